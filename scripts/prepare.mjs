@@ -1,0 +1,222 @@
+// @ts-check
+// Makes a clone ready to run: installs when the manifests changed, builds when a source changed, and
+// otherwise costs a few milliseconds. Every npm script that runs compiled code calls it first.
+//
+// It is the only JavaScript in the repository, because it runs before the compiler is installed.
+// What was done is remembered in two stamps: one inside node_modules, one inside .build; a stamp is
+// written only after its step succeeded, so a step that failed or was interrupted is done again.
+// Two runs at once take turns behind a lock file. Progress goes to stderr; stdout is the program's.
+
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const nodeMajorMin = 20;
+const lockPollMs = 100;
+const outputBytesMax = 64 * 1024 * 1024;
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const installStampFile = join(root, 'node_modules', '.oncemq-installed');
+const buildStampFile = join(root, '.build', '.built');
+const lockFile = join(root, '.build', '.lock');
+const packages = ['packages/broker', 'packages/toolkit'];
+const sourceFolders = [...packages, 'bench', 'examples', 'scripts', 'test'];
+/** Each folder of compiled files, with the folder whose sources it mirrors. */
+const outputs = [
+  { from: '.', to: '.build' },
+  ...packages.map((folder) => ({ from: folder, to: join(folder, 'dist') })),
+];
+
+if (Number(process.versions.node.split('.')[0]) < nodeMajorMin) {
+  fail(`OnceMQ needs Node.js ${nodeMajorMin} or newer; this is ${process.version}.`);
+}
+if (!isInstalled() || !isBuilt()) {
+  lock();
+  // Asked again under the lock: another run may have done the work while this one waited.
+  if (!isInstalled()) install();
+  if (!isBuilt()) build();
+}
+
+function install() {
+  const hasLockfile = existsSync(join(root, 'package-lock.json'));
+  const verb = hasLockfile ? 'ci' : 'install';
+  const step = `npm ${verb}`;
+  say(`installing (${step})`);
+  // The compiler is a development dependency, wanted also where NODE_ENV is "production".
+  run(step, 'npm', [verb, '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']);
+  writeFileSync(installStampFile, installStamp());
+}
+
+function build() {
+  say('building (tsc -b)');
+  // Taken before the compiler reads: a file saved during the build is then built by the next run.
+  const stamp = buildStamp();
+  run('tsc -b', process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b']);
+  removeStaleOutputs();
+  writeFileSync(buildStampFile, stamp);
+}
+
+/** The compiler leaves the outputs of a deleted source behind, and a stale test would still run. */
+function removeStaleOutputs() {
+  for (const { from, to } of outputs) {
+    for (const output of filesUnder(join(root, to), ['node_modules'])) {
+      const source = output.replace(/(\.d\.ts|\.js)(\.map)?$/, '.ts');
+      const isCompiled = source !== output;
+      if (isCompiled && !existsSync(join(root, from, relative(join(root, to), source)))) {
+        rmSync(output);
+      }
+    }
+  }
+}
+
+function isInstalled() {
+  return readIfThere(installStampFile) === installStamp();
+}
+
+function isBuilt() {
+  return (
+    outputs.every(({ to }) => existsSync(join(root, to))) &&
+    readIfThere(buildStampFile) === buildStamp()
+  );
+}
+
+/** Everything that decides what npm installs, by content: a fresh checkout is no reason to install. */
+function installStamp() {
+  const hash = createHash('sha256');
+  hash.update(`${process.platform} ${process.arch} ${process.versions.modules}\n`);
+  for (const file of [
+    'package.json',
+    'package-lock.json',
+    '.npmrc',
+    ...packages.map((folder) => join(folder, 'package.json')),
+  ]) {
+    hash.update(`${file}\n${readIfThere(join(root, file))}\n`);
+  }
+  return hash.digest('hex');
+}
+
+/** Everything the compiler reads, by path, time and size: reading all contents would be slower. */
+function buildStamp() {
+  const hash = createHash('sha256').update(installStamp());
+  const configs = readdirSync(root).filter((name) => /^tsconfig.*\.json$/.test(name));
+  const sources = sourceFolders.flatMap((folder) =>
+    filesUnder(join(root, folder), ['node_modules', 'dist']),
+  );
+  for (const file of [...configs.map((name) => join(root, name)), ...sources]) {
+    const { mtimeMs, size } = statSync(file);
+    hash.update(`${relative(root, file)} ${mtimeMs} ${size}\n`);
+  }
+  return hash.digest('hex');
+}
+
+/**
+ * @param {string} folder
+ * @param {readonly string[]} skipped names of folders that are not entered
+ * @returns {string[]} all files below, in a stable order; none when the folder is not there
+ */
+function filesUnder(folder, skipped) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true })
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (!entry.isDirectory()) return entry.isFile() ? [path] : [];
+      return skipped.includes(entry.name) ? [] : filesUnder(path, skipped);
+    });
+}
+
+/** Waits until no other living run holds the lock, takes it, and gives it back at exit. */
+function lock() {
+  mkdirSync(dirname(lockFile), { recursive: true });
+  // Linked, not written, into place: whoever sees the lock can read in it who holds it.
+  const ownFile = `${lockFile}-${process.pid}`;
+  writeFileSync(ownFile, String(process.pid));
+  while (!linked(ownFile, lockFile)) {
+    if (isAlive(Number(readIfThere(lockFile)))) {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, lockPollMs);
+    } else {
+      rmSync(lockFile, { force: true });
+    }
+  }
+  rmSync(ownFile);
+  process.on('exit', () => rmSync(lockFile, { force: true }));
+}
+
+/**
+ * @param {string} existing
+ * @param {string} created
+ * @returns {boolean} false when `created` is there already
+ */
+function linked(existing, created) {
+  try {
+    linkSync(existing, created);
+    return true;
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** @param {number} pid */
+function isAlive(pid) {
+  try {
+    return pid > 0 && process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Runs a step in silence; when it fails, shows all it said and ends with its exit code.
+ * @param {string} step
+ * @param {string} program
+ * @param {readonly string[]} args
+ */
+function run(step, program, args) {
+  const isScript = process.platform === 'win32' && program === 'npm';
+  const done = spawnSync(program, args, {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: outputBytesMax,
+    shell: isScript,
+  });
+  if (done.status === 0) return;
+  process.stderr.write(`${done.stdout ?? ''}${done.stderr ?? ''}`);
+  const reason = done.error ? `: ${done.error.message}` : '';
+  fail(`${step} failed${reason}`, done.status ?? 1);
+}
+
+/** @param {string} file */
+function readIfThere(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** @param {string} text */
+function say(text) {
+  process.stderr.write(`oncemq: ${text}\n`);
+}
+
+/**
+ * @param {string} text
+ * @param {number} exitCode
+ * @returns {never}
+ */
+function fail(text, exitCode = 1) {
+  say(text);
+  process.exit(exitCode);
+}
