@@ -1,0 +1,60 @@
+/**
+ * Who has something due, and when: names in order of a time that can be set anew at will. The engine asks it which
+ * queues a tick concerns, so that a thousand idle queues cost nothing.
+ */
+
+import { Line } from './line.ts';
+import { none } from './slab.ts';
+
+interface Appointment {
+  readonly slot: number;
+  readonly place: number;
+  readonly time: number;
+}
+
+export class Agenda {
+  readonly #byName: Map<string, Appointment> = new Map();
+  /** Items are slots, since a line holds integers. */
+  readonly #line: Line = new Line();
+  readonly #names: Map<number, string> = new Map();
+  #nextSlot = 0;
+
+  set(name: string, time: number | undefined): void {
+    const before = this.#byName.get(name);
+    if (before?.time === time) return;
+    if (before !== undefined) {
+      this.#byName.delete(name);
+      this.#names.delete(before.slot);
+      this.#line.remove(before.place);
+    }
+    if (time === undefined) return;
+    const slot = this.#nextSlot;
+    this.#nextSlot = (slot + 1) | 0;
+    this.#names.set(slot, name);
+    this.#byName.set(name, { slot, place: this.#line.insert(slot, time, slot), time });
+  }
+
+  timeOf(name: string): number | undefined {
+    return this.#byName.get(name)?.time;
+  }
+
+  /** The earliest time of all. */
+  first(): number | undefined {
+    const place = this.#line.first();
+    return place === none ? undefined : this.#line.time(place);
+  }
+
+  /** The names whose time has come, sorted: the same on every engine, whatever order they were set in. */
+  dueBy(now: number): string[] {
+    const due: { name: string; time: number }[] = [];
+    for (let place = this.#line.first(); place !== none; place = this.#line.first()) {
+      const time = this.#line.time(place);
+      if (time > now) break;
+      const name = this.#names.get(this.#line.item(place)) as string;
+      due.push({ name, time });
+      this.set(name, undefined);
+    }
+    for (const { name, time } of due) this.set(name, time);
+    return due.map(({ name }) => name).sort();
+  }
+}

@@ -1,0 +1,257 @@
+/**
+ * Which queues there are: creating, finding, listing, configuring and deleting them (§5, §6), and the names that a
+ * deletion still blocks. What is inside a queue is the queue's.
+ */
+
+import { Agenda } from './agenda.ts';
+import { queueOfArn, type Realm } from './arn.ts';
+import type { KeptQueue } from './changes.ts';
+import type { Attributes, CommandOf, Outcome } from './commands.ts';
+import { type Refusal, refuse } from './errors.ts';
+import { type Limits, nameLengthMax, pageSizeMax } from './limits.ts';
+import {
+  changedAttributes,
+  firstDifference,
+  isAttributeName,
+  shownAttributes,
+} from './queue/attributes.ts';
+import { Queue } from './queue/queue.ts';
+import { readRedriveAllowPolicy } from './queue/redrive-policy.ts';
+import { checkTags } from './queue/tags.ts';
+import type { Turn } from './turn.ts';
+
+const nameForm = /^[A-Za-z0-9_-]+$/;
+const fifoSuffix = '.fifo';
+
+export class Catalogue {
+  readonly #realm: Realm;
+  readonly #limits: Limits;
+  readonly #queues: Map<string, Queue> = new Map();
+  /** Sorted, for pages. */
+  readonly #names: string[] = [];
+  /** Names of deleted queues, and when they are free again. */
+  readonly #taken: Agenda = new Agenda();
+
+  constructor(realm: Realm, limits: Limits) {
+    this.#realm = realm;
+    this.#limits = limits;
+  }
+
+  get(name: string): Queue | undefined {
+    return this.#queues.get(name);
+  }
+
+  queueOf(arn: string): Queue | undefined {
+    const name = queueOfArn(this.#realm, arn);
+    return name === undefined ? undefined : this.#queues.get(name);
+  }
+
+  all(): Iterable<Queue> {
+    return this.#queues.values();
+  }
+
+  /** When the next name is free again. */
+  nextFreeAt(): number | undefined {
+    return this.#taken.first();
+  }
+
+  create(command: CommandOf<'create-queue'>, turn: Turn): Outcome<'create-queue'> {
+    const { queue: name, attributes: given = {}, tags = {} } = command;
+    const asksForFifo = given['FifoQueue']?.toLowerCase() === 'true';
+    const refusal = checkName(name, asksForFifo) ?? checkTags(name ?? '', tags);
+    if (name === undefined || refusal !== undefined) return refusal ?? refuse('queue-name-missing');
+    const existing = this.#queues.get(name);
+    if (existing !== undefined) return this.#sameAgain(existing, given);
+    const freeAt = this.#taken.timeOf(name);
+    if (freeAt !== undefined && turn.now < freeAt) {
+      return refuse('queue-deleted-recently', { seconds: this.#limits.nameReuseMs / 1000 });
+    }
+    const isFifo = name.endsWith(fifoSuffix);
+    const changed = this.#changed(name, { isFifo, stored: {}, isNew: true }, given);
+    if (!changed.ok) return changed;
+    const value: KeptQueue = {
+      createdAt: turn.now,
+      modifiedAt: turn.now,
+      secret: turn.ids.uuid(),
+      attributes: changed.stored,
+      tags,
+    };
+    if (freeAt !== undefined) this.#freeName(name, turn);
+    this.put(name, value);
+    turn.changes.push({ kind: 'queue', queue: name, value });
+    if (turn.isObserved) turn.events.push({ type: 'queue-created', at: turn.now, queue: name });
+    return { ok: true, queue: name };
+  }
+
+  delete(queue: Queue, turn: Turn): Outcome<'delete-queue'> {
+    const { name } = queue;
+    this.remove(name);
+    turn.changes.push({ kind: 'queue', queue: name, value: null });
+    if (this.#limits.nameReuseMs > 0) {
+      this.takeName(name, turn.now);
+      turn.changes.push({ kind: 'name', queue: name, value: turn.now });
+    }
+    if (turn.isObserved) turn.events.push({ type: 'queue-deleted', at: turn.now, queue: name });
+    return { ok: true };
+  }
+
+  find({ queue: name }: CommandOf<'find-queue'>): Outcome<'find-queue'> {
+    if (name === undefined) return refuse('queue-name-missing');
+    if (name === '') return refuse('queue-name-empty');
+    return this.#queues.has(name) ? { ok: true, queue: name } : refuse('queue-missing');
+  }
+
+  list({ prefix = '', limit, after }: CommandOf<'list-queues'>): Outcome<'list-queues'> {
+    const from = this.#position(after !== undefined && after >= prefix ? `${after}\0` : prefix);
+    const names: string[] = [];
+    for (let at = from; at < this.#names.length && names.length <= pageSizeMax; at += 1) {
+      const name = this.#names[at] as string;
+      if (!name.startsWith(prefix)) break;
+      names.push(name);
+    }
+    return page(names, limit);
+  }
+
+  listSourcesOf(
+    queue: Queue,
+    { limit, after = '' }: CommandOf<'list-dead-letter-sources'>,
+  ): Outcome<'list-dead-letter-sources'> {
+    const isSource = (name: string): boolean =>
+      this.#queues.get(name)?.settings.deadLetter?.targetArn === queue.arn;
+    return page(
+      this.#names.filter((name) => name > after && isSource(name)),
+      limit,
+    );
+  }
+
+  getAttributes(queue: Queue, { names }: CommandOf<'get-attributes'>): Outcome<'get-attributes'> {
+    const unknown = names.find((name) => !isAttributeName(name));
+    if (unknown !== undefined) return refuse('attribute-unknown', { attribute: unknown });
+    const { kept } = queue;
+    const all: Record<string, string> = {
+      ...shownAttributes(queue.isFifo, kept.attributes, names),
+      QueueArn: queue.arn,
+      CreatedTimestamp: String(Math.floor(kept.createdAt / 1000)),
+      LastModifiedTimestamp: String(Math.floor(kept.modifiedAt / 1000)),
+      ApproximateNumberOfMessages: String(queue.visible),
+      ApproximateNumberOfMessagesNotVisible: String(queue.inFlight),
+      ApproximateNumberOfMessagesDelayed: String(queue.delayed),
+    };
+    if (names.includes('All')) return { ok: true, attributes: all };
+    const asked = Object.entries(all).filter(([name]) => names.includes(name));
+    return { ok: true, attributes: Object.fromEntries(asked) };
+  }
+
+  setAttributes(
+    queue: Queue,
+    { attributes }: CommandOf<'set-attributes'>,
+    turn: Turn,
+  ): Outcome<'set-attributes'> {
+    const before = { isFifo: queue.isFifo, stored: queue.kept.attributes, isNew: false };
+    const changed = this.#changed(queue.name, before, attributes);
+    if (!changed.ok) return changed;
+    queue.configure(turn, {
+      ...queue.kept,
+      attributes: changed.stored,
+      modifiedAt: turn.now,
+    });
+    if (turn.isObserved) {
+      turn.events.push({ type: 'queue-changed', at: turn.now, queue: queue.name });
+    }
+    return { ok: true };
+  }
+
+  /** Names whose wait is over are forgotten. */
+  freeNames(turn: Turn): void {
+    for (const name of this.#taken.dueBy(turn.now)) this.#freeName(name, turn);
+  }
+
+  // The moves that absorbed changes make too.
+
+  put(name: string, kept: KeptQueue): void {
+    this.#queues.set(name, new Queue(this.#realm, name, kept));
+    const at = this.#position(name);
+    if (this.#names[at] !== name) this.#names.splice(at, 0, name);
+  }
+
+  remove(name: string): void {
+    this.#queues.delete(name);
+    const at = this.#position(name);
+    if (this.#names[at] === name) this.#names.splice(at, 1);
+  }
+
+  takeName(name: string, deletedAt: number | null): void {
+    this.#taken.set(name, deletedAt === null ? undefined : deletedAt + this.#limits.nameReuseMs);
+  }
+
+  #freeName(name: string, turn: Turn): void {
+    this.takeName(name, null);
+    turn.changes.push({ kind: 'name', queue: name, value: null });
+  }
+
+  #sameAgain(queue: Queue, given: Attributes): Outcome<'create-queue'> {
+    const before = { isFifo: queue.isFifo, stored: queue.kept.attributes, isNew: false };
+    const changed = this.#changed(queue.name, before, given);
+    if (!changed.ok) return changed;
+    const attribute = firstDifference(queue.isFifo, queue.kept.attributes, given);
+    if (attribute !== undefined) return refuse('queue-exists', { attribute });
+    return { ok: true, queue: queue.name };
+  }
+
+  /** What the queue's attributes would be; also whether its dead-letter queue agrees (12.1–12.3). */
+  #changed(
+    name: string,
+    before: { isFifo: boolean; stored: Attributes; isNew: boolean },
+    given: Attributes,
+  ): { ok: true; stored: Record<string, string> } | Refusal {
+    return changedAttributes(before, given, (targetArn, value) => {
+      const targetName = queueOfArn(this.#realm, targetArn);
+      const target = targetName === undefined ? undefined : this.#queues.get(targetName);
+      const isItself = targetName === name;
+      if (target === undefined && !isItself) return refuse('redrive-target-unknown', { value });
+      if (targetName?.endsWith(fifoSuffix) !== before.isFifo) {
+        return refuse('redrive-target-type', { value });
+      }
+      const policy = target?.kept.attributes['RedriveAllowPolicy'] ?? '';
+      const allowed = readRedriveAllowPolicy(policy);
+      const own = `${targetArn.slice(0, targetArn.lastIndexOf(':') + 1)}${name}`;
+      const isDenied =
+        allowed.ok && allowed.sources !== undefined && !allowed.sources.includes(own);
+      return isDenied ? refuse('redrive-target-denied', { value, target: targetArn }) : undefined;
+    });
+  }
+
+  /** Where the name stands among the sorted ones, or would. */
+  #position(name: string): number {
+    let low = 0;
+    let high = this.#names.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#names[middle] as string) < name) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+function checkName(name: string | undefined, asksForFifo: boolean): Refusal | undefined {
+  if (name === undefined) return refuse('queue-name-missing');
+  if (name === '') return refuse('queue-name-empty');
+  const isFifo = name.endsWith(fifoSuffix);
+  const stem = isFifo ? name.slice(0, -fifoSuffix.length) : name;
+  const isWellFormed = nameForm.test(stem) && name.length <= nameLengthMax;
+  if (asksForFifo) return isFifo && isWellFormed ? undefined : refuse('queue-name-not-fifo');
+  return isFifo || !isWellFormed ? refuse('queue-name-invalid') : undefined;
+}
+
+/** At most a thousand names; a page's end is told only if a page was asked for (5.7). */
+function page(names: readonly string[], limit: number | undefined): Outcome<'list-queues'> {
+  if (limit === undefined) {
+    return { ok: true, queues: names.slice(0, pageSizeMax), next: undefined };
+  }
+  if (!Number.isInteger(limit) || limit < 1 || limit > pageSizeMax) {
+    return refuse('page-size-invalid', { value: limit });
+  }
+  const queues = names.slice(0, limit);
+  return { ok: true, queues, next: names.length > limit ? queues.at(-1) : undefined };
+}

@@ -1,0 +1,266 @@
+/**
+ * The engine's one door: `apply(command, { now, ids })` gives the outcome, what to keep and what happened. It is
+ * synchronous and deterministic: no I/O, no clock, no randomness. The same commands at the same times with the same
+ * ids give the same answers, byte for byte.
+ *
+ * State is its changes. `absorb` brings an engine into the very state in which applying the commands would have;
+ * feeding it all kept entries loads one; `drop` forgets a single queue. `touches` says before a command which queues
+ * it may read the contents of, or change. The catalogue of queues and their settings counts as at hand everywhere.
+ */
+
+import { Agenda } from './agenda.ts';
+import type { Realm } from './arn.ts';
+import { Catalogue } from './catalogue.ts';
+import type { Change } from './changes.ts';
+import type { Command, CommandOf, Outcome } from './commands.ts';
+import { refuse } from './errors.ts';
+import type { Event } from './events.ts';
+import { type Limits, strictLimits } from './limits.ts';
+import { changeVisibility, deleteMessages } from './queue/acknowledge.ts';
+import { describeQueue, explain, peekMessages } from './queue/inspect.ts';
+import {
+  cancelMoveTask,
+  destinationsOf,
+  listMoveTasks,
+  type Neighbours,
+  progressMoveTask,
+  startMoveTask,
+} from './queue/move-task.ts';
+import { addPermission, removePermission } from './queue/permissions.ts';
+import { forgetWindow, purgeQueue } from './queue/purge.ts';
+import type { Queue } from './queue/queue.ts';
+import { receive } from './queue/receive.ts';
+import { send } from './queue/send.ts';
+import { tagQueue, untagQueue } from './queue/tags.ts';
+import { type Context, Turn } from './turn.ts';
+
+export type { Context, Ids } from './turn.ts';
+
+export interface EngineOptions {
+  /** Default us-east-1. */
+  readonly region?: string;
+  /** Default 000000000000. */
+  readonly account?: string;
+  /** Default: what Amazon does. */
+  readonly limits?: Limits;
+}
+
+export interface Applied<T extends Command['type']> {
+  readonly outcome: Outcome<T>;
+  readonly changes: readonly Change[];
+  readonly events: readonly Event[];
+}
+
+type QueueCommand = Extract<Command, { readonly queue: string }>;
+
+export class Engine {
+  readonly #realm: Realm;
+  readonly #limits: Limits;
+  readonly #catalogue: Catalogue;
+  readonly #agenda: Agenda = new Agenda();
+  readonly #neighbours: Neighbours;
+
+  constructor(options: EngineOptions = {}) {
+    const { region = 'us-east-1', account = '000000000000', limits = strictLimits } = options;
+    this.#realm = { region, account };
+    this.#limits = limits;
+    this.#catalogue = new Catalogue(this.#realm, limits);
+    this.#neighbours = {
+      queueOf: (arn) => this.#catalogue.queueOf(arn),
+      hasDeadLetterQueue: (arn) =>
+        this.#some((queue) => queue.settings.deadLetter?.targetArn === arn),
+      activeTasks: () => this.#runningTasks(),
+    };
+  }
+
+  apply<T extends Command['type']>(command: CommandOf<T>, context: Context): Applied<T> {
+    const turn = new Turn(context);
+    const outcome = this.#run(command as Command, turn) as Outcome<T>;
+    this.#finish(command as Command, turn);
+    return { outcome, changes: turn.changes, events: turn.events };
+  }
+
+  /** The earliest time at which a `tick` would do something; undefined if nothing is waiting for time to pass. */
+  nextDueAt(): number | undefined {
+    const due = this.#agenda.first();
+    const free = this.#catalogue.nextFreeAt();
+    return due === undefined || free === undefined ? (due ?? free) : Math.min(due, free);
+  }
+
+  /** The queues that the command may read the contents of, or change, if it is applied now. */
+  touches(command: Command, now: number): readonly string[] {
+    switch (command.type) {
+      case 'tick':
+        return this.#touchedByTick(now);
+      case 'start-move-task':
+      case 'cancel-move-task':
+      case 'list-move-tasks': {
+        const source = this.#catalogue.queueOf(command.sourceArn ?? '');
+        return source === undefined ? [] : [source.name];
+      }
+      case 'receive': {
+        const queue = this.#catalogue.get(command.queue);
+        const target = queue === undefined ? undefined : this.#deadLetterQueueOf(queue);
+        return target === undefined ? [command.queue] : [command.queue, target.name];
+      }
+      case 'list-queues':
+        return [];
+      default:
+        return command.queue === undefined ? [] : [command.queue];
+    }
+  }
+
+  /** Takes over what another engine has changed, or loads what was kept. */
+  absorb(changes: Iterable<Change>, now: number): void {
+    const touched = new Set<string>();
+    for (const change of changes) {
+      this.#absorbOne(change, now);
+      touched.add(change.queue);
+    }
+    for (const name of touched) this.#reschedule(name);
+  }
+
+  /** Forgets one queue's state; nothing is changed, and its kept entries load it again. */
+  drop(queue: string): void {
+    this.#catalogue.remove(queue);
+    this.#catalogue.takeName(queue, null);
+    this.#reschedule(queue);
+  }
+
+  #run(command: Command, turn: Turn): Outcome {
+    switch (command.type) {
+      case 'create-queue':
+        return this.#catalogue.create(command, turn);
+      case 'find-queue':
+        return this.#catalogue.find(command);
+      case 'list-queues':
+        return this.#catalogue.list(command);
+      case 'start-move-task':
+        return startMoveTask(command, this.#neighbours, turn);
+      case 'cancel-move-task':
+        return cancelMoveTask(command, this.#neighbours, turn);
+      case 'list-move-tasks':
+        return listMoveTasks(command, this.#neighbours);
+      case 'tick':
+        return this.#tick(turn);
+      default: {
+        const queue = this.#catalogue.get(command.queue);
+        if (queue === undefined) return refuse('queue-missing');
+        queue.advance(turn);
+        return this.#runOn(queue, command, turn);
+      }
+    }
+  }
+
+  #runOn(queue: Queue, command: QueueCommand, turn: Turn): Outcome {
+    switch (command.type) {
+      case 'send':
+        return send(queue, command, turn);
+      case 'receive': {
+        const deadLetterQueue = this.#deadLetterQueueOf(queue);
+        return receive(queue, command, { limits: this.#limits, deadLetterQueue }, turn);
+      }
+      case 'delete-messages':
+        return deleteMessages(queue, command, turn);
+      case 'change-visibility':
+        return changeVisibility(queue, command, turn);
+      case 'delete-queue':
+        return this.#catalogue.delete(queue, turn);
+      case 'get-attributes':
+        return this.#catalogue.getAttributes(queue, command);
+      case 'set-attributes':
+        return this.#catalogue.setAttributes(queue, command, turn);
+      case 'tag-queue':
+        return tagQueue(queue, command, turn);
+      case 'untag-queue':
+        return untagQueue(queue, command, turn);
+      case 'list-tags':
+        return { ok: true, tags: queue.kept.tags };
+      case 'add-permission':
+        return addPermission(queue, command, turn);
+      case 'remove-permission':
+        return removePermission(queue, command, turn);
+      case 'purge-queue':
+        return purgeQueue(queue, this.#limits, turn);
+      case 'list-dead-letter-sources':
+        return this.#catalogue.listSourcesOf(queue, command);
+      case 'describe-queue':
+        return describeQueue(queue);
+      case 'peek-messages':
+        return peekMessages(queue, command);
+      case 'explain':
+        return explain(queue, command);
+      case 'forget-window':
+        return forgetWindow(queue, turn);
+    }
+  }
+
+  #tick(turn: Turn): Outcome<'tick'> {
+    for (const name of this.#agenda.dueBy(turn.now)) {
+      const queue = this.#catalogue.get(name) as Queue;
+      queue.advance(turn);
+      progressMoveTask(queue, this.#neighbours, turn);
+      this.#reschedule(name);
+    }
+    this.#catalogue.freeNames(turn);
+    return { ok: true };
+  }
+
+  #touchedByTick(now: number): string[] {
+    const names = new Set<string>();
+    for (const name of this.#agenda.dueBy(now)) {
+      names.add(name);
+      for (const arn of destinationsOf(this.#catalogue.get(name) as Queue)) {
+        const destination = this.#catalogue.queueOf(arn);
+        if (destination !== undefined) names.add(destination.name);
+      }
+    }
+    return [...names];
+  }
+
+  /** Keeps counters and the agenda in step with what the command did to each queue. */
+  #finish(command: Command, turn: Turn): void {
+    const names: string[] =
+      'queue' in command && command.queue !== undefined ? [command.queue] : [];
+    for (const { queue } of turn.changes) {
+      if (queue !== names.at(-1) && !names.includes(queue)) names.push(queue);
+    }
+    for (const name of names) {
+      this.#catalogue.get(name)?.keepCounter(turn);
+      this.#reschedule(name);
+    }
+  }
+
+  #reschedule(name: string): void {
+    this.#agenda.set(name, this.#catalogue.get(name)?.nextDueAt());
+  }
+
+  #absorbOne(change: Change, now: number): void {
+    const queue = this.#catalogue.get(change.queue);
+    if (change.kind === 'name') this.#catalogue.takeName(change.queue, change.value);
+    else if (queue !== undefined && !(change.kind === 'queue' && change.value === null)) {
+      queue.absorb(change, now);
+    } else if (change.kind === 'queue') {
+      if (change.value === null) this.#catalogue.remove(change.queue);
+      else this.#catalogue.put(change.queue, change.value);
+    }
+  }
+
+  #deadLetterQueueOf(queue: Queue): Queue | undefined {
+    const arn = queue.settings.deadLetter?.targetArn;
+    return arn === undefined ? undefined : this.#catalogue.queueOf(arn);
+  }
+
+  #runningTasks(): number {
+    let count = 0;
+    for (const queue of this.#catalogue.all()) {
+      for (const task of queue.tasks.values()) if (task.status === 'RUNNING') count += 1;
+    }
+    return count;
+  }
+
+  #some(test: (queue: Queue) => boolean): boolean {
+    for (const queue of this.#catalogue.all()) if (test(queue)) return true;
+    return false;
+  }
+}

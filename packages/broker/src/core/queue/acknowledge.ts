@@ -1,0 +1,120 @@
+/**
+ * DeleteMessage and ChangeMessageVisibility, single and batch (§10): what a consumer says with a receipt handle.
+ *
+ * A standard queue honours every handle it ever gave out for a message that is still there. A FIFO queue honours only
+ * the latest, and only until its timeout is over: by then the message may be on its way to somebody else, and
+ * deleting it would break the order.
+ */
+
+import type { KeptDelivery } from '../changes.ts';
+import type { CommandOf, DeleteEntry, Outcome, VisibilityEntry } from '../commands.ts';
+import { type Refusal, refuse } from '../errors.ts';
+import { visibilitySecondsMax } from '../limits.ts';
+import { none } from '../slab.ts';
+import type { Turn } from '../turn.ts';
+import { applyEntries, checkBatch } from './batch.ts';
+import { inFlight } from './message-table.ts';
+import type { Queue } from './queue.ts';
+import { type Receipt, readReceipt } from './receipt.ts';
+
+interface Done {
+  readonly ok: true;
+}
+
+const done: Done = { ok: true };
+
+export function deleteMessages(
+  queue: Queue,
+  command: CommandOf<'delete-messages'>,
+  turn: Turn,
+): Outcome<'delete-messages'> {
+  const refusal = checkBatch(command, 'DeleteMessageBatchRequestEntry');
+  if (refusal !== undefined) return refusal;
+  return applyEntries(command, (entry) => deleteOne(queue, entry, turn));
+}
+
+export function changeVisibility(
+  queue: Queue,
+  command: CommandOf<'change-visibility'>,
+  turn: Turn,
+): Outcome<'change-visibility'> {
+  const refusal = checkBatch(command, 'ChangeMessageVisibilityBatchRequestEntry');
+  if (refusal !== undefined) return refusal;
+  return applyEntries(command, (entry) => changeOne(queue, entry, turn));
+}
+
+function deleteOne(queue: Queue, entry: DeleteEntry, turn: Turn): Done | Refusal {
+  const receipt = receiptOf(queue, entry.receiptHandle);
+  if (!receipt.ok) return receipt;
+  const row = queue.table.find(receipt.sequence);
+  if (row === none) return done;
+  if (queue.isFifo && !isHeldBy(queue, row, receipt)) {
+    return refuse('receipt-expired', { value: receipt.handle });
+  }
+  if (turn.isObserved) {
+    turn.events.push({
+      type: 'deleted',
+      at: turn.now,
+      queue: queue.name,
+      messageId: queue.table.messageId(row),
+      sequence: receipt.sequence,
+    });
+  }
+  queue.removeMessage(turn, row);
+  return done;
+}
+
+function changeOne(queue: Queue, entry: VisibilityEntry, turn: Turn): Done | Refusal {
+  const seconds = entry.visibilitySeconds;
+  if (seconds === undefined) return refuse('parameter-missing', { name: 'VisibilityTimeout' });
+  if (!Number.isInteger(seconds) || seconds < 0 || seconds > visibilitySecondsMax) {
+    return refuse('visibility-invalid', { value: seconds });
+  }
+  const receipt = receiptOf(queue, entry.receiptHandle);
+  if (!receipt.ok) return receipt;
+  const row = queue.table.find(receipt.sequence);
+  if (row === none || (queue.isFifo && !isHeldBy(queue, row, receipt))) {
+    return refuse('visibility-unavailable', { value: receipt.handle });
+  }
+  const delivery = queue.table.delivery(row) as KeptDelivery;
+  const visibleAt = turn.now + seconds * 1000;
+  if (visibleAt > delivery.receivedAt + visibilitySecondsMax * 1000) {
+    return refuse('visibility-total', { value: seconds });
+  }
+  queue.setDelivery(turn, row, {
+    ...delivery,
+    visibleAt,
+    stamp: queue.nextStamp(),
+    isChanged: true,
+  });
+  if (turn.isObserved) {
+    turn.events.push({
+      type: 'visibility-changed',
+      at: turn.now,
+      queue: queue.name,
+      messageId: queue.table.messageId(row),
+      sequence: receipt.sequence,
+      visibleAt,
+    });
+  }
+  return done;
+}
+
+function receiptOf(
+  queue: Queue,
+  handle: string | undefined,
+): (Receipt & { ok: true; handle: string }) | Refusal {
+  if (handle === undefined || handle === '') {
+    return refuse('parameter-missing', { name: 'ReceiptHandle' });
+  }
+  const receipt = readReceipt(queue.kept.secret, handle);
+  if (receipt === undefined) return refuse('receipt-invalid', { value: handle });
+  return { ok: true, handle, ...receipt };
+}
+
+/** Whether the message is in flight under this very receipt. */
+function isHeldBy(queue: Queue, row: number, receipt: Receipt): boolean {
+  return (
+    queue.table.state(row) === inFlight && queue.table.delivery(row)?.receipt === receipt.receipt
+  );
+}

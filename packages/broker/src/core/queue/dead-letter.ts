@@ -1,0 +1,82 @@
+/**
+ * Moving a message to another queue: to its dead-letter queue when it has been received too often (rules 12.4–12.7),
+ * or wherever a move task takes it (13.4). Its content stays where it is kept and is only referred to. The target's
+ * deduplication window is neither asked nor told: a message that was accepted once is not lost on the way.
+ */
+
+import type { KeptDelivery, KeptMessage } from '../changes.ts';
+import type { Turn } from '../turn.ts';
+import type { Queue } from './queue.ts';
+
+/** Whether a receive must move the message instead of returning it. */
+export function isDeadLetter(queue: Queue, row: number): boolean {
+  const { deadLetter } = queue.settings;
+  return (
+    deadLetter !== undefined &&
+    queue.table.receiveCount(row) >= deadLetter.receiveCountMax &&
+    // A queue that is its own dead-letter queue moves a message once; else it could never be received there.
+    queue.deadLetterSource(row) !== queue.arn
+  );
+}
+
+export function moveToDeadLetterQueue(queue: Queue, row: number, target: Queue, turn: Turn): void {
+  const { table } = queue;
+  const messageId = table.messageId(row);
+  const sequence = table.sequence(row);
+  const delivery = table.delivery(row) as KeptDelivery;
+  if (turn.isObserved) {
+    turn.events.push({
+      type: 'dead-lettered',
+      at: turn.now,
+      queue: queue.name,
+      messageId,
+      sequence,
+      receiveCount: delivery.receiveCount,
+      target: target.name,
+    });
+  }
+  const arrival = target.nextStamp();
+  const message: KeptMessage = {
+    messageId,
+    sentAt: queue.isFifo ? turn.now : table.sentAt(row),
+    delayMs: 0,
+    groupId: queue.shelf.groupId(row),
+    deduplicationId: queue.isFifo ? messageId : undefined,
+    deadLetterSource: queue.arn,
+    content: { from: { queue: queue.name, sequence } },
+  };
+  target.addMessage(turn, arrival, message, {
+    ...delivery,
+    receivedAt: turn.now,
+    visibleAt: turn.now,
+    stamp: arrival,
+    receipt: 0,
+    isChanged: false,
+  });
+  queue.removeMessage(turn, row);
+}
+
+export function moveByTask(queue: Queue, row: number, target: Queue, turn: Turn): void {
+  const { messageId, sequence, groupId, deduplicationId } = queue.view(row);
+  const newMessageId = turn.ids.uuid();
+  if (turn.isObserved) {
+    turn.events.push({
+      type: 'moved',
+      at: turn.now,
+      queue: queue.name,
+      messageId,
+      sequence,
+      destination: target.name,
+      newMessageId,
+    });
+  }
+  target.addMessage(turn, target.nextStamp(), {
+    messageId: newMessageId,
+    sentAt: turn.now,
+    delayMs: target.isFifo ? 0 : target.settings.delayMs,
+    groupId,
+    deduplicationId,
+    content: { from: { queue: queue.name, sequence } },
+  });
+  queue.removeMessage(turn, row);
+}

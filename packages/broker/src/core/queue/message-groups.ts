@@ -1,0 +1,133 @@
+/**
+ * What can be delivered from a FIFO queue, and in which order. A message group is a chain of its messages in order of
+ * acceptance. Only its leading run is deliverable: from the oldest message up to the first that is in flight or
+ * delayed (rule 11.2). So a group is ready exactly while its head is visible, and everything else about blocking
+ * follows: a head in flight blocks the group, a head deleted or visible again frees it.
+ *
+ * Ready groups stand in a line by the moment their head became available (rule 11.4): an old backlog does not jump
+ * over a younger group's turn, and a busy group does not starve the others. A group costs 16 bytes, its id and a Map
+ * entry, and leaves no trace when its last message goes (rule 11.5).
+ *
+ * The chain has no way back: what can be deleted is at most `receiveMessagesMax` from the head, because nothing is
+ * handed out beyond a message in flight; so a walk from the head is short.
+ */
+
+import { Line } from '../line.ts';
+import { none, Slab } from '../slab.ts';
+import { type MessageTable, visible } from './message-table.ts';
+import type { Shelf } from './ready-messages.ts';
+
+const headWord = 0;
+const tailWord = 1;
+/** Its place in the line of ready groups, or `none`. */
+const placeWord = 2;
+const words = 4;
+
+export class MessageGroups implements Shelf {
+  readonly #table: MessageTable;
+  readonly #rows: Slab = new Slab(words);
+  readonly #byId: Map<string, number> = new Map();
+  #ids: string[] = [];
+  readonly #ready: Line = new Line();
+
+  constructor(table: MessageTable) {
+    this.#table = table;
+  }
+
+  get groups(): number {
+    return this.#byId.size;
+  }
+
+  add(row: number, groupId: string | undefined): void {
+    const id = groupId as string;
+    let group = this.#byId.get(id);
+    if (group === undefined) {
+      group = this.#rows.allocate();
+      this.#rows.setInt(group, headWord, row);
+      this.#rows.setInt(group, placeWord, none);
+      this.#byId.set(id, group);
+      this.#ids[group] = id;
+    } else {
+      this.#table.setGroupNext(this.#rows.int(group, tailWord), row);
+    }
+    this.#rows.setInt(group, tailWord, row);
+    this.#table.setGroup(row, group);
+  }
+
+  remove(row: number): void {
+    const group = this.#table.group(row);
+    const head = this.#rows.int(group, headWord);
+    const next = this.#table.groupNext(row);
+    if (head === row) {
+      if (next === none) {
+        this.#drop(group);
+        return;
+      }
+      this.#rows.setInt(group, headWord, next);
+      if (this.#table.state(next) === visible) this.#enter(group, next);
+      return;
+    }
+    let before = head;
+    while (this.#table.groupNext(before) !== row) before = this.#table.groupNext(before);
+    this.#table.setGroupNext(before, next);
+    if (next === none) this.#rows.setInt(group, tailWord, before);
+  }
+
+  show(row: number): void {
+    const group = this.#table.group(row);
+    if (this.#rows.int(group, headWord) === row) this.#enter(group, row);
+  }
+
+  hide(row: number): void {
+    const group = this.#table.group(row);
+    if (this.#rows.int(group, headWord) !== row) return;
+    this.#ready.remove(this.#rows.int(group, placeWord));
+    this.#rows.setInt(group, placeWord, none);
+  }
+
+  first(): number {
+    const place = this.#ready.first();
+    return place === none ? none : this.#rows.int(this.#ready.item(place), headWord);
+  }
+
+  following(row: number): number {
+    const next = this.#table.groupNext(row);
+    return next !== none && this.#table.state(next) === visible ? next : none;
+  }
+
+  groupId(row: number): string {
+    return this.#ids[this.#table.group(row)] as string;
+  }
+
+  /** The messages of one group, oldest first. */
+  *ofGroup(groupId: string): Generator<number> {
+    const group = this.#byId.get(groupId);
+    let row = group === undefined ? none : this.#rows.int(group, headWord);
+    while (row !== none) {
+      yield row;
+      row = this.#table.groupNext(row);
+    }
+  }
+
+  has(groupId: string): boolean {
+    return this.#byId.has(groupId);
+  }
+
+  clear(): void {
+    this.#rows.clear();
+    this.#byId.clear();
+    this.#ids = [];
+    this.#ready.clear();
+  }
+
+  #enter(group: number, head: number): void {
+    const place = this.#ready.insert(group, this.#table.availableAt(head), this.#table.stamp(head));
+    this.#rows.setInt(group, placeWord, place);
+  }
+
+  #drop(group: number): void {
+    this.#byId.delete(this.#ids[group] as string);
+    this.#ids[group] = '';
+    this.#rows.release(group);
+  }
+}

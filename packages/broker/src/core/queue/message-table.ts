@@ -1,0 +1,279 @@
+/**
+ * All messages of one queue: 64 bytes for each, one cache line, and 48 more once it has been received. Bodies are not
+ * here (see changes.ts). Finds a message by its sequence (hash-index.ts), and chains messages in the order of their
+ * send time, so that the oldest, the next to expire, is at hand without a search.
+ *
+ * Dead letters of a standard queue keep the send time they had elsewhere (rule 12.7) and so come out of order; they
+ * are chained apart, in order of arrival.
+ *
+ * A message's state is `visible`, `delayed` (never received, its delay not over) or `inFlight` (received, its timeout
+ * not over). It changes only through Queue, which keeps counters and lines in step.
+ */
+
+import type { KeptDelivery } from '../changes.ts';
+import { HashIndex } from '../hash-index.ts';
+import { none, Slab } from '../slab.ts';
+import { readUuid, writeUuid } from '../uuid.ts';
+
+export const visible = 0;
+export const delayed = 1;
+export const inFlight = 2;
+export type MessageState = typeof visible | typeof delayed | typeof inFlight;
+
+// A message's record.
+const messageIdWord = 0;
+const sequenceWord = 4;
+const sentAtWord = 6;
+const groupWord = 8;
+const groupNextWord = 9;
+const olderWord = 10;
+const newerWord = 11;
+const placeWord = 12;
+/** State in two bits, then one that tells a dead letter out of order, then the delay in milliseconds. */
+const stateWord = 13;
+const deliveryWord = 14;
+const chainWord = 15;
+const messageWords = 16;
+
+// A delivery's record.
+const receiveCountWord = 0;
+const isChangedWord = 1;
+const firstReceivedAtWord = 2;
+const receivedAtWord = 4;
+const visibleAtWord = 6;
+const stampWord = 8;
+const receiptWord = 10;
+const deliveryWords = 12;
+
+interface Chain {
+  oldest: number;
+  newest: number;
+}
+
+export class MessageTable {
+  readonly #messages: Slab = new Slab(messageWords);
+  readonly #deliveries: Slab = new Slab(deliveryWords);
+  readonly #bySequence: HashIndex = new HashIndex(this.#messages, chainWord, (row) =>
+    hashOf(this.sequence(row)),
+  );
+  readonly #inOrder: Chain = { oldest: none, newest: none };
+  readonly #outOfOrder: Chain = { oldest: none, newest: none };
+
+  get size(): number {
+    return this.#messages.size;
+  }
+
+  add(message: {
+    sequence: number;
+    messageId: string;
+    sentAt: number;
+    delayMs: number;
+    isOutOfOrder: boolean;
+  }): number {
+    const row = this.#messages.allocate();
+    writeUuid(this.#messages, row, messageIdWord, message.messageId);
+    this.#messages.setDouble(row, sequenceWord, message.sequence);
+    this.#messages.setDouble(row, sentAtWord, message.sentAt);
+    this.#messages.setInt(row, groupWord, none);
+    this.#messages.setInt(row, groupNextWord, none);
+    this.#messages.setInt(row, placeWord, none);
+    this.#messages.setInt(row, stateWord, (message.delayMs << 3) | (message.isOutOfOrder ? 4 : 0));
+    this.#messages.setInt(row, deliveryWord, none);
+    this.#bySequence.insert(hashOf(message.sequence), row);
+    const chain = this.#chainOf(row);
+    this.#messages.setInt(row, olderWord, chain.newest);
+    this.#messages.setInt(row, newerWord, none);
+    if (chain.newest === none) chain.oldest = row;
+    else this.#messages.setInt(chain.newest, newerWord, row);
+    chain.newest = row;
+    return row;
+  }
+
+  remove(row: number): void {
+    const chain = this.#chainOf(row);
+    const older = this.older(row);
+    const newer = this.newer(row);
+    if (older === none) chain.oldest = newer;
+    else this.#messages.setInt(older, newerWord, newer);
+    if (newer === none) chain.newest = older;
+    else this.#messages.setInt(newer, olderWord, older);
+    this.#bySequence.remove(hashOf(this.sequence(row)), row);
+    this.#dropDelivery(row);
+    this.#messages.release(row);
+  }
+
+  clear(): void {
+    this.#messages.clear();
+    this.#deliveries.clear();
+    this.#bySequence.clear();
+    this.#inOrder.oldest = this.#inOrder.newest = none;
+    this.#outOfOrder.oldest = this.#outOfOrder.newest = none;
+  }
+
+  /** The message with this sequence, or `none`. */
+  find(sequence: number): number {
+    let row = this.#bySequence.first(hashOf(sequence));
+    while (row !== none && this.sequence(row) !== sequence) row = this.#bySequence.next(row);
+    return row;
+  }
+
+  /** The oldest of the messages that lie in order of their send time. */
+  oldest(): number {
+    return this.#inOrder.oldest;
+  }
+
+  newest(): number {
+    return this.#inOrder.newest;
+  }
+
+  older(row: number): number {
+    return this.#messages.int(row, olderWord);
+  }
+
+  newer(row: number): number {
+    return this.#messages.int(row, newerWord);
+  }
+
+  /** Every message, in order of its sequence. */
+  *inSequence(): Generator<number> {
+    let row = this.#inOrder.oldest;
+    let other = this.#outOfOrder.oldest;
+    while (row !== none || other !== none) {
+      const takesOther =
+        row === none || (other !== none && this.sequence(other) < this.sequence(row));
+      if (takesOther) {
+        yield other;
+        other = this.newer(other);
+      } else {
+        yield row;
+        row = this.newer(row);
+      }
+    }
+  }
+
+  messageId(row: number): string {
+    return readUuid(this.#messages, row, messageIdWord);
+  }
+
+  sequence(row: number): number {
+    return this.#messages.double(row, sequenceWord);
+  }
+
+  sentAt(row: number): number {
+    return this.#messages.double(row, sentAtWord);
+  }
+
+  delayMs(row: number): number {
+    return this.#messages.int(row, stateWord) >> 3;
+  }
+
+  isOutOfOrder(row: number): boolean {
+    return (this.#messages.int(row, stateWord) & 4) !== 0;
+  }
+
+  state(row: number): MessageState {
+    return (this.#messages.int(row, stateWord) & 3) as MessageState;
+  }
+
+  setState(row: number, state: MessageState): void {
+    this.#messages.setInt(row, stateWord, (this.#messages.int(row, stateWord) & ~3) | state);
+  }
+
+  /** The message's group, as a row of MessageGroups. */
+  group(row: number): number {
+    return this.#messages.int(row, groupWord);
+  }
+
+  setGroup(row: number, group: number): void {
+    this.#messages.setInt(row, groupWord, group);
+  }
+
+  groupNext(row: number): number {
+    return this.#messages.int(row, groupNextWord);
+  }
+
+  setGroupNext(row: number, next: number): void {
+    this.#messages.setInt(row, groupNextWord, next);
+  }
+
+  /** Its place in the line it stands in, or `none`. */
+  place(row: number): number {
+    return this.#messages.int(row, placeWord);
+  }
+
+  setPlace(row: number, place: number): void {
+    this.#messages.setInt(row, placeWord, place);
+  }
+
+  hasDelivery(row: number): boolean {
+    return this.#messages.int(row, deliveryWord) !== none;
+  }
+
+  delivery(row: number): KeptDelivery | undefined {
+    const at = this.#messages.int(row, deliveryWord);
+    if (at === none) return undefined;
+    return {
+      receiveCount: this.#deliveries.int(at, receiveCountWord),
+      firstReceivedAt: this.#deliveries.double(at, firstReceivedAtWord),
+      receivedAt: this.#deliveries.double(at, receivedAtWord),
+      visibleAt: this.#deliveries.double(at, visibleAtWord),
+      stamp: this.#deliveries.double(at, stampWord),
+      receipt: this.#deliveries.double(at, receiptWord),
+      isChanged: this.#deliveries.int(at, isChangedWord) !== 0,
+    };
+  }
+
+  setDelivery(row: number, delivery: KeptDelivery | null): void {
+    if (delivery === null) {
+      this.#dropDelivery(row);
+      return;
+    }
+    let at = this.#messages.int(row, deliveryWord);
+    if (at === none) {
+      at = this.#deliveries.allocate();
+      this.#messages.setInt(row, deliveryWord, at);
+    }
+    this.#deliveries.setInt(at, receiveCountWord, delivery.receiveCount);
+    this.#deliveries.setDouble(at, firstReceivedAtWord, delivery.firstReceivedAt);
+    this.#deliveries.setDouble(at, receivedAtWord, delivery.receivedAt);
+    this.#deliveries.setDouble(at, visibleAtWord, delivery.visibleAt);
+    this.#deliveries.setDouble(at, stampWord, delivery.stamp);
+    this.#deliveries.setDouble(at, receiptWord, delivery.receipt);
+    this.#deliveries.setInt(at, isChangedWord, delivery.isChanged ? 1 : 0);
+  }
+
+  receiveCount(row: number): number {
+    const at = this.#messages.int(row, deliveryWord);
+    return at === none ? 0 : this.#deliveries.int(at, receiveCountWord);
+  }
+
+  /** The end of its own delay or of its timeout: one half of the rule of order (11.4). */
+  availableAt(row: number): number {
+    const at = this.#messages.int(row, deliveryWord);
+    return at === none
+      ? this.sentAt(row) + this.delayMs(row)
+      : this.#deliveries.double(at, visibleAtWord);
+  }
+
+  /** Orders what became available in the same millisecond: the other half. */
+  stamp(row: number): number {
+    const at = this.#messages.int(row, deliveryWord);
+    return at === none ? this.sequence(row) : this.#deliveries.double(at, stampWord);
+  }
+
+  #dropDelivery(row: number): void {
+    const at = this.#messages.int(row, deliveryWord);
+    if (at === none) return;
+    this.#deliveries.release(at);
+    this.#messages.setInt(row, deliveryWord, none);
+  }
+
+  #chainOf(row: number): Chain {
+    return this.isOutOfOrder(row) ? this.#outOfOrder : this.#inOrder;
+  }
+}
+
+/** Sequences are drawn from a counter, so their low bits spread over the buckets by themselves. */
+function hashOf(sequence: number): number {
+  return sequence | 0;
+}

@@ -1,0 +1,35 @@
+/**
+ * PurgeQueue and the forgetting of the window (rules 5.11, 11.12): the two requests that empty what time alone would
+ * not yet.
+ */
+
+import type { Outcome } from '../commands.ts';
+import { refuse } from '../errors.ts';
+import type { Limits } from '../limits.ts';
+import type { Turn } from '../turn.ts';
+import type { Queue } from './queue.ts';
+
+/** Removes every message, waiting, delayed or in flight, and the memory of ids. */
+export function purgeQueue(queue: Queue, limits: Limits, turn: Turn): Outcome<'purge-queue'> {
+  const { purgedAt } = queue.kept;
+  if (purgedAt !== undefined && turn.now - purgedAt < limits.purgeIntervalMs) {
+    const seconds = limits.purgeIntervalMs / 1000;
+    return refuse('purge-in-progress', { queue: queue.name, seconds });
+  }
+  const messages = queue.table.size;
+  queue.clear(turn, 'contents');
+  queue.configure(turn, { ...queue.kept, purgedAt: turn.now });
+  if (turn.isObserved) {
+    turn.events.push({ type: 'queue-purged', at: turn.now, queue: queue.name, messages });
+  }
+  return { ok: true };
+}
+
+export function forgetWindow(queue: Queue, turn: Turn): Outcome<'forget-window'> {
+  const entries = queue.window.size;
+  queue.clear(turn, 'window');
+  if (turn.isObserved) {
+    turn.events.push({ type: 'window-forgotten', at: turn.now, queue: queue.name, entries });
+  }
+  return { ok: true, entries };
+}

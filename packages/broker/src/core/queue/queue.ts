@@ -1,0 +1,451 @@
+/**
+ * One queue's state and the few moves by which it changes. The rules stand in the files beside this one (send.ts,
+ * receive.ts, …): they decide, call a move, and what the move did is written down as a change in the same breath.
+ * Absorbing a change calls the same move, so an engine that applies and one that absorbs cannot drift apart.
+ *
+ * Where a message is, by its state:
+ *   visible   on the shelf: deliverable itself (standard) or in its group (FIFO);
+ *   delayed   in the line of hidden messages until its delay is over; never received;
+ *   inFlight  in the line of hidden messages until its visibility timeout is over.
+ *
+ * Costs: every move O(1), or O(log n) where times come out of order (line.ts). Time passes in `advance`, which every
+ * command on the queue calls first: it takes what fell due from the fronts of four lines and looks at nothing else,
+ * so expiry costs each message once, and there are no timers.
+ */
+
+import { queueArn, type Realm } from '../arn.ts';
+import type {
+  Change,
+  KeptAttempt,
+  KeptDelivery,
+  KeptMessage,
+  KeptMoveTask,
+  KeptQueue,
+  KeptWindowEntry,
+} from '../changes.ts';
+import type { MessageView } from '../commands.ts';
+import { attemptMs } from '../limits.ts';
+import { Line } from '../line.ts';
+import { none } from '../slab.ts';
+import type { Turn } from '../turn.ts';
+import { Attempts } from './attempts.ts';
+import { type QueueSettings, settingsOf } from './attributes.ts';
+import { DeduplicationWindow, type WindowKey } from './deduplication-window.ts';
+import { MessageGroups } from './message-groups.ts';
+import { delayed, inFlight, MessageTable, visible } from './message-table.ts';
+import { nextMoveAt } from './move-task.ts';
+import { ReadyMessages, type Shelf } from './ready-messages.ts';
+
+/** What only messages have that came from another queue. */
+interface Moved {
+  readonly deduplicationId: string | undefined;
+  readonly deadLetterSource: string | undefined;
+  /** Its place among those that expire out of order, or `none`. */
+  readonly expiryPlace: number;
+}
+
+export class Queue {
+  readonly name: string;
+  readonly arn: string;
+  readonly isFifo: boolean;
+  readonly table: MessageTable = new MessageTable();
+  readonly shelf: Shelf;
+  /** The shelf of a FIFO queue; undefined on a standard one. */
+  readonly groups: MessageGroups | undefined;
+  readonly window: DeduplicationWindow;
+  readonly attempts: Attempts = new Attempts();
+  readonly tasks: Map<string, KeptMoveTask> = new Map();
+  #kept: KeptQueue;
+  #settings: QueueSettings;
+  /** The last number given out; sequences, stamps and receipts are drawn from it. */
+  #counter = 0;
+  #counterKept = 0;
+  /** Delayed messages and those in flight, by the time at which they become visible. */
+  readonly #hidden: Line = new Line();
+  /** Dead letters of a standard queue, by the send time they came with. */
+  readonly #expiringOutOfOrder: Line = new Line();
+  readonly #moved: Map<number, Moved> = new Map();
+  /** Names of the queues that dead letters here have come from, with how many lie here. */
+  readonly #deadLetterSources: Map<string, number> = new Map();
+  #inFlight = 0;
+  #delayed = 0;
+
+  constructor(realm: Realm, name: string, kept: KeptQueue) {
+    this.name = name;
+    this.arn = queueArn(realm, name);
+    this.isFifo = name.endsWith('.fifo');
+    this.#kept = kept;
+    this.#settings = settingsOf(this.isFifo, kept.attributes);
+    this.groups = this.isFifo ? new MessageGroups(this.table) : undefined;
+    this.shelf = this.groups ?? new ReadyMessages(this.table);
+    this.window = new DeduplicationWindow(this.#settings.scope);
+  }
+
+  get kept(): KeptQueue {
+    return this.#kept;
+  }
+
+  get settings(): QueueSettings {
+    return this.#settings;
+  }
+
+  get counter(): number {
+    return this.#counter;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  get delayed(): number {
+    return this.#delayed;
+  }
+
+  get visible(): number {
+    return this.table.size - this.#inFlight - this.#delayed;
+  }
+
+  get oldestSentAt(): number | undefined {
+    const row = this.table.oldest();
+    const place = this.#expiringOutOfOrder.first();
+    const times = [
+      ...(row === none ? [] : [this.table.sentAt(row)]),
+      ...(place === none ? [] : [this.#expiringOutOfOrder.time(place)]),
+    ];
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  get deadLetterSources(): Iterable<string> {
+    return this.#deadLetterSources.keys();
+  }
+
+  /** The next number of this queue's counter; the turn's end keeps it (`keepCounter`). */
+  nextStamp(): number {
+    this.#counter += 1;
+    return this.#counter;
+  }
+
+  keepCounter(turn: Turn): void {
+    if (this.#counter === this.#counterKept) return;
+    this.#counterKept = this.#counter;
+    turn.changes.push({ kind: 'counter', queue: this.name, value: this.#counter });
+  }
+
+  // The moves that rules make: each does its work and writes it down.
+
+  configure(turn: Turn, kept: KeptQueue): void {
+    this.#setKept(kept, turn.now);
+    turn.changes.push({ kind: 'queue', queue: this.name, value: kept });
+  }
+
+  addMessage(turn: Turn, sequence: number, message: KeptMessage, delivery?: KeptDelivery): void {
+    const row = this.#add(sequence, message);
+    turn.changes.push({ kind: 'message', queue: this.name, id: sequence, value: message });
+    if (delivery === undefined) {
+      this.#place(row, turn.now);
+      return;
+    }
+    this.table.setDelivery(row, delivery);
+    this.#place(row, turn.now);
+    turn.changes.push({ kind: 'delivery', queue: this.name, id: sequence, value: delivery });
+  }
+
+  removeMessage(turn: Turn, row: number): void {
+    const id = this.table.sequence(row);
+    if (this.table.hasDelivery(row)) {
+      turn.changes.push({ kind: 'delivery', queue: this.name, id, value: null });
+    }
+    turn.changes.push({ kind: 'message', queue: this.name, id, value: null });
+    this.#remove(row);
+  }
+
+  setDelivery(turn: Turn, row: number, delivery: KeptDelivery): void {
+    const id = this.table.sequence(row);
+    this.#setDelivery(row, delivery, turn.now);
+    turn.changes.push({ kind: 'delivery', queue: this.name, id, value: delivery });
+  }
+
+  addToWindow(turn: Turn, sequence: number, entry: KeptWindowEntry, key: WindowKey): void {
+    this.window.add(sequence, entry, key);
+    turn.changes.push({ kind: 'window', queue: this.name, id: sequence, value: entry });
+  }
+
+  setAttempt(turn: Turn, id: string, value: KeptAttempt | null): void {
+    this.#setAttempt(id, value);
+    turn.changes.push({ kind: 'attempt', queue: this.name, id, value });
+  }
+
+  setTask(turn: Turn, id: string, value: KeptMoveTask | null): void {
+    this.#setTask(id, value);
+    turn.changes.push({ kind: 'task', queue: this.name, id, value });
+  }
+
+  clear(turn: Turn, what: 'contents' | 'window'): void {
+    this.#clear(what);
+    turn.changes.push({ kind: 'cleared', queue: this.name, what });
+  }
+
+  /** One change that another engine made to this queue. */
+  absorb(change: Change, now: number): void {
+    switch (change.kind) {
+      case 'queue':
+        if (change.value !== null) this.#setKept(change.value, now);
+        break;
+      case 'counter':
+        this.#counter = change.value;
+        this.#counterKept = change.value;
+        break;
+      case 'message':
+        if (change.value === null) this.#remove(this.table.find(change.id));
+        else this.#place(this.#add(change.id, change.value), now);
+        break;
+      case 'delivery':
+        // A delivery ends only with its message, whose own change follows.
+        if (change.value !== null) {
+          this.#setDelivery(this.table.find(change.id), change.value, now);
+        }
+        break;
+      case 'window':
+        if (change.value === null) this.window.removeOldest();
+        else this.window.add(change.id, change.value);
+        break;
+      case 'attempt':
+        this.#setAttempt(change.id, change.value);
+        break;
+      case 'task':
+        this.#setTask(change.id, change.value);
+        break;
+      case 'cleared':
+        this.#clear(change.what);
+        break;
+      case 'name':
+        break;
+    }
+  }
+
+  /** Lets time pass: what became visible is shown, what is over is removed. */
+  advance(turn: Turn): void {
+    this.#showDue(turn.now);
+    this.#expireMessages(turn);
+    this.#expireWindow(turn);
+    this.#expireAttempts(turn);
+  }
+
+  /** The earliest time at which `advance` or a move task would do something; undefined if nothing is waiting. */
+  nextDueAt(): number | undefined {
+    let due = this.hiddenUntil() ?? Number.POSITIVE_INFINITY;
+    const row = this.table.oldest();
+    if (row !== none) due = Math.min(due, this.table.sentAt(row) + this.#settings.retentionMs);
+    const place = this.#expiringOutOfOrder.first();
+    if (place !== none) {
+      due = Math.min(due, this.#expiringOutOfOrder.time(place) + this.#settings.retentionMs);
+    }
+    const acceptedAt = this.window.oldestAcceptedAt();
+    if (acceptedAt !== undefined) due = Math.min(due, acceptedAt + this.#settings.windowMs);
+    const attempt = this.attempts.oldest();
+    if (attempt !== undefined) due = Math.min(due, attempt.receivedAt + attemptMs);
+    for (const task of this.tasks.values()) due = Math.min(due, nextMoveAt(task));
+    return due === Number.POSITIVE_INFINITY ? undefined : due;
+  }
+
+  /** When the next hidden message becomes visible. */
+  hiddenUntil(): number | undefined {
+    const place = this.#hidden.first();
+    return place === none ? undefined : this.#hidden.time(place);
+  }
+
+  /** When a message that is hidden becomes visible; undefined if it is visible. */
+  visibleAt(row: number): number | undefined {
+    return this.table.state(row) === visible ? undefined : this.#hidden.time(this.table.place(row));
+  }
+
+  view(row: number): MessageView {
+    const moved = this.#moved.get(row);
+    const delivery = this.table.delivery(row);
+    return {
+      messageId: this.table.messageId(row),
+      sequence: this.table.sequence(row),
+      sentAt: this.table.sentAt(row),
+      receiveCount: delivery?.receiveCount ?? 0,
+      firstReceivedAt: delivery?.firstReceivedAt,
+      groupId: this.shelf.groupId(row),
+      deduplicationId: moved?.deduplicationId,
+      deadLetterSource: moved?.deadLetterSource,
+    };
+  }
+
+  deadLetterSource(row: number): string | undefined {
+    return this.#moved.get(row)?.deadLetterSource;
+  }
+
+  #setKept(kept: KeptQueue, now: number): void {
+    const before = this.#settings;
+    this.#kept = kept;
+    this.#settings = settingsOf(this.isFifo, kept.attributes);
+    this.window.setScope(this.#settings.scope);
+    if (this.isFifo && before.delayMs !== this.#settings.delayMs) {
+      this.#replaceDelayed(Math.max(before.delayMs, this.#settings.delayMs), now);
+    }
+  }
+
+  /**
+   * A FIFO queue's delay is always its current setting (rule 11.24). Only messages younger than the longer of the two
+   * delays can change their state by it, and they lie at the end of the order.
+   */
+  #replaceDelayed(delayMs: number, now: number): void {
+    let row = this.table.newest();
+    while (row !== none && this.table.sentAt(row) + delayMs > now) {
+      if (!this.table.hasDelivery(row)) {
+        this.#unplace(row);
+        this.#place(row, now);
+      }
+      row = this.table.older(row);
+    }
+  }
+
+  #add(sequence: number, message: KeptMessage): number {
+    const { deadLetterSource, deduplicationId } = message;
+    const isOutOfOrder = deadLetterSource !== undefined && !this.isFifo;
+    const row = this.table.add({ ...message, sequence, isOutOfOrder });
+    this.shelf.add(row, message.groupId);
+    if (deadLetterSource !== undefined || deduplicationId !== undefined) {
+      const expiryPlace = isOutOfOrder
+        ? this.#expiringOutOfOrder.insert(row, message.sentAt, sequence)
+        : none;
+      this.#moved.set(row, { deduplicationId, deadLetterSource, expiryPlace });
+      if (deadLetterSource !== undefined) this.#countSource(deadLetterSource, 1);
+    }
+    return row;
+  }
+
+  #remove(row: number): void {
+    this.#unplace(row);
+    this.shelf.remove(row);
+    const moved = this.#moved.get(row);
+    if (moved !== undefined) {
+      this.#moved.delete(row);
+      if (moved.expiryPlace !== none) this.#expiringOutOfOrder.remove(moved.expiryPlace);
+      if (moved.deadLetterSource !== undefined) this.#countSource(moved.deadLetterSource, -1);
+    }
+    this.table.remove(row);
+  }
+
+  #countSource(arn: string, by: number): void {
+    const count = (this.#deadLetterSources.get(arn) ?? 0) + by;
+    if (count === 0) this.#deadLetterSources.delete(arn);
+    else this.#deadLetterSources.set(arn, count);
+  }
+
+  #setDelivery(row: number, delivery: KeptDelivery, now: number): void {
+    this.#unplace(row);
+    this.table.setDelivery(row, delivery);
+    this.#place(row, now);
+  }
+
+  /** Puts a message where its times say, as of now. */
+  #place(row: number, now: number): void {
+    const wasReceived = this.table.hasDelivery(row);
+    const queueDelayMs = this.isFifo && !wasReceived ? this.#settings.delayMs : 0;
+    const visibleAt = this.table.availableAt(row) + queueDelayMs;
+    if (visibleAt <= now) {
+      this.table.setState(row, visible);
+      this.shelf.show(row);
+      return;
+    }
+    this.table.setState(row, wasReceived ? inFlight : delayed);
+    if (wasReceived) this.#inFlight += 1;
+    else this.#delayed += 1;
+    this.table.setPlace(row, this.#hidden.insert(row, visibleAt, this.table.stamp(row)));
+  }
+
+  #unplace(row: number): void {
+    const state = this.table.state(row);
+    if (state === visible) {
+      this.shelf.hide(row);
+      return;
+    }
+    if (state === inFlight) this.#inFlight -= 1;
+    else this.#delayed -= 1;
+    this.#hidden.remove(this.table.place(row));
+  }
+
+  #setAttempt(id: string, value: KeptAttempt | null): void {
+    if (value === null) this.attempts.delete(id);
+    else this.attempts.set(id, value);
+  }
+
+  #setTask(id: string, value: KeptMoveTask | null): void {
+    if (value === null) this.tasks.delete(id);
+    else this.tasks.set(id, value);
+  }
+
+  #clear(what: 'contents' | 'window'): void {
+    this.window.clear();
+    if (what === 'window') return;
+    this.table.clear();
+    this.shelf.clear();
+    this.attempts.clear();
+    this.#hidden.clear();
+    this.#expiringOutOfOrder.clear();
+    this.#moved.clear();
+    this.#deadLetterSources.clear();
+    this.#inFlight = 0;
+    this.#delayed = 0;
+  }
+
+  #showDue(now: number): void {
+    let place = this.#hidden.first();
+    while (place !== none && this.#hidden.time(place) <= now) {
+      const row = this.#hidden.item(place);
+      this.#unplace(row);
+      this.table.setState(row, visible);
+      this.shelf.show(row);
+      place = this.#hidden.first();
+    }
+  }
+
+  #expireMessages(turn: Turn): void {
+    const sentBefore = turn.now - this.#settings.retentionMs;
+    let row = this.table.oldest();
+    while (row !== none && this.table.sentAt(row) <= sentBefore) {
+      this.#expire(turn, row);
+      row = this.table.oldest();
+    }
+    let place = this.#expiringOutOfOrder.first();
+    while (place !== none && this.#expiringOutOfOrder.time(place) <= sentBefore) {
+      this.#expire(turn, this.#expiringOutOfOrder.item(place));
+      place = this.#expiringOutOfOrder.first();
+    }
+  }
+
+  #expire(turn: Turn, row: number): void {
+    if (turn.isObserved) {
+      turn.events.push({
+        type: 'expired',
+        at: turn.now,
+        queue: this.name,
+        messageId: this.table.messageId(row),
+        sequence: this.table.sequence(row),
+      });
+    }
+    this.removeMessage(turn, row);
+  }
+
+  #expireWindow(turn: Turn): void {
+    const acceptedBefore = turn.now - this.#settings.windowMs;
+    let oldest = this.window.oldestAcceptedAt();
+    while (oldest !== undefined && oldest <= acceptedBefore) {
+      const id = this.window.removeOldest();
+      turn.changes.push({ kind: 'window', queue: this.name, id, value: null });
+      oldest = this.window.oldestAcceptedAt();
+    }
+  }
+
+  #expireAttempts(turn: Turn): void {
+    let oldest = this.attempts.oldest();
+    while (oldest !== undefined && oldest.receivedAt <= turn.now - attemptMs) {
+      this.setAttempt(turn, oldest.id, null);
+      oldest = this.attempts.oldest();
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * What can be delivered from a standard queue, and in which order: every visible message, the one that has been
+ * available longest first (rule 9.5). Amazon promises no order here.
+ *
+ * `Shelf` is what a queue needs to know of its kind; message-groups.ts is the other one.
+ */
+
+import { Line } from '../line.ts';
+import { none } from '../slab.ts';
+import type { MessageTable } from './message-table.ts';
+
+export interface Shelf {
+  /** How many message groups have messages. */
+  readonly groups: number;
+  /** A message came, in whatever state; `show` follows if it is visible. */
+  add(row: number, groupId: string | undefined): void;
+  /** A message goes; `hide` came before. */
+  remove(row: number): void;
+  show(row: number): void;
+  hide(row: number): void;
+  /** The message to deliver first, or `none`. */
+  first(): number;
+  /** The message that goes out behind this one if the same answer has room, before the next `first`. */
+  following(row: number): number;
+  groupId(row: number): string | undefined;
+  clear(): void;
+}
+
+export class ReadyMessages implements Shelf {
+  readonly groups: number = 0;
+  readonly #table: MessageTable;
+  readonly #line: Line = new Line();
+
+  constructor(table: MessageTable) {
+    this.#table = table;
+  }
+
+  add(): void {}
+
+  remove(): void {}
+
+  show(row: number): void {
+    const place = this.#line.insert(row, this.#table.availableAt(row), this.#table.stamp(row));
+    this.#table.setPlace(row, place);
+  }
+
+  hide(row: number): void {
+    this.#line.remove(this.#table.place(row));
+  }
+
+  first(): number {
+    const place = this.#line.first();
+    return place === none ? none : this.#line.item(place);
+  }
+
+  following(): number {
+    return none;
+  }
+
+  groupId(): undefined {
+    return undefined;
+  }
+
+  clear(): void {
+    this.#line.clear();
+  }
+}

@@ -1,0 +1,231 @@
+/**
+ * SendMessage and SendMessageBatch (§8), with deduplication (rules 11.8–11.17).
+ *
+ * On a FIFO queue a send has an id: the one given, else the SHA-256 of its body where content-based deduplication is
+ * on. If the window holds that id, the send is a duplicate: it succeeds, changes nothing, and is answered with the
+ * original's MessageId and sequence. Otherwise message and window entry come into being together, in one turn.
+ */
+
+import type { DeduplicationSource, KeptWindowEntry, MessageContent } from '../changes.ts';
+import type { CommandOf, Outcome, SendEntry, SendResult } from '../commands.ts';
+import { attributesMd5, md5Hex, sha256Hex } from '../digest.ts';
+import { type Refusal, refuse } from '../errors.ts';
+import { batchSizeBytesMax, delaySecondsMax, groupsMax } from '../limits.ts';
+import { none } from '../slab.ts';
+import type { Turn } from '../turn.ts';
+import { applyEntries, checkBatch } from './batch.ts';
+import { type WindowKey, windowKey } from './deduplication-window.ts';
+import { type CheckedMessage, checkMessage, messageSize } from './message-check.ts';
+import type { Queue } from './queue.ts';
+
+export function send(queue: Queue, command: CommandOf<'send'>, turn: Turn): Outcome<'send'> {
+  const sizes = command.entries.map(messageSize);
+  const refusal =
+    checkBatch(command, 'SendMessageBatchRequestEntry') ?? checkWholeBatch(queue, command, sizes);
+  if (refusal !== undefined) return refusal;
+  return applyEntries(command, (entry, index) => {
+    const message = checkMessage(entry, sizes[index] as number, {
+      sizeBytesMax: queue.settings.sizeBytesMax,
+      isBatch: command.isBatch,
+      bodyName: command.isBatch
+        ? `SendMessageBatchRequestEntry.${index + 1}.MessageBody`
+        : 'MessageBody',
+    });
+    if (!message.ok) return message;
+    const wrong = checkDelay(queue, entry);
+    if (wrong !== undefined) return wrong;
+    return queue.isFifo
+      ? sendFifo(queue, entry, message, turn)
+      : sendStandard(queue, entry, message, turn);
+  });
+}
+
+/** What fails the whole request (8.6); on a single call the same lacks have other shapes (8.4). */
+function checkWholeBatch(
+  queue: Queue,
+  { entries, isBatch }: CommandOf<'send'>,
+  sizes: readonly number[],
+): Refusal | undefined {
+  if (!isBatch) return undefined;
+  if (queue.isFifo) {
+    for (const entry of entries) {
+      if (entry.groupId === undefined) return refuse('group-id-missing-in-batch');
+      if (entry.deduplicationId === undefined && !queue.settings.isContentBased) {
+        return refuse('deduplication-id-missing');
+      }
+    }
+  }
+  const size = sizes.reduce((sum, bytes) => sum + bytes, 0);
+  return size > batchSizeBytesMax ? refuse('batch-too-long', { size }) : undefined;
+}
+
+function checkDelay(queue: Queue, { delaySeconds: value }: SendEntry): Refusal | undefined {
+  if (value === undefined) return undefined;
+  if (!Number.isInteger(value) || value < 0 || value > delaySecondsMax) {
+    return refuse('delay-invalid', { value });
+  }
+  return queue.isFifo && value > 0 ? refuse('delay-on-fifo', { value }) : undefined;
+}
+
+function sendStandard(
+  queue: Queue,
+  entry: SendEntry,
+  message: CheckedMessage,
+  turn: Turn,
+): SendResult | Refusal {
+  if (entry.deduplicationId !== undefined) {
+    return refuse('deduplication-id-on-standard', { value: entry.deduplicationId });
+  }
+  const content = contentOf(entry, message, undefined);
+  const messageId = turn.ids.uuid();
+  const sequence = queue.nextStamp();
+  const { delaySeconds } = entry;
+  queue.addMessage(turn, sequence, {
+    messageId,
+    sentAt: turn.now,
+    delayMs: delaySeconds === undefined ? queue.settings.delayMs : delaySeconds * 1000,
+    content,
+  });
+  if (turn.isObserved) {
+    turn.events.push({ type: 'sent', at: turn.now, queue: queue.name, messageId, sequence });
+  }
+  return sendResult(content, { messageId, sequence: undefined, isDuplicate: false });
+}
+
+function sendFifo(
+  queue: Queue,
+  entry: SendEntry,
+  message: CheckedMessage,
+  turn: Turn,
+): SendResult | Refusal {
+  const { groupId } = entry;
+  const { isContentBased, profile } = queue.settings;
+  if (groupId === undefined) return refuse('parameter-missing', { name: 'MessageGroupId' });
+  if (entry.deduplicationId === undefined && !isContentBased) {
+    return refuse('deduplication-id-missing');
+  }
+  if (queue.shelf.groups >= groupsMax && !queue.groups?.has(groupId)) {
+    return refuse('groups-too-many', { count: groupsMax });
+  }
+  const isBodyUnique = isContentBased && profile === 'yandex';
+  const bodyHash =
+    isBodyUnique || entry.deduplicationId === undefined ? sha256Hex(message.body) : undefined;
+  const deduplicationId = entry.deduplicationId ?? (bodyHash as string);
+  const source = entry.deduplicationId === undefined ? 'content' : 'explicit';
+  const content = contentOf(entry, message, deduplicationId);
+  const key = windowKey(deduplicationId, groupId);
+  const attempt: FifoSend = { queue, content, key, groupId, deduplicationId, source };
+
+  const byId = queue.window.find(key, 'id');
+  if (byId !== none) return duplicate(attempt, byId, 'id', turn);
+  if (isBodyUnique) {
+    const byBody = queue.window.find(windowKey(bodyHash as string, groupId), 'body');
+    if (byBody !== none) return duplicate(attempt, byBody, 'body', turn);
+  }
+  return accept(attempt, isBodyUnique ? bodyHash : undefined, turn);
+}
+
+interface FifoSend {
+  readonly queue: Queue;
+  readonly content: MessageContent;
+  readonly key: WindowKey;
+  readonly groupId: string;
+  readonly deduplicationId: string;
+  readonly source: DeduplicationSource;
+}
+
+function accept(send: FifoSend, bodyHash: string | undefined, turn: Turn): SendResult {
+  const { queue, content, groupId, deduplicationId, source } = send;
+  const messageId = turn.ids.uuid();
+  const sequence = queue.nextStamp();
+  queue.addMessage(turn, sequence, { messageId, sentAt: turn.now, delayMs: 0, groupId, content });
+  const entry: KeptWindowEntry = {
+    deduplicationId,
+    groupId,
+    messageId,
+    acceptedAt: turn.now,
+    source,
+    bodyMd5: content.bodyMd5,
+    attributesMd5: content.attributesMd5,
+    bodyHash,
+  };
+  queue.addToWindow(turn, sequence, entry, send.key);
+  if (turn.isObserved) {
+    const at = turn.now;
+    turn.events.push({
+      type: 'sent',
+      at,
+      queue: queue.name,
+      messageId,
+      sequence,
+      groupId,
+      deduplicationId,
+      source,
+    });
+  }
+  return sendResult(content, { messageId, sequence, isDuplicate: false });
+}
+
+function duplicate(send: FifoSend, row: number, matchedBy: 'id' | 'body', turn: Turn): SendResult {
+  const { queue, content, key, groupId, deduplicationId, source } = send;
+  const original = queue.window.match(row);
+  if (turn.isObserved) {
+    turn.events.push({
+      type: 'duplicate',
+      at: turn.now,
+      queue: queue.name,
+      deduplicationId,
+      groupId,
+      source,
+      matchedBy,
+      scope: queue.settings.scope,
+      ageMs: turn.now - original.acceptedAt,
+      expiresAt: original.acceptedAt + queue.settings.windowMs,
+      original,
+      differed: queue.window.difference(row, {
+        bodyMd5: content.bodyMd5,
+        attributesMd5: content.attributesMd5,
+        key,
+      }),
+    });
+  }
+  const { messageId, sequence } = original;
+  return sendResult(content, { messageId, sequence, isDuplicate: true });
+}
+
+function contentOf(
+  entry: SendEntry,
+  message: CheckedMessage,
+  deduplicationId: string | undefined,
+): MessageContent {
+  const { body, attributes, traceHeader } = message;
+  return {
+    body,
+    bodyMd5: md5Hex(body),
+    attributes,
+    attributesMd5: attributesMd5(attributes),
+    traceHeader,
+    senderId: entry.senderId,
+    groupId: deduplicationId === undefined ? entry.groupId : undefined,
+    deduplicationId,
+  };
+}
+
+function sendResult(
+  content: MessageContent,
+  answer: { messageId: string; sequence: number | undefined; isDuplicate: boolean },
+): SendResult {
+  const { traceHeader } = content;
+  return {
+    ok: true,
+    messageId: answer.messageId,
+    sequence: answer.sequence,
+    isDuplicate: answer.isDuplicate,
+    bodyMd5: content.bodyMd5,
+    attributesMd5: content.attributesMd5,
+    systemAttributesMd5:
+      traceHeader === undefined
+        ? ''
+        : attributesMd5([{ name: 'AWSTraceHeader', type: 'String', value: traceHeader }]),
+  };
+}

@@ -1,0 +1,34 @@
+/**
+ * One application of one command: the time it happens at, where new ids come from, and what it leaves behind. Time
+ * and chance are inputs, so the same turns give the same bytes.
+ */
+
+import type { Change } from './changes.ts';
+import type { Event } from './events.ts';
+
+/** Where new ids come from: lower-case UUIDs, a different one at each call. */
+export interface Ids {
+  uuid(): string;
+}
+
+export interface Context {
+  /** Epoch milliseconds; never less than in an earlier command. */
+  readonly now: number;
+  readonly ids: Ids;
+  /** Whether anybody reads events; without, none is made. */
+  readonly isObserved?: boolean;
+}
+
+export class Turn {
+  readonly now: number;
+  readonly ids: Ids;
+  readonly isObserved: boolean;
+  readonly changes: Change[] = [];
+  readonly events: Event[] = [];
+
+  constructor(context: Context) {
+    this.now = context.now;
+    this.ids = context.ids;
+    this.isObserved = context.isObserved ?? false;
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * UUIDs as four words of a slab's row: 16 bytes instead of a string of 52. Message ids are lower-case UUIDs (rule
+ * 1.7), so nothing is lost.
+ */
+
+import type { Slab } from './slab.ts';
+
+const byteTexts: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
+  byte.toString(16).padStart(2, '0'),
+);
+
+export function writeUuid(slab: Slab, row: number, word: number, uuid: string): void {
+  let digits = 0;
+  let value = 0;
+  for (let at = 0; at < uuid.length; at += 1) {
+    const code = uuid.charCodeAt(at);
+    if (code === 45) continue; // a hyphen
+    value = (value << 4) | (code < 58 ? code - 48 : code - 87);
+    digits += 1;
+    if ((digits & 7) === 0) slab.setInt(row, word + (digits >> 3) - 1, value);
+  }
+}
+
+export function readUuid(slab: Slab, row: number, word: number): string {
+  const a = slab.int(row, word);
+  const b = slab.int(row, word + 1);
+  const c = slab.int(row, word + 2);
+  const d = slab.int(row, word + 3);
+  return `${high(a)}${low(a)}-${high(b)}-${low(b)}-${high(c)}-${low(c)}${high(d)}${low(d)}`;
+}
+
+function high(word: number): string {
+  return `${byteTexts[word >>> 24]}${byteTexts[(word >>> 16) & 255]}`;
+}
+
+function low(word: number): string {
+  return `${byteTexts[(word >>> 8) & 255]}${byteTexts[word & 255]}`;
+}
