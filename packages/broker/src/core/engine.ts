@@ -76,7 +76,7 @@ export class Engine {
   apply<T extends Command['type']>(command: CommandOf<T>, context: Context): Applied<T> {
     const turn = new Turn(context);
     const outcome = this.#run(command as Command, turn) as Outcome<T>;
-    this.#finish(command as Command, turn);
+    this.#finish(turn);
     return { outcome, changes: turn.changes, events: turn.events };
   }
 
@@ -200,7 +200,6 @@ export class Engine {
       const queue = this.#catalogue.get(name) as Queue;
       queue.advance(turn);
       progressMoveTask(queue, this.#neighbours, turn);
-      this.#reschedule(name);
     }
     this.#catalogue.freeNames(turn);
     return { ok: true };
@@ -219,15 +218,10 @@ export class Engine {
   }
 
   /** Keeps counters and the agenda in step with what the command did to each queue. */
-  #finish(command: Command, turn: Turn): void {
-    const names: string[] =
-      'queue' in command && command.queue !== undefined ? [command.queue] : [];
-    for (const { queue } of turn.changes) {
-      if (queue !== names.at(-1) && !names.includes(queue)) names.push(queue);
-    }
-    for (const name of names) {
-      this.#catalogue.get(name)?.keepCounter(turn);
-      this.#reschedule(name);
+  #finish(turn: Turn): void {
+    for (const queue of turn.touched) {
+      if (this.#catalogue.get(queue.name) === queue) queue.keepCounter(turn);
+      this.#reschedule(queue.name);
     }
   }
 

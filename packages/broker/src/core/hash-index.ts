@@ -16,7 +16,7 @@ export class HashIndex {
   readonly #slab: Slab;
   readonly #nextWord: number;
   readonly #hashOf: (row: number) => number;
-  #pages: Int32Array[] = [];
+  readonly #pages: Int32Array[] = [];
   #buckets = 0;
   /** All bits of the smallest power of two that holds every bucket. */
   #mask = 0;
@@ -61,7 +61,9 @@ export class HashIndex {
   }
 
   clear(): void {
-    this.#pages = [];
+    // As in a slab, the first page stays for an index that keeps going from none to one.
+    if (this.#pages.length > 1) this.#pages.length = 1;
+    this.#pages[0]?.fill(none, 0, this.#buckets);
     this.#buckets = 0;
     this.#mask = 0;
     this.#size = 0;
@@ -83,7 +85,8 @@ export class HashIndex {
   /** Adds one bucket and moves into it what now hashes there, from the one bucket that it splits. */
   #grow(): void {
     const added = this.#buckets;
-    if ((added & pageMask) === 0) this.#pages.push(new Int32Array(1 << pageBits).fill(none));
+    if (added === this.#pages.length << pageBits)
+      this.#pages.push(new Int32Array(1 << pageBits).fill(none));
     this.#buckets = added + 1;
     if (added > this.#mask) this.#mask = this.#mask * 2 + 1;
     if (added === 0) return;

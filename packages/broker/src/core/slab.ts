@@ -4,7 +4,7 @@
  * costs one or two cache lines however many there are. A word pair at an even offset can be read as a double.
  *
  * Pages are never moved or copied, so growth costs the same at any size. Released rows are used again first; when the
- * last row is released, all pages are given back.
+ * last row is released, all pages but the first are given back.
  */
 
 /** No row: the end of a chain. */
@@ -16,8 +16,8 @@ const pageMask = pageRows - 1;
 
 export class Slab {
   readonly #words: number;
-  #ints: Int32Array[] = [];
-  #doubles: Float64Array[] = [];
+  readonly #ints: Int32Array[] = [];
+  readonly #doubles: Float64Array[] = [];
   /** First of the released rows; they are chained through their word 0. */
   #free: number = none;
   #end = 0;
@@ -40,7 +40,7 @@ export class Slab {
       this.#free = this.int(row, 0);
       return row;
     }
-    if ((this.#end & pageMask) === 0) {
+    if (this.#end === this.#ints.length * pageRows) {
       const doubles = new Float64Array((pageRows * this.#words) / 2);
       this.#doubles.push(doubles);
       this.#ints.push(new Int32Array(doubles.buffer));
@@ -59,11 +59,24 @@ export class Slab {
   }
 
   clear(): void {
-    this.#ints = [];
-    this.#doubles = [];
+    // A slab that keeps going from none to one, as that of messages in flight, must not ask for a page each time.
+    if (this.#ints.length > 1) {
+      this.#ints.length = 1;
+      this.#doubles.length = 1;
+    }
     this.#free = none;
     this.#end = 0;
     this.#size = 0;
+  }
+
+  /** The page a row lies in; with `base`, for writing a whole record at once. */
+  page(row: number): Int32Array {
+    return this.#ints[row >> pageBits] as Int32Array;
+  }
+
+  /** Where the row's words begin in its page. */
+  base(row: number): number {
+    return (row & pageMask) * this.#words;
   }
 
   int(row: number, word: number): number {

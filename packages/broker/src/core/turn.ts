@@ -19,16 +19,28 @@ export interface Context {
   readonly isObserved?: boolean;
 }
 
+/** A queue, as far as its turn is concerned. */
+export interface Touched {
+  readonly name: string;
+  keepCounter(turn: Turn): void;
+}
+
 export class Turn {
   readonly now: number;
   readonly ids: Ids;
   readonly isObserved: boolean;
   readonly changes: Change[] = [];
   readonly events: Event[] = [];
+  /** The queues whose state the command may have changed. */
+  readonly touched: Touched[] = [];
 
   constructor(context: Context) {
     this.now = context.now;
     this.ids = context.ids;
     this.isObserved = context.isObserved ?? false;
+  }
+
+  touch(queue: Touched): void {
+    if (!this.touched.includes(queue)) this.touched.push(queue);
   }
 }

@@ -9,15 +9,16 @@ const byteTexts: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
   byte.toString(16).padStart(2, '0'),
 );
 
-export function writeUuid(slab: Slab, row: number, word: number, uuid: string): void {
+/** Writes the four words of a UUID from `at` on. */
+export function writeUuid(words: Int32Array, at: number, uuid: string): void {
   let digits = 0;
   let value = 0;
-  for (let at = 0; at < uuid.length; at += 1) {
-    const code = uuid.charCodeAt(at);
+  for (let index = 0; index < uuid.length; index += 1) {
+    const code = uuid.charCodeAt(index);
     if (code === 45) continue; // a hyphen
     value = (value << 4) | (code < 58 ? code - 48 : code - 87);
     digits += 1;
-    if ((digits & 7) === 0) slab.setInt(row, word + (digits >> 3) - 1, value);
+    if ((digits & 7) === 0) words[at + (digits >> 3) - 1] = value;
   }
 }
 

@@ -41,18 +41,23 @@ const isContent = 1;
 const isByBody = 2;
 const flags: number = isContent | isByBody;
 
-/** A digest's words: the first 128 bits for an id, the first 96 for a group. */
-type Digest = readonly [number, number, number, number];
-
-/** What an entry is filed under. */
+/** What an entry is filed under: 128 bits of its id's digest, 96 of its group's. */
 export interface WindowKey {
-  readonly id: Digest;
-  readonly group: Digest;
+  readonly id0: number;
+  readonly id1: number;
+  readonly id2: number;
+  readonly id3: number;
+  readonly group: GroupDigest;
 }
 
-export function windowKey(text: string, groupId: string): WindowKey {
-  return { id: digestOf(text), group: digestOf(groupId) };
+interface GroupDigest {
+  readonly group0: number;
+  readonly group1: number;
+  readonly group2: number;
 }
+
+/** How many groups' digests are remembered, so that a busy group is not hashed for each send. */
+const groupDigestsMax = 1024;
 
 export interface WindowMatch {
   readonly messageId: string;
@@ -65,6 +70,7 @@ export class DeduplicationWindow {
   readonly #rows: Slab = new Slab(words);
   readonly #index: HashIndex = new HashIndex(this.#rows, chainWord, (row) => this.#hashOfRow(row));
   #scope: DeduplicationScope;
+  readonly #groupDigests: Map<string, GroupDigest> = new Map();
   #oldest: number = none;
   #newest: number = none;
   #entries = 0;
@@ -86,31 +92,42 @@ export class DeduplicationWindow {
     }
   }
 
-  /** `key` is the entry's own, for who has it already. */
+  /** The key of a deduplication id, or of a body's hash, in a group. */
+  keyOf(text: string, groupId: string): WindowKey {
+    const bytes = sha256Bytes(text);
+    return {
+      id0: wordAt(bytes, 0),
+      id1: wordAt(bytes, 4),
+      id2: wordAt(bytes, 8),
+      id3: wordAt(bytes, 12),
+      group: this.#groupDigest(groupId),
+    };
+  }
+
+  /** `key` is that of the entry's id, for who has it already. */
   add(
     sequence: number,
     entry: KeptWindowEntry,
-    key: WindowKey = windowKey(entry.deduplicationId, entry.groupId),
+    key: WindowKey = this.keyOf(entry.deduplicationId, entry.groupId),
   ): void {
     this.#entries += 1;
     this.#file(sequence, entry, key, 0);
     if (entry.bodyHash !== undefined) {
-      this.#file(sequence, entry, { id: digestOf(entry.bodyHash), group: key.group }, isByBody);
+      this.#file(sequence, entry, this.keyOf(entry.bodyHash, entry.groupId), isByBody);
     }
   }
 
-  /** The row that makes a send with this id (or this body hash) a duplicate: the earliest accepted; or `none`. */
+  /** The row that makes a send with this key a duplicate: the earliest accepted; or `none`. */
   find(key: WindowKey, by: 'id' | 'body'): number {
-    const id = key.id;
-    const group = this.#scope === 'messageGroup' ? key.group : undefined;
+    const isGrouped = this.#scope === 'messageGroup';
     const flag = by === 'body' ? isByBody : 0;
     let found: number = none;
-    let row = this.#index.first(group === undefined ? id[0] : id[0] ^ group[0]);
+    let row = this.#index.first(isGrouped ? key.id0 ^ key.group.group0 : key.id0);
     while (row !== none) {
       if (
-        this.#holds(row, idWord, id, 4) &&
+        this.#hasId(row, key) &&
         (this.#rows.int(row, attributesWord) & isByBody) === flag &&
-        (group === undefined || this.#holds(row, groupWord, group, 3)) &&
+        (!isGrouped || this.#hasGroup(row, key.group)) &&
         (found === none || this.#sequence(row) < this.#sequence(found))
       ) {
         found = row;
@@ -138,7 +155,7 @@ export class DeduplicationWindow {
       body: this.#rows.int(row, bodyWord) !== md5Word(send.bodyMd5),
       attributes:
         (this.#rows.int(row, attributesWord) & ~flags) !== (md5Word(send.attributesMd5) & ~flags),
-      group: !this.#holds(row, groupWord, send.key.group, 3),
+      group: !this.#hasGroup(row, send.key.group),
     };
   }
 
@@ -182,21 +199,23 @@ export class DeduplicationWindow {
 
   #file(sequence: number, entry: KeptWindowEntry, key: WindowKey, flag: number): void {
     const row = this.#rows.allocate();
-    for (let word = 0; word < 4; word += 1) {
-      this.#rows.setInt(row, idWord + word, key.id[word] as number);
-    }
-    for (let word = 0; word < 3; word += 1) {
-      this.#rows.setInt(row, groupWord + word, key.group[word] as number);
-    }
-    this.#rows.setInt(row, newerWord, none);
-    this.#rows.setInt(row, olderWord, this.#newest);
-    writeUuid(this.#rows, row, messageIdWord, entry.messageId);
+    const page = this.#rows.page(row);
+    const base = this.#rows.base(row);
+    page[base + idWord] = key.id0;
+    page[base + idWord + 1] = key.id1;
+    page[base + idWord + 2] = key.id2;
+    page[base + idWord + 3] = key.id3;
+    page[base + groupWord] = key.group.group0;
+    page[base + groupWord + 1] = key.group.group1;
+    page[base + groupWord + 2] = key.group.group2;
+    page[base + newerWord] = none;
+    page[base + olderWord] = this.#newest;
+    writeUuid(page, base + messageIdWord, entry.messageId);
+    page[base + bodyWord] = md5Word(entry.bodyMd5);
+    const source = entry.source === 'content' ? isContent : 0;
+    page[base + attributesWord] = (md5Word(entry.attributesMd5) & ~flags) | source | flag;
     this.#rows.setDouble(row, sequenceWord, sequence);
     this.#rows.setDouble(row, acceptedAtWord, entry.acceptedAt);
-    this.#rows.setInt(row, bodyWord, md5Word(entry.bodyMd5));
-    const source = entry.source === 'content' ? isContent : 0;
-    const attributes = (md5Word(entry.attributesMd5) & ~flags) | source | flag;
-    this.#rows.setInt(row, attributesWord, attributes);
     this.#index.insert(this.#hashOfRow(row), row);
     if (this.#newest === none) this.#oldest = row;
     else this.#rows.setInt(this.#newest, newerWord, row);
@@ -208,21 +227,36 @@ export class DeduplicationWindow {
     return this.#scope === 'queue' ? id : id ^ this.#rows.int(row, groupWord);
   }
 
-  #holds(row: number, word: number, digest: Digest, length: number): boolean {
-    for (let at = 0; at < length; at += 1) {
-      if (this.#rows.int(row, word + at) !== digest[at]) return false;
-    }
-    return true;
+  #hasId(row: number, key: WindowKey): boolean {
+    return (
+      this.#rows.int(row, idWord) === key.id0 &&
+      this.#rows.int(row, idWord + 1) === key.id1 &&
+      this.#rows.int(row, idWord + 2) === key.id2 &&
+      this.#rows.int(row, idWord + 3) === key.id3
+    );
+  }
+
+  #hasGroup(row: number, { group0, group1, group2 }: GroupDigest): boolean {
+    return (
+      this.#rows.int(row, groupWord) === group0 &&
+      this.#rows.int(row, groupWord + 1) === group1 &&
+      this.#rows.int(row, groupWord + 2) === group2
+    );
+  }
+
+  #groupDigest(groupId: string): GroupDigest {
+    const known = this.#groupDigests.get(groupId);
+    if (known !== undefined) return known;
+    const bytes = sha256Bytes(groupId);
+    const digest = { group0: wordAt(bytes, 0), group1: wordAt(bytes, 4), group2: wordAt(bytes, 8) };
+    if (this.#groupDigests.size >= groupDigestsMax) this.#groupDigests.clear();
+    this.#groupDigests.set(groupId, digest);
+    return digest;
   }
 
   #sequence(row: number): number {
     return this.#rows.double(row, sequenceWord);
   }
-}
-
-function digestOf(text: string): Digest {
-  const bytes = sha256Bytes(text);
-  return [wordAt(bytes, 0), wordAt(bytes, 4), wordAt(bytes, 8), wordAt(bytes, 12)];
 }
 
 function wordAt(bytes: string, at: number): number {

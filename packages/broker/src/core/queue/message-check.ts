@@ -29,7 +29,13 @@ interface Limit {
   readonly bodyName: string;
 }
 
+const unusualCharacter = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD]/;
 const illegalCharacter = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
+
+/** Whether a text has code points that SQS does not take (7.1). Surrogates alone need the slower look. */
+function hasIllegalCharacter(text: string): boolean {
+  return unusualCharacter.test(text) && illegalCharacter.test(text);
+}
 
 export function checkMessage(
   entry: SendEntry,
@@ -44,7 +50,7 @@ export function checkMessage(
     const code = limit.isBatch ? 'message-too-long-in-batch' : 'message-too-long';
     return refuse(code, { limit: limit.sizeBytesMax });
   }
-  if (illegalCharacter.test(body)) return refuse('body-characters');
+  if (hasIllegalCharacter(body)) return refuse('body-characters');
   const attributes = checkAttributes(entry.attributes ?? []);
   if (!attributes.ok) return attributes;
   const trace = checkSystemAttributes(entry.systemAttributes ?? []);
@@ -119,7 +125,7 @@ function checkAttributeValue(
     return refuse('attribute-value-empty', { name, type });
   }
   if (typeof value === 'string') {
-    if (illegalCharacter.test(value)) return refuse('attribute-value-characters', { name });
+    if (hasIllegalCharacter(value)) return refuse('attribute-value-characters', { name });
     if (base === 'Number' && !isNumber(value)) {
       return refuse('attribute-value-not-number', { name });
     }
@@ -152,7 +158,7 @@ function checkSystemAttributes(
     if (!isTrace || stringValue === undefined || stringValue === '') {
       return refuse('system-attribute-invalid', { name });
     }
-    if (illegalCharacter.test(stringValue)) return refuse('system-attribute-invalid', { name });
+    if (hasIllegalCharacter(stringValue)) return refuse('system-attribute-invalid', { name });
     trace = stringValue;
   }
   return { ok: true, value: trace };

@@ -10,7 +10,7 @@
  * not over). It changes only through Queue, which keeps counters and lines in step.
  */
 
-import type { KeptDelivery } from '../changes.ts';
+import type { KeptDelivery, KeptMessage } from '../changes.ts';
 import { HashIndex } from '../hash-index.ts';
 import { none, Slab } from '../slab.ts';
 import { readUuid, writeUuid } from '../uuid.ts';
@@ -63,26 +63,22 @@ export class MessageTable {
     return this.#messages.size;
   }
 
-  add(message: {
-    sequence: number;
-    messageId: string;
-    sentAt: number;
-    delayMs: number;
-    isOutOfOrder: boolean;
-  }): number {
+  add(sequence: number, message: KeptMessage, isOutOfOrder: boolean): number {
     const row = this.#messages.allocate();
-    writeUuid(this.#messages, row, messageIdWord, message.messageId);
-    this.#messages.setDouble(row, sequenceWord, message.sequence);
+    const chain = isOutOfOrder ? this.#outOfOrder : this.#inOrder;
+    const page = this.#messages.page(row);
+    const base = this.#messages.base(row);
+    writeUuid(page, base + messageIdWord, message.messageId);
+    page[base + groupWord] = none;
+    page[base + groupNextWord] = none;
+    page[base + olderWord] = chain.newest;
+    page[base + newerWord] = none;
+    page[base + placeWord] = none;
+    page[base + stateWord] = (message.delayMs << 3) | (isOutOfOrder ? 4 : 0);
+    page[base + deliveryWord] = none;
+    this.#messages.setDouble(row, sequenceWord, sequence);
     this.#messages.setDouble(row, sentAtWord, message.sentAt);
-    this.#messages.setInt(row, groupWord, none);
-    this.#messages.setInt(row, groupNextWord, none);
-    this.#messages.setInt(row, placeWord, none);
-    this.#messages.setInt(row, stateWord, (message.delayMs << 3) | (message.isOutOfOrder ? 4 : 0));
-    this.#messages.setInt(row, deliveryWord, none);
-    this.#bySequence.insert(hashOf(message.sequence), row);
-    const chain = this.#chainOf(row);
-    this.#messages.setInt(row, olderWord, chain.newest);
-    this.#messages.setInt(row, newerWord, none);
+    this.#bySequence.insert(hashOf(sequence), row);
     if (chain.newest === none) chain.oldest = row;
     else this.#messages.setInt(chain.newest, newerWord, row);
     chain.newest = row;

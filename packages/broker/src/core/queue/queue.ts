@@ -23,7 +23,7 @@ import type {
   KeptQueue,
   KeptWindowEntry,
 } from '../changes.ts';
-import type { MessageView } from '../commands.ts';
+import type { MessageView, ReceivedMessage } from '../commands.ts';
 import { attemptMs } from '../limits.ts';
 import { Line } from '../line.ts';
 import { none } from '../slab.ts';
@@ -139,6 +139,7 @@ export class Queue {
   }
 
   addMessage(turn: Turn, sequence: number, message: KeptMessage, delivery?: KeptDelivery): void {
+    turn.touch(this);
     const row = this.#add(sequence, message);
     turn.changes.push({ kind: 'message', queue: this.name, id: sequence, value: message });
     if (delivery === undefined) {
@@ -176,6 +177,7 @@ export class Queue {
   }
 
   setTask(turn: Turn, id: string, value: KeptMoveTask | null): void {
+    turn.touch(this);
     this.#setTask(id, value);
     turn.changes.push({ kind: 'task', queue: this.name, id, value });
   }
@@ -225,6 +227,7 @@ export class Queue {
 
   /** Lets time pass: what became visible is shown, what is over is removed. */
   advance(turn: Turn): void {
+    turn.touch(this);
     this.#showDue(turn.now);
     this.#expireMessages(turn);
     this.#expireWindow(turn);
@@ -244,7 +247,9 @@ export class Queue {
     if (acceptedAt !== undefined) due = Math.min(due, acceptedAt + this.#settings.windowMs);
     const attempt = this.attempts.oldest();
     if (attempt !== undefined) due = Math.min(due, attempt.receivedAt + attemptMs);
-    for (const task of this.tasks.values()) due = Math.min(due, nextMoveAt(task));
+    if (this.tasks.size > 0) {
+      for (const task of this.tasks.values()) due = Math.min(due, nextMoveAt(task));
+    }
     return due === Number.POSITIVE_INFINITY ? undefined : due;
   }
 
@@ -260,8 +265,13 @@ export class Queue {
   }
 
   view(row: number): MessageView {
-    const moved = this.#moved.get(row);
-    const delivery = this.table.delivery(row);
+    const { receiptHandle: _, ...view } = this.handOut(row, this.table.delivery(row), '');
+    return view;
+  }
+
+  /** A message as a receive returns it. One literal, because spreading another object costs as much as a digest. */
+  handOut(row: number, delivery: KeptDelivery | undefined, receiptHandle: string): ReceivedMessage {
+    const moved = this.#moved.size === 0 ? undefined : this.#moved.get(row);
     return {
       messageId: this.table.messageId(row),
       sequence: this.table.sequence(row),
@@ -271,6 +281,7 @@ export class Queue {
       groupId: this.shelf.groupId(row),
       deduplicationId: moved?.deduplicationId,
       deadLetterSource: moved?.deadLetterSource,
+      receiptHandle,
     };
   }
 
@@ -306,7 +317,7 @@ export class Queue {
   #add(sequence: number, message: KeptMessage): number {
     const { deadLetterSource, deduplicationId } = message;
     const isOutOfOrder = deadLetterSource !== undefined && !this.isFifo;
-    const row = this.table.add({ ...message, sequence, isOutOfOrder });
+    const row = this.table.add(sequence, message, isOutOfOrder);
     this.shelf.add(row, message.groupId);
     if (deadLetterSource !== undefined || deduplicationId !== undefined) {
       const expiryPlace = isOutOfOrder

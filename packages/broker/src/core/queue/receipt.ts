@@ -14,19 +14,18 @@ export interface Receipt {
 }
 
 export function writeReceipt(secret: string, { sequence, receipt }: Receipt): string {
-  const name = `${sequence.toString(36)}.${receipt.toString(36)}`;
+  const name = `${sequence}.${receipt}`;
   return `${name}.${keyedTag(secret, name)}`;
 }
 
-const form = /^([0-9a-z]{1,11})\.([0-9a-z]{1,11})\.([\w-]{16})$/;
+const handleLengthMax = 64;
 
 export function readReceipt(secret: string, handle: string): Receipt | undefined {
-  const parts = form.exec(handle);
-  if (parts === null) return undefined;
-  const name = `${parts[1]}.${parts[2]}`;
-  if (keyedTag(secret, name) !== parts[3]) return undefined;
-  return {
-    sequence: Number.parseInt(parts[1] as string, 36),
-    receipt: Number.parseInt(parts[2] as string, 36),
-  };
+  if (handle.length > handleLengthMax) return undefined;
+  const end = handle.lastIndexOf('.');
+  const name = handle.slice(0, end);
+  // A tag that fits was made here, so the name before it has the form that it has here.
+  if (end < 0 || keyedTag(secret, name) !== handle.slice(end + 1)) return undefined;
+  const dot = name.indexOf('.');
+  return { sequence: Number(name.slice(0, dot)), receipt: Number(name.slice(dot + 1)) };
 }

@@ -127,7 +127,7 @@ function hand(queue: Queue, row: number, visibilityMs: number, turn: Turn): Rece
     isChanged: false,
   };
   queue.setDelivery(turn, row, delivery);
-  const message = received(queue, row, receipt);
+  const message = received(queue, row, delivery);
   if (turn.isObserved) {
     turn.events.push({
       type: 'delivered',
@@ -141,10 +141,10 @@ function hand(queue: Queue, row: number, visibilityMs: number, turn: Turn): Rece
   return message;
 }
 
-function received(queue: Queue, row: number, receipt: number): ReceivedMessage {
-  const view = queue.view(row);
-  const receiptHandle = writeReceipt(queue.kept.secret, { sequence: view.sequence, receipt });
-  return { ...view, receiptHandle };
+function received(queue: Queue, row: number, delivery: KeptDelivery): ReceivedMessage {
+  const { receipt } = delivery;
+  const sequence = queue.table.sequence(row);
+  return queue.handOut(row, delivery, writeReceipt(queue.kept.secret, { sequence, receipt }));
 }
 
 function remember(
@@ -187,7 +187,7 @@ function replay(
       visibleAt: turn.now + visibilityMs,
       stamp: queue.nextStamp(),
     });
-    return received(queue, row, delivery.receipt);
+    return received(queue, row, delivery);
   });
 }
 

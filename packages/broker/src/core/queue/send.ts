@@ -14,7 +14,7 @@ import { batchSizeBytesMax, delaySecondsMax, groupsMax } from '../limits.ts';
 import { none } from '../slab.ts';
 import type { Turn } from '../turn.ts';
 import { applyEntries, checkBatch } from './batch.ts';
-import { type WindowKey, windowKey } from './deduplication-window.ts';
+import type { WindowKey } from './deduplication-window.ts';
 import { type CheckedMessage, checkMessage, messageSize } from './message-check.ts';
 import type { Queue } from './queue.ts';
 
@@ -113,13 +113,13 @@ function sendFifo(
   const deduplicationId = entry.deduplicationId ?? (bodyHash as string);
   const source = entry.deduplicationId === undefined ? 'content' : 'explicit';
   const content = contentOf(entry, message, deduplicationId);
-  const key = windowKey(deduplicationId, groupId);
+  const key = queue.window.keyOf(deduplicationId, groupId);
   const attempt: FifoSend = { queue, content, key, groupId, deduplicationId, source };
 
   const byId = queue.window.find(key, 'id');
   if (byId !== none) return duplicate(attempt, byId, 'id', turn);
   if (isBodyUnique) {
-    const byBody = queue.window.find(windowKey(bodyHash as string, groupId), 'body');
+    const byBody = queue.window.find(queue.window.keyOf(bodyHash as string, groupId), 'body');
     if (byBody !== none) return duplicate(attempt, byBody, 'body', turn);
   }
   return accept(attempt, isBodyUnique ? bodyHash : undefined, turn);

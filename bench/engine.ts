@@ -1,0 +1,299 @@
+/**
+ * How fast is the bare engine, and does it stay so? Sends, receives and deletes a second, each command with one
+ * message and then each with ten, while 1,000 to 1,000,000 messages wait in 1 to 1,000,000 groups and the window is
+ * nearly empty or holds 3,000,000 ids; and how many bytes a waiting message and a window entry take.
+ *
+ * Everything is in one process on one core: no HTTP, no disk; changes are made and thrown away. Each scenario runs in
+ * a process of its own, so that none inherits another's memory. The floor is what no engine could do without: the
+ * digests a FIFO message's life needs and one Map entry that comes and goes.
+ */
+
+import { fork } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { Change } from '#broker/core/changes.js';
+import type { Command, CommandOf, SendEntry } from '#broker/core/commands.js';
+import { type Applied, Engine } from '#broker/core/engine.js';
+import { strictLimits } from '#broker/core/limits.js';
+
+interface Scenario {
+  readonly waiting: number;
+  readonly groups: number;
+  readonly windowIds: number;
+  readonly batch: number;
+}
+
+/** Operations a second, one number a round; an operation is one message sent, received or deleted. */
+interface Rates {
+  readonly send: number[];
+  readonly receive: number[];
+  readonly remove: number[];
+  readonly all: number[];
+}
+
+interface Measured {
+  readonly scenario: Scenario;
+  readonly rates: Rates;
+  readonly bytesPerMessage: number;
+  readonly bytesPerId: number;
+}
+
+const queue = 'bench.fifo';
+const body = 'x'.repeat(100);
+const windowMs = 300_000;
+const rounds = 7;
+const messagesPerRound = 30_000;
+
+export async function benchEngine(flags: readonly string[]): Promise<void> {
+  const isQuick = flags.includes('--quick');
+  const results: Measured[] = [];
+  const floor = measureFloor();
+  process.stdout.write(`\nfloor (digests and one Map entry): ${spread(floor)} ops/s\n\n`);
+  process.stdout.write(
+    'waiting   groups    window    batch   send/s              receive/s           delete/s            all ops/s           ×floor  B/msg  B/id\n',
+  );
+  for (const scenario of scenarios(isQuick)) {
+    const measured = await inOwnProcess(scenario);
+    results.push(measured);
+    process.stdout.write(`${row(measured, median(floor))}\n`);
+  }
+  process.stdout.write(`\n${verdict(results)}\n`);
+  const at = flags.indexOf('--json');
+  const file = at < 0 ? undefined : flags[at + 1];
+  if (file !== undefined) writeFileSync(file, JSON.stringify({ floor, results }, undefined, 2));
+}
+
+function scenarios(isQuick: boolean): Scenario[] {
+  const sizes = isQuick ? [1_000, 100_000] : [1_000, 100_000, 1_000_000];
+  const list: Scenario[] = [];
+  for (const batch of [1, 10]) {
+    for (const waiting of sizes) {
+      for (const groups of [1, 1_000, 1_000_000]) {
+        if (groups > waiting) continue;
+        for (const windowIds of [0, isQuick ? 100_000 : 3_000_000]) {
+          list.push({ waiting, groups, windowIds, batch });
+        }
+      }
+    }
+  }
+  return list;
+}
+
+function inOwnProcess(scenario: Scenario): Promise<Measured> {
+  return new Promise((resolve, reject) => {
+    const child = fork(fileURLToPath(import.meta.url), [JSON.stringify(scenario)]);
+    child.on('message', (message) => resolve(message as Measured));
+    child.on('error', reject);
+    child.on('exit', (code) => {
+      if (code !== 0) reject(new Error(`a benchmark process ended with code ${code}`));
+    });
+  });
+}
+
+/** One scenario, from an empty engine to its numbers. */
+function measure(scenario: Scenario): Measured {
+  const { waiting, groups, windowIds, batch } = scenario;
+  // Without ids to fill the window, it is as short as can be, so that the benchmark's own sends leave it at once.
+  const intervalSeconds = windowIds === 0 ? 1 : windowMs / 1000;
+  const bench = new Bench(groups, intervalSeconds);
+  const empty = memoryInUse();
+  bench.fill(waiting);
+  // The entries that filling left in the window are not the messages' own.
+  bench.forgetWindow();
+  const filled = memoryInUse();
+  bench.fillWindow(windowIds);
+  const windowed = memoryInUse();
+  const rates: Rates = { send: [], receive: [], remove: [], all: [] };
+  bench.round(batch);
+  for (let round = 0; round < rounds; round += 1) {
+    const { send, receive, remove } = bench.round(batch);
+    rates.send.push(perSecond(send));
+    rates.receive.push(perSecond(receive));
+    rates.remove.push(perSecond(remove));
+    rates.all.push(perSecond((send + receive + remove) / 3));
+  }
+  return {
+    scenario,
+    rates,
+    bytesPerMessage: (filled - empty) / waiting,
+    bytesPerId: windowIds === 0 ? 0 : (windowed - filled) / windowIds,
+  };
+}
+
+class Bench {
+  readonly #engine: Engine = new Engine({ limits: { ...strictLimits, inFlightMax: 10_000_000 } });
+  readonly #groups: number;
+  #now = 1_800_000_000_000;
+  #sent = 0;
+  readonly #ids: { uuid(): string };
+
+  constructor(groups: number, intervalSeconds: number) {
+    this.#groups = groups;
+    let count = 0;
+    this.#ids = {
+      uuid: () => `00000000-0000-4000-8000-${(count++).toString(16).padStart(12, '0')}`,
+    };
+    this.#apply({
+      type: 'create-queue',
+      queue,
+      attributes: {
+        FifoQueue: 'true',
+        DeduplicationIntervalSeconds: String(intervalSeconds),
+        MessageRetentionPeriod: '1209600',
+      },
+    });
+  }
+
+  fill(count: number): void {
+    for (let left = count; left > 0; left -= 10) this.#send(Math.min(10, left));
+  }
+
+  forgetWindow(): void {
+    this.#apply({ type: 'forget-window', queue });
+  }
+
+  /** Entries spread evenly over the window, so that from now on each send meets one that expires. */
+  fillWindow(count: number): void {
+    const start = this.#now - windowMs;
+    const entries = function* (): Generator<Change> {
+      for (let index = 0; index < count; index += 1) {
+        yield {
+          kind: 'window',
+          queue,
+          id: index,
+          value: {
+            deduplicationId: `earlier-${index}`,
+            groupId: `group-${index % 1000}`,
+            messageId: '00000000-0000-4000-8000-000000000000',
+            acceptedAt: start + Math.floor((index * windowMs) / count),
+            source: 'explicit',
+            bodyMd5: '00000000000000000000000000000000',
+            attributesMd5: '',
+          },
+        };
+      }
+    };
+    this.#engine.absorb(entries(), this.#now);
+  }
+
+  /** As many messages sent as received and deleted, so that as many wait as before. Milliseconds for each. */
+  round(batch: number): { send: number; receive: number; remove: number } {
+    const spent = { send: 0, receive: 0, remove: 0 };
+    for (let done = 0; done < messagesPerRound; ) {
+      const started = performance.now();
+      this.#send(batch);
+      const sent = performance.now();
+      const { outcome } = this.#apply({ type: 'receive', queue, count: batch });
+      const received = performance.now();
+      if (!outcome.ok) throw new Error(`a receive was refused: ${outcome.code}`);
+      const entries = outcome.messages.map(({ receiptHandle }, index) => ({
+        id: String(index),
+        receiptHandle,
+      }));
+      const deleting = performance.now();
+      this.#apply({ type: 'delete-messages', queue, isBatch: batch > 1, entries });
+      spent.remove += performance.now() - deleting;
+      spent.receive += received - sent;
+      spent.send += sent - started;
+      done += entries.length;
+      // A millisecond for ten messages: a window of 300 s then holds 3,000,000.
+      if (done % 10 === 0) this.#now += 1;
+    }
+    return spent;
+  }
+
+  #send(count: number): void {
+    const entries: SendEntry[] = [];
+    for (let index = 0; index < count; index += 1) {
+      this.#sent += 1;
+      const groupId = `group-${this.#sent % this.#groups}`;
+      entries.push({ id: String(index), body, groupId, deduplicationId: `event-${this.#sent}` });
+    }
+    const { outcome } = this.#apply({ type: 'send', queue, isBatch: count > 1, entries });
+    if (!outcome.ok) throw new Error(`a send was refused: ${outcome.code}`);
+  }
+
+  #apply<T extends Command['type']>(command: CommandOf<T>): Applied<T> {
+    return this.#engine.apply(command, { now: this.#now, ids: this.#ids });
+  }
+}
+
+/** The digests that a message's life needs, body, id, receipt given and receipt checked, and a Map entry. */
+function measureFloor(): number[] {
+  const found: number[] = [];
+  const map = new Map<string, string>();
+  for (let round = 0; round <= rounds; round += 1) {
+    const started = performance.now();
+    for (let index = 0; index < messagesPerRound; index += 1) {
+      const id = hash('sha256', `event-${index}`, 'binary');
+      map.set(id, hash('md5', body));
+      const handle = hash('sha256', `receipt-${index}`, 'base64url');
+      if (handle === hash('sha256', `receipt-${index}`, 'base64url')) map.delete(id);
+    }
+    if (round > 0) found.push(perSecond((performance.now() - started) / 3));
+  }
+  return found;
+}
+
+function memoryInUse(): number {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+function perSecond(milliseconds: number): number {
+  return Math.round((messagesPerRound / milliseconds) * 1000);
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] as number;
+}
+
+function spread(values: readonly number[]): string {
+  const thousands = (value: number): string => `${Math.round(value / 1000)}k`;
+  return `${thousands(median(values))} (${thousands(Math.min(...values))}–${thousands(Math.max(...values))})`;
+}
+
+function row({ scenario, rates, bytesPerMessage, bytesPerId }: Measured, floor: number): string {
+  const { waiting, groups, windowIds, batch } = scenario;
+  return [
+    String(waiting).padEnd(9),
+    String(groups).padEnd(9),
+    String(windowIds).padEnd(9),
+    String(batch).padEnd(7),
+    spread(rates.send).padEnd(19),
+    spread(rates.receive).padEnd(19),
+    spread(rates.remove).padEnd(19),
+    spread(rates.all).padEnd(19),
+    (median(rates.all) / floor).toFixed(2).padEnd(7),
+    bytesPerMessage.toFixed(0).padEnd(6),
+    bytesPerId === 0 ? '' : bytesPerId.toFixed(0),
+  ].join(' ');
+}
+
+/** The costs that are promised: how the largest size compares with the smallest, and bytes. */
+function verdict(results: readonly Measured[]): string {
+  const lines = [1, 10].map((batch) => {
+    const rates = results
+      .filter(({ scenario }) => scenario.batch === batch)
+      .map(({ rates: { all } }) => median(all));
+    const ratio = (rates[0] as number) / Math.min(...rates);
+    return `batch ${batch}: the smallest size costs 1, the dearest ${ratio.toFixed(2)}; slowest ${Math.round(Math.min(...rates) / 1000)}k ops/s`;
+  });
+  const perMessage = Math.max(...results.map(({ bytesPerMessage }) => bytesPerMessage));
+  const perId = Math.max(...results.map(({ bytesPerId }) => bytesPerId));
+  lines.push(
+    `at most ${perMessage.toFixed(0)} bytes a waiting message, ${perId.toFixed(0)} a window entry`,
+  );
+  return lines.join('\n');
+}
+
+const asked = process.argv[2];
+if (process.send !== undefined && asked?.startsWith('{')) {
+  process.send(measure(JSON.parse(asked) as Scenario));
+}
