@@ -1,0 +1,16 @@
+// Whether the mutants of `npm run test:mutants` still fit the engine. Running them takes minutes; that each finds the
+// text it breaks, and only there, is checked with every other test, so that the list cannot rot.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { mutants } from '../scripts/mutant-list.ts';
+
+for (const { name, file, find, replace } of mutants) {
+  test(`the mutant "${name}" finds exactly one place to break`, () => {
+    const source = readFileSync(join('packages/broker/dist/src/core', file), 'utf8');
+    assert.equal(source.split(find).length - 1, 1, `${file} must hold the text once: ${find}`);
+    assert.notEqual(find, replace);
+  });
+}
