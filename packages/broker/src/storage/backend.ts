@@ -1,0 +1,73 @@
+/**
+ * The port between the api and whatever keeps the queues: the only file of storage that the api sees. Every verb
+ * promises the same: an answer comes only once the changes behind it are kept, to the degree that the backend keeps
+ * things at all (memory: not beyond the process).
+ *
+ * Refusals are values. A rejected promise means that the backend itself failed, and that nothing was changed.
+ */
+
+import type { KeptWindowEntry, MessageContent } from '../core/changes.ts';
+import type {
+  Command,
+  CommandOf,
+  ExplainedEntry,
+  Outcome,
+  PeekedMessage,
+  ReceivedMessage,
+} from '../core/commands.ts';
+import type { Refusal } from '../core/errors.ts';
+import type { DuplicateEvent, Event } from '../core/events.ts';
+
+/** Commands whose outcome is all there is to say; the others have verbs of their own. */
+export type PlainCommandType = Exclude<
+  Command['type'],
+  'receive' | 'peek-messages' | 'explain' | 'tick'
+>;
+
+export type Delivered = ReceivedMessage & { readonly content: MessageContent };
+export type Peeked = PeekedMessage & { readonly content: MessageContent };
+
+/** A window entry with its texts and the duplicates it has suppressed, oldest first; only the latest are remembered. */
+export type Explained = ExplainedEntry &
+  KeptWindowEntry & { readonly suppressed: readonly DuplicateEvent[] };
+
+export interface Backend {
+  /** What a person calls it: memory, … */
+  readonly kind: string;
+  readonly realm: { readonly region: string; readonly account: string };
+
+  /** One command, applied after all that came before it. */
+  run<T extends PlainCommandType>(command: CommandOf<T>): Promise<Outcome<T>>;
+
+  /**
+   * Messages, waiting for them as long as the command or the queue says. First come, first served. When the signal
+   * aborts, the wait ends with no messages; messages already found are delivered and come back at their timeout.
+   */
+  receive(
+    command: CommandOf<'receive'>,
+    signal: AbortSignal,
+  ): Promise<{ readonly ok: true; readonly messages: readonly Delivered[] } | Refusal>;
+
+  peek(
+    command: CommandOf<'peek-messages'>,
+  ): Promise<{ readonly ok: true; readonly messages: readonly Peeked[] } | Refusal>;
+
+  explain(
+    command: CommandOf<'explain'>,
+  ): Promise<{ readonly ok: true; readonly entries: readonly Explained[] } | Refusal>;
+
+  /** The backend's time, in epoch milliseconds. */
+  now(): number;
+
+  /** Moves time forward and does what falls due on the way, in order; answers the new time. Not on a real clock. */
+  advance(milliseconds: number): Promise<number>;
+
+  /** Back to empty: every queue and all they hold. */
+  reset(): Promise<void>;
+
+  /** Calls the listener with every event from now on; returns how to stop. */
+  listen(listener: (event: Event) => void): () => void;
+
+  /** Ends all waits with no messages, keeps what is under way, and gives everything back. */
+  close(): Promise<void>;
+}

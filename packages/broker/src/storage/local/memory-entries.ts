@@ -1,0 +1,152 @@
+/**
+ * The kept entries of all queues, in memory: the changes that an engine made, folded into what stands under each key.
+ * Memory mode keeps bodies and window texts here; tests load engines from here.
+ *
+ * It keeps what it is told and judges nothing. Contents are resolved on the way in: a message that moved brings its
+ * content from the key it had before, so `from` never stays.
+ */
+
+import type {
+  Change,
+  KeptAttempt,
+  KeptDelivery,
+  KeptMessage,
+  KeptMoveTask,
+  KeptQueue,
+  KeptWindowEntry,
+  MessageContent,
+} from '../../core/changes.ts';
+
+interface ResolvedMessage extends KeptMessage {
+  readonly content: MessageContent;
+}
+
+/** Everything under one queue's name. */
+class QueueEntries {
+  kept: KeptQueue;
+  counter: number | undefined;
+  readonly messages: Map<number, ResolvedMessage> = new Map();
+  readonly deliveries: Map<number, KeptDelivery> = new Map();
+  readonly window: Map<number, KeptWindowEntry> = new Map();
+  readonly attempts: Map<string, KeptAttempt> = new Map();
+  readonly tasks: Map<string, KeptMoveTask> = new Map();
+
+  constructor(kept: KeptQueue) {
+    this.kept = kept;
+  }
+}
+
+export class MemoryEntries {
+  readonly #queues: Map<string, QueueEntries> = new Map();
+  readonly #names: Map<string, number> = new Map();
+
+  /** Keeps one command's changes, in their order. */
+  apply(changes: readonly Change[]): void {
+    for (const change of changes) this.#applyOne(change);
+  }
+
+  /** What the sender wrote, if the message is still there. */
+  content(queue: string, sequence: number): MessageContent | undefined {
+    return this.#queues.get(queue)?.messages.get(sequence)?.content;
+  }
+
+  windowEntry(queue: string, sequence: number): KeptWindowEntry | undefined {
+    return this.#queues.get(queue)?.window.get(sequence);
+  }
+
+  /**
+   * All entries, or one queue's, as the puts that load an engine: of each queue its settings, counter, messages,
+   * deliveries and window in order of their sequence, attempts, tasks; and the resting names last.
+   */
+  *changes(queue?: string): Generator<Change> {
+    for (const [name, entries] of this.#queues) {
+      if (queue === undefined || queue === name) yield* entriesOf(name, entries);
+    }
+    for (const [name, value] of this.#names) {
+      if (queue === undefined || queue === name) yield { kind: 'name', queue: name, value };
+    }
+  }
+
+  #applyOne(change: Change): void {
+    if (change.kind === 'name') {
+      setOrDelete(this.#names, change.queue, change.value);
+      return;
+    }
+    if (change.kind === 'queue') {
+      this.#applyQueue(change.queue, change.value);
+      return;
+    }
+    const entries = this.#queues.get(change.queue);
+    if (entries === undefined) {
+      throw new Error(`a ${change.kind} came for queue ${change.queue}, which is not kept`);
+    }
+    switch (change.kind) {
+      case 'counter':
+        entries.counter = change.value;
+        break;
+      case 'message':
+        setOrDelete(entries.messages, change.id, change.value && this.#resolve(change.value));
+        break;
+      case 'delivery':
+        setOrDelete(entries.deliveries, change.id, change.value);
+        break;
+      case 'window':
+        setOrDelete(entries.window, change.id, change.value);
+        break;
+      case 'attempt':
+        setOrDelete(entries.attempts, change.id, change.value);
+        break;
+      case 'task':
+        setOrDelete(entries.tasks, change.id, change.value);
+        break;
+      case 'cleared':
+        entries.window.clear();
+        if (change.what === 'window') break;
+        entries.messages.clear();
+        entries.deliveries.clear();
+        entries.attempts.clear();
+        break;
+    }
+  }
+
+  #applyQueue(name: string, value: KeptQueue | null): void {
+    const entries = this.#queues.get(name);
+    if (value === null) this.#queues.delete(name);
+    else if (entries === undefined) this.#queues.set(name, new QueueEntries(value));
+    else entries.kept = value;
+  }
+
+  #resolve(message: KeptMessage): ResolvedMessage {
+    if (!('from' in message.content)) return { ...message, content: message.content };
+    const { queue, sequence } = message.content.from;
+    const content = this.content(queue, sequence);
+    if (content === undefined) {
+      throw new Error(
+        `message ${message.messageId} moved from ${queue} ${sequence}, which is not kept`,
+      );
+    }
+    return { ...message, content };
+  }
+}
+
+function* entriesOf(queue: string, entries: QueueEntries): Generator<Change> {
+  yield { kind: 'queue', queue, value: entries.kept };
+  if (entries.counter !== undefined) yield { kind: 'counter', queue, value: entries.counter };
+  for (const [id, value] of inSequence(entries.messages))
+    yield { kind: 'message', queue, id, value };
+  for (const [id, value] of inSequence(entries.deliveries)) {
+    yield { kind: 'delivery', queue, id, value };
+  }
+  for (const [id, value] of inSequence(entries.window)) yield { kind: 'window', queue, id, value };
+  for (const [id, value] of entries.attempts) yield { kind: 'attempt', queue, id, value };
+  for (const [id, value] of entries.tasks) yield { kind: 'task', queue, id, value };
+}
+
+function inSequence<V>(entries: Map<number, V>): [number, V][] {
+  return [...entries].sort(([a], [b]) => a - b);
+}
+
+function setOrDelete<K, V>(map: Map<K, V>, key: K, value: V | null): void {
+  if (value === null) map.delete(key);
+  else map.set(key, value);
+}
