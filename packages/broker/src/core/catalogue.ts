@@ -4,7 +4,7 @@
  */
 
 import { Agenda } from './agenda.ts';
-import { queueOfArn, type Realm } from './arn.ts';
+import { queueArn, queueOfArn, type Realm } from './arn.ts';
 import type { KeptQueue } from './changes.ts';
 import type { Attributes, CommandOf, Outcome } from './commands.ts';
 import { type Refusal, refuse } from './errors.ts';
@@ -13,6 +13,8 @@ import {
   changedAttributes,
   firstDifference,
   isAttributeName,
+  type Profile,
+  readAttributes,
   shownAttributes,
 } from './queue/attributes.ts';
 import { Queue } from './queue/queue.ts';
@@ -26,15 +28,18 @@ const fifoSuffix = '.fifo';
 export class Catalogue {
   readonly #realm: Realm;
   readonly #limits: Limits;
+  /** What a new FIFO queue is told to be if its creator does not say. */
+  readonly #profile: Profile;
   readonly #queues: Map<string, Queue> = new Map();
   /** Sorted, for pages. */
   readonly #names: string[] = [];
   /** Names of deleted queues, and when they are free again. */
   readonly #taken: Agenda = new Agenda();
 
-  constructor(realm: Realm, limits: Limits) {
+  constructor(realm: Realm, limits: Limits, profile: Profile) {
     this.#realm = realm;
     this.#limits = limits;
+    this.#profile = profile;
   }
 
   get(name: string): Queue | undefined {
@@ -55,6 +60,11 @@ export class Catalogue {
     return this.#taken.first();
   }
 
+  /** Names whose wait is over. */
+  freedBy(now: number): string[] {
+    return this.#taken.dueBy(now);
+  }
+
   create(command: CommandOf<'create-queue'>, turn: Turn): Outcome<'create-queue'> {
     const { queue: name, attributes: given = {}, tags = {} } = command;
     const asksForFifo = given['FifoQueue']?.toLowerCase() === 'true';
@@ -67,7 +77,8 @@ export class Catalogue {
       return refuse('queue-deleted-recently', { seconds: this.#limits.nameReuseMs / 1000 });
     }
     const isFifo = name.endsWith(fifoSuffix);
-    const changed = this.#changed(name, { isFifo, stored: {}, isNew: true }, given);
+    const stored: Attributes = isFifo && this.#profile !== 'aws' ? { Profile: this.#profile } : {};
+    const changed = this.#changed({ name, isFifo, stored }, given);
     if (!changed.ok) return changed;
     const value: KeptQueue = {
       createdAt: turn.now,
@@ -147,8 +158,8 @@ export class Catalogue {
     { attributes }: CommandOf<'set-attributes'>,
     turn: Turn,
   ): Outcome<'set-attributes'> {
-    const before = { isFifo: queue.isFifo, stored: queue.kept.attributes, isNew: false };
-    const changed = this.#changed(queue.name, before, attributes);
+    const { name, isFifo, kept } = queue;
+    const changed = this.#changed({ name, isFifo, stored: kept.attributes }, attributes);
     if (!changed.ok) return changed;
     queue.configure(turn, {
       ...queue.kept,
@@ -163,7 +174,7 @@ export class Catalogue {
 
   /** Names whose wait is over are forgotten. */
   freeNames(turn: Turn): void {
-    for (const name of this.#taken.dueBy(turn.now)) this.#freeName(name, turn);
+    for (const name of this.freedBy(turn.now)) this.#freeName(name, turn);
   }
 
   // The moves that absorbed changes make too.
@@ -189,36 +200,46 @@ export class Catalogue {
     turn.changes.push({ kind: 'name', queue: name, value: null });
   }
 
+  /** Names and values are checked, and nothing else: what the queue has already may not be allowed any more. */
   #sameAgain(queue: Queue, given: Attributes): Outcome<'create-queue'> {
-    const before = { isFifo: queue.isFifo, stored: queue.kept.attributes, isNew: false };
-    const changed = this.#changed(queue.name, before, given);
-    if (!changed.ok) return changed;
-    const attribute = firstDifference(queue.isFifo, queue.kept.attributes, given);
+    const read = readAttributes(queue.isFifo, given);
+    if (!read.ok) return read;
+    const attribute = firstDifference(queue.isFifo, queue.kept.attributes, read.values);
     if (attribute !== undefined) return refuse('queue-exists', { attribute });
     return { ok: true, queue: queue.name };
   }
 
-  /** What the queue's attributes would be; also whether its dead-letter queue agrees (12.1–12.3). */
+  /** What the queue's attributes would be, or why not. */
   #changed(
-    name: string,
-    before: { isFifo: boolean; stored: Attributes; isNew: boolean },
+    queue: { name: string; isFifo: boolean; stored: Attributes },
     given: Attributes,
   ): { ok: true; stored: Record<string, string> } | Refusal {
-    return changedAttributes(before, given, (targetArn, value) => {
-      const targetName = queueOfArn(this.#realm, targetArn);
-      const target = targetName === undefined ? undefined : this.#queues.get(targetName);
-      const isItself = targetName === name;
-      if (target === undefined && !isItself) return refuse('redrive-target-unknown', { value });
-      if (targetName?.endsWith(fifoSuffix) !== before.isFifo) {
-        return refuse('redrive-target-type', { value });
-      }
-      const policy = target?.kept.attributes['RedriveAllowPolicy'] ?? '';
-      const allowed = readRedriveAllowPolicy(policy);
-      const own = `${targetArn.slice(0, targetArn.lastIndexOf(':') + 1)}${name}`;
-      const isDenied =
-        allowed.ok && allowed.sources !== undefined && !allowed.sources.includes(own);
-      return isDenied ? refuse('redrive-target-denied', { value, target: targetArn }) : undefined;
-    });
+    const read = readAttributes(queue.isFifo, given);
+    if (!read.ok) return read;
+    for (const { targetArn, text } of read.values) {
+      const refusal = targetArn === undefined ? undefined : this.#refusal(queue, targetArn, text);
+      if (refusal !== undefined) return refusal;
+    }
+    return changedAttributes(queue.stored, read.values);
+  }
+
+  /** Why a queue cannot be this one's dead-letter queue (12.1–12.3); a queue can be its own. */
+  #refusal(
+    { name, isFifo }: { name: string; isFifo: boolean },
+    targetArn: string,
+    value: string,
+  ): Refusal | undefined {
+    const targetName = queueOfArn(this.#realm, targetArn);
+    const target = targetName === undefined ? undefined : this.#queues.get(targetName);
+    if (target === undefined && targetName !== name) {
+      return refuse('redrive-target-unknown', { value });
+    }
+    if (targetName?.endsWith(fifoSuffix) !== isFifo)
+      return refuse('redrive-target-type', { value });
+    const allowed = readRedriveAllowPolicy(target?.kept.attributes['RedriveAllowPolicy'] ?? '');
+    const sources = allowed.ok ? allowed.sources : undefined;
+    const isDenied = sources !== undefined && !sources.includes(queueArn(this.#realm, name));
+    return isDenied ? refuse('redrive-target-denied', { value, target: targetArn }) : undefined;
   }
 
   /** Where the name stands among the sorted ones, or would. */

@@ -17,6 +17,7 @@ import { refuse } from './errors.ts';
 import type { Event } from './events.ts';
 import { type Limits, strictLimits } from './limits.ts';
 import { changeVisibility, deleteMessages } from './queue/acknowledge.ts';
+import type { Profile } from './queue/attributes.ts';
 import { describeQueue, explain, peekMessages } from './queue/inspect.ts';
 import {
   cancelMoveTask,
@@ -43,6 +44,8 @@ export interface EngineOptions {
   readonly account?: string;
   /** Default: what Amazon does. */
   readonly limits?: Limits;
+  /** What FIFO queues are created with that do not say. Default aws. */
+  readonly profile?: Profile;
 }
 
 export interface Applied<T extends Command['type']> {
@@ -62,9 +65,10 @@ export class Engine {
 
   constructor(options: EngineOptions = {}) {
     const { region = 'us-east-1', account = '000000000000', limits = strictLimits } = options;
+    const { profile = 'aws' } = options;
     this.#realm = { region, account };
     this.#limits = limits;
-    this.#catalogue = new Catalogue(this.#realm, limits);
+    this.#catalogue = new Catalogue(this.#realm, limits, profile);
     this.#neighbours = {
       queueOf: (arn) => this.#catalogue.queueOf(arn),
       hasDeadLetterQueue: (arn) =>
@@ -206,7 +210,7 @@ export class Engine {
   }
 
   #touchedByTick(now: number): string[] {
-    const names = new Set<string>();
+    const names = new Set<string>(this.#catalogue.freedBy(now));
     for (const name of this.#agenda.dueBy(now)) {
       names.add(name);
       for (const arn of destinationsOf(this.#catalogue.get(name) as Queue)) {

@@ -227,7 +227,7 @@ export const errors = {
   ],
   'deduplication-id-on-standard': [
     'InvalidParameterValue',
-    'Value {value} for parameter MessageDeduplicationId is invalid. Reason: The request include parameter that is not valid for this queue type.',
+    'The request include parameter that is not valid for this queue type',
   ],
   'group-id-missing-in-batch': [
     'InvalidParameterValue',

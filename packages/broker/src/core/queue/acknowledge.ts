@@ -67,6 +67,7 @@ function deleteOne(queue: Queue, entry: DeleteEntry, turn: Turn): Done | Refusal
 function changeOne(queue: Queue, entry: VisibilityEntry, turn: Turn): Done | Refusal {
   const seconds = entry.visibilitySeconds;
   if (seconds === undefined) return refuse('parameter-missing', { name: 'VisibilityTimeout' });
+  if (!entry.receiptHandle) return refuse('parameter-missing', { name: 'ReceiptHandle' });
   if (!Number.isInteger(seconds) || seconds < 0 || seconds > visibilitySecondsMax) {
     return refuse('visibility-invalid', { value: seconds });
   }

@@ -138,45 +138,54 @@ export function shownAttributes(
   return shown;
 }
 
-/**
- * What is stored after `given` is laid over `stored`, or why not. All or nothing. `allowsTarget` answers for the
- * dead-letter queue that a RedrivePolicy names.
- */
-export function changedAttributes(
-  queue: { isFifo: boolean; stored: Attributes; isNew: boolean },
+/** An attribute as it was given, in the form in which it is stored; empty text removes it. */
+export interface GivenAttribute {
+  readonly name: string;
+  readonly text: string;
+  /** The dead-letter queue that a RedrivePolicy names. */
+  readonly targetArn?: string | undefined;
+}
+
+/** Names and values, each for itself: is there such an attribute on this kind of queue, and may it be that? */
+export function readAttributes(
+  isFifo: boolean,
   given: Attributes,
-  allowsTarget: (targetArn: string, policy: string) => Refusal | undefined,
-): { ok: true; stored: Record<string, string> } | Refusal {
-  const stored: Record<string, string> = { ...queue.stored };
+): { ok: true; values: readonly GivenAttribute[] } | Refusal {
+  const values: GivenAttribute[] = [];
   for (const [name, value] of Object.entries(given)) {
     const row = rowOf(name);
     if (row === undefined) return refuse('attribute-unknown', { attribute: name });
-    if (row.fifo !== undefined && !queue.isFifo) return refuse(row.fifo, { attribute: name });
+    if (row.fifo !== undefined && !isFifo) return refuse(row.fifo, { attribute: name });
     const read = readValue(name, row, String(value));
     if (!read.ok) return read;
     if (name === 'FifoQueue' && read.text !== 'true') return refuse('queue-type-fixed');
-    if (read.targetArn !== undefined) {
-      const refusal = allowsTarget(read.targetArn, read.text);
-      if (refusal !== undefined) return refusal;
-    }
-    if (read.text === '') delete stored[name];
-    else stored[name] = read.text;
+    values.push({ name, text: read.text, targetArn: read.targetArn });
   }
-  return checkTogether(stored, given);
+  return { ok: true, values };
 }
 
-/** The first given attribute whose value is not the queue's current one; a name outside the table never is. */
+/** What is stored after the given values are laid over it, or why they do not go together. All or nothing. */
+export function changedAttributes(
+  stored: Attributes,
+  given: readonly GivenAttribute[],
+): { ok: true; stored: Record<string, string> } | Refusal {
+  const changed: Record<string, string> = { ...stored };
+  for (const { name, text } of given) {
+    if (text === '') delete changed[name];
+    else changed[name] = text;
+  }
+  return checkTogether(changed, given);
+}
+
+/** The first given attribute whose value is not the queue's current one. */
 export function firstDifference(
   isFifo: boolean,
   stored: Attributes,
-  given: Attributes,
+  given: readonly GivenAttribute[],
 ): string | undefined {
-  const current = shownAttributes(isFifo, stored, Object.keys(given));
-  return Object.entries(given).find(([name, value]) => {
-    const row = rowOf(name);
-    const read = row === undefined ? undefined : readValue(name, row, String(value));
-    return read === undefined || !read.ok || read.text !== (current[name] ?? '');
-  })?.[0];
+  const names = given.map(({ name }) => name);
+  const current = shownAttributes(isFifo, stored, names);
+  return given.find(({ name, text }) => text !== (current[name] ?? ''))?.name;
 }
 
 export function settingsOf(isFifo: boolean, stored: Attributes): QueueSettings {
@@ -237,14 +246,16 @@ function readValue(name: string, row: AttributeRow, value: string): Read {
 /** The rules over two attributes, on what would be in effect (6.4, 6.5 and the notes of the table in §6). */
 function checkTogether(
   stored: Record<string, string>,
-  given: Attributes,
+  given: readonly GivenAttribute[],
 ): { ok: true; stored: Record<string, string> } | Refusal {
   const isGrouped = stored['DeduplicationScope'] === 'messageGroup';
   if (stored['FifoThroughputLimit'] === 'perMessageGroupId' && !isGrouped) {
     return refuse('throughput-needs-group-scope');
   }
   if (stored['KmsMasterKeyId'] !== undefined) {
-    const asksForBoth = given['SqsManagedSseEnabled']?.toLowerCase() === 'true';
+    const asksForBoth = given.some(
+      ({ name, text }) => name === 'SqsManagedSseEnabled' && text === 'true',
+    );
     if (asksForBoth) return refuse('encryption-twice');
     stored['SqsManagedSseEnabled'] = 'false';
   } else if (stored['KmsDataKeyReusePeriodSeconds'] === '300') {

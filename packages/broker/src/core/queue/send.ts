@@ -74,7 +74,7 @@ function sendStandard(
   turn: Turn,
 ): SendResult | Refusal {
   if (entry.deduplicationId !== undefined) {
-    return refuse('deduplication-id-on-standard', { value: entry.deduplicationId });
+    return refuse('deduplication-id-on-standard');
   }
   const content = contentOf(entry, message, undefined);
   const messageId = turn.ids.uuid();

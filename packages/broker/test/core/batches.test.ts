@@ -1,0 +1,228 @@
+/**
+ * Batches: what fails a whole request, what fails one entry, and that entries go in order. The three kinds of batch
+ * share one set of checks, so each check is tried on all of them. Duplicates inside a batch are in fifo-deduplication.
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { SendEntry } from '../../src/core/commands.ts';
+import type { ErrorShape } from '../../src/core/errors.ts';
+import { accepted, assertRefused, openQueue, type TestQueue } from './fixture.ts';
+
+function repeat(count: number): SendEntry[] {
+  return Array.from({ length: count }, (_, at) => ({ body: `body ${at}` }));
+}
+
+function assertNothingSent(
+  queue: TestQueue,
+  entries: readonly SendEntry[],
+  shape: ErrorShape,
+  text: string,
+): void {
+  assertRefused(queue.trySendBatch(entries), shape, text);
+  assert.deepEqual(queue.counts(), [0, 0, 0]);
+}
+
+test('a batch has at least one entry (8.6)', () => {
+  const queue = openQueue();
+  const text = (entry: string): string => `There should be at least one ${entry} in the request.`;
+  const shape = 'EmptyBatchRequest';
+  assertRefused(queue.trySendBatch([]), shape, text('SendMessageBatchRequestEntry'));
+  assertRefused(queue.tryRemoveBatch([]), shape, text('DeleteMessageBatchRequestEntry'));
+  const entry = 'ChangeMessageVisibilityBatchRequestEntry';
+  assertRefused(queue.tryChangeVisibilityBatch([]), shape, text(entry));
+});
+
+test('a batch has up to ten entries (8.6)', () => {
+  assert.equal(openQueue().sendBatch(repeat(10)).length, 10);
+  const text = 'Maximum number of entries per request are 10. You have sent 11.';
+  assertNothingSent(openQueue(), repeat(11), 'TooManyEntriesInBatchRequest', text);
+  const eleven = Array.from({ length: 11 }, () => ({}));
+  assertRefused(openQueue().tryRemoveBatch(eleven), 'TooManyEntriesInBatchRequest', text);
+  assertRefused(openQueue().tryChangeVisibilityBatch(eleven), 'TooManyEntriesInBatchRequest', text);
+});
+
+test('an entry id has 1 to 80 letters, digits, hyphens and underscores (8.6)', () => {
+  openQueue().sendBatch([{ id: 'aZ0-_' }, { id: 'x'.repeat(80) }]);
+  const text =
+    'A batch entry id can only contain alphanumeric characters, hyphens and underscores. It can be at most 80 letters long.';
+  for (const id of ['', 'a b', 'a.b', 'é', 'x'.repeat(81), undefined]) {
+    assertNothingSent(openQueue(), [{}, { id }], 'InvalidBatchEntryId', text);
+  }
+  assertRefused(openQueue().tryRemoveBatch([{ id: 'a b' }]), 'InvalidBatchEntryId', text);
+  const change = openQueue().tryChangeVisibilityBatch([{ id: 'a b' }]);
+  assertRefused(change, 'InvalidBatchEntryId', text);
+});
+
+test('the first entry id found twice is named (8.6)', () => {
+  const entries = ['a', 'b', 'c', 'b', 'a'].map((id) => ({ id }));
+  assertNothingSent(openQueue(), entries, 'BatchEntryIdsNotDistinct', 'Id b repeated.');
+  const removal = openQueue().tryRemoveBatch(entries);
+  assertRefused(removal, 'BatchEntryIdsNotDistinct', 'Id b repeated.');
+  const change = openQueue().tryChangeVisibilityBatch(entries);
+  assertRefused(change, 'BatchEntryIdsNotDistinct', 'Id b repeated.');
+});
+
+test('a batch has up to 1 MiB in all, attributes included (8.6)', () => {
+  const half = 'x'.repeat(524_288);
+  accepted(openQueue().trySendBatch([{ body: half }, { body: half }]));
+  const text = 'Batch requests cannot be longer than 1048576 bytes. You have sent 1048577 bytes.';
+  const over = [{ body: half }, { body: `${half}x` }];
+  assertNothingSent(openQueue(), over, 'BatchRequestTooLong', text);
+  const attributes = [{ name: 'a', type: 'String', stringValue: 'x' }];
+  const heavy = [{ body: half }, { body: half.slice(7), attributes }];
+  assertNothingSent(openQueue(), heavy, 'BatchRequestTooLong', text);
+});
+
+test("the size of a batch has nothing to do with the queue's own limit (8.6)", () => {
+  const queue = openQueue({ attributes: { MaximumMessageSize: '1024' } });
+  queue.sendBatch(Array.from({ length: 10 }, () => ({ body: 'x'.repeat(1024) })));
+  assert.deepEqual(queue.counts(), [10, 0, 0]);
+});
+
+test('an entry without a group fails the whole batch on a FIFO queue (8.6, 17.2)', () => {
+  const text = 'The request must contain the parameter MessageGroupId.';
+  const entries = [{}, { groupId: undefined }];
+  assertNothingSent(openQueue({ fifo: true }), entries, 'InvalidParameterValue', text);
+});
+
+test('an entry without a deduplication id fails the whole batch on a FIFO queue (8.6, 17.2)', () => {
+  const text =
+    'The queue should either have ContentBasedDeduplication enabled or MessageDeduplicationId provided explicitly';
+  const entries = [{}, { deduplicationId: undefined }];
+  assertNothingSent(openQueue({ fifo: true }), entries, 'InvalidParameterValue', text);
+});
+
+test('on a content-based queue entries need no deduplication id (8.6)', () => {
+  const queue = openQueue({ fifo: true, attributes: { ContentBasedDeduplication: 'true' } });
+  queue.sendBatch([
+    { body: 'a', deduplicationId: undefined },
+    { body: 'b', deduplicationId: undefined },
+  ]);
+  assert.deepEqual(queue.counts(), [2, 0, 0]);
+});
+
+test('an entry that cannot be sent fails alone, and the others go through (8.7)', () => {
+  const queue = openQueue({ attributes: { MaximumMessageSize: '1024' } });
+  const results = queue.sendBatch([
+    { body: 'first' },
+    { body: '\0' },
+    { body: 'x'.repeat(1025) },
+    { body: '' },
+    { attributes: [{ name: 'a', type: 'Text', stringValue: 'x' }] },
+    { delaySeconds: 901 },
+    { deduplicationId: 'd' },
+    { body: 'last' },
+  ]);
+  assertRefused(results[1], 'InvalidMessageContents');
+  assertRefused(
+    results[2],
+    'InvalidParameterValue',
+    'One or more parameters cannot be validated. Reason: Message must be shorter than 1024 bytes.',
+  );
+  assertRefused(
+    results[3],
+    'MissingParameter',
+    'The request must contain the parameter SendMessageBatchRequestEntry.4.MessageBody.',
+  );
+  for (const at of [4, 5, 6]) assertRefused(results[at], 'InvalidParameterValue');
+  assert.deepEqual(queue.receiveBodies(), ['first', 'last']);
+});
+
+test('a malformed id or a delay fails its entry alone on a FIFO queue (8.7)', () => {
+  const queue = openQueue({ fifo: true });
+  const results = queue.sendBatch([
+    { groupId: '' },
+    { deduplicationId: '' },
+    { delaySeconds: 1 },
+    { body: 'last' },
+  ]);
+  for (const at of [0, 1]) assertRefused(results[at], 'InvalidParameterValue');
+  const text =
+    'Value 1 for parameter DelaySeconds is invalid. Reason: The request include parameter that is not valid for this queue type.';
+  assertRefused(results[2], 'InvalidParameterValue', text);
+  assert.deepEqual(queue.receiveBodies(), ['last']);
+});
+
+test('entries are enqueued, and results given, in the order of the request (8.8)', () => {
+  const queue = openQueue({ fifo: true });
+  const results = queue.sendBatch(repeat(10)).map((result) => accepted(result).sequence as number);
+  assert.deepEqual(
+    results,
+    results.toSorted((a, b) => a - b),
+  );
+  assert.deepEqual(
+    queue.receiveBodies(),
+    repeat(10).map(({ body }) => body),
+  );
+});
+
+test('each entry of a delete has its own result (8.7)', () => {
+  const queue = openQueue();
+  queue.sendBatch(repeat(2));
+  const [one, two] = queue.receive();
+  const { results } = accepted(
+    queue.tryRemoveBatch([
+      { receiptHandle: one?.receiptHandle as string },
+      { receiptHandle: 'nonsense' },
+      {},
+      { receiptHandle: two?.receiptHandle as string },
+      { receiptHandle: two?.receiptHandle as string },
+    ]),
+  );
+  assert.deepEqual(
+    results.map(({ ok }) => ok),
+    [true, false, false, true, true],
+  );
+  assertRefused(results[1], 'ReceiptHandleIsInvalid');
+  assertRefused(results[2], 'MissingParameter');
+  assert.deepEqual(queue.counts(), [0, 0, 0]);
+});
+
+test('each entry of a visibility change has its own result (8.7)', () => {
+  const queue = openQueue();
+  queue.sendBatch(repeat(2));
+  const [one, two] = queue.receive();
+  const { results } = accepted(
+    queue.tryChangeVisibilityBatch([
+      { receiptHandle: one?.receiptHandle as string, visibilitySeconds: 0 },
+      { receiptHandle: 'nonsense', visibilitySeconds: 0 },
+      { receiptHandle: two?.receiptHandle as string, visibilitySeconds: 43_201 },
+      { receiptHandle: two?.receiptHandle as string, visibilitySeconds: 0 },
+    ]),
+  );
+  assert.deepEqual(
+    results.map(({ ok }) => ok),
+    [true, false, false, true],
+  );
+  assertRefused(results[1], 'ReceiptHandleIsInvalid');
+  assertRefused(results[2], 'InvalidParameterValue');
+  assert.deepEqual(queue.counts(), [2, 0, 0]);
+});
+
+test('of everything wrong with a batch the first in a fixed order is reported (14.3)', () => {
+  const queue = openQueue({ fifo: true });
+  const code = (entries: readonly SendEntry[]): string => {
+    const outcome = queue.trySendBatch(entries);
+    return outcome.ok ? 'sent' : outcome.code;
+  };
+  const big = { body: 'x'.repeat(1_048_576), groupId: undefined };
+  assert.equal(code([]), 'batch-empty');
+  assert.equal(code(Array.from({ length: 11 }, () => ({ ...big, id: '!' }))), 'batch-too-many');
+  assert.equal(code([{ ...big, id: 'a' }, { ...big, id: 'a' }, { id: '!' }]), 'batch-id-invalid');
+  assert.equal(
+    code([
+      { ...big, id: 'a' },
+      { ...big, id: 'a' },
+    ]),
+    'batch-id-repeated',
+  );
+  assert.equal(code([big, big]), 'group-id-missing-in-batch');
+  const grouped = { ...big, groupId: 'g' };
+  assert.equal(
+    code([grouped, { ...grouped, deduplicationId: undefined }]),
+    'deduplication-id-missing',
+  );
+  assert.equal(code([grouped, { body: '\0' }]), 'batch-too-long');
+  assert.equal(code([{ body: '\0' }]), 'sent');
+});

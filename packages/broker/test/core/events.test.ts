@@ -1,0 +1,182 @@
+/**
+ * Events: that everything which happens to a message is told, and that a duplicate can be explained from what is told,
+ * without looking into the queue.
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { DuplicateEvent, Event } from '../../src/core/events.ts';
+import { openQueue, openQueueWithDeadLetters, startedAt, type TestQueue } from './fixture.ts';
+
+const sha256OfHello = '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824';
+
+function typesIn(queue: TestQueue): readonly Event['type'][] {
+  return queue.home.events.map(({ type }) => type);
+}
+
+function lastDuplicate(queue: TestQueue): DuplicateEvent {
+  const event = queue.home.events.at(-1);
+  assert.equal(event?.type, 'duplicate');
+  return event as DuplicateEvent;
+}
+
+test('a duplicate tells the original, the id, its age and when its window closes (O3)', () => {
+  const queue = openQueue({ fifo: true });
+  const { messageId, sequence } = queue.send({ deduplicationId: 'd' });
+  queue.advance(42);
+  queue.send({ deduplicationId: 'd' });
+  assert.deepEqual(lastDuplicate(queue), {
+    type: 'duplicate',
+    at: startedAt + 42_000,
+    queue: 'jobs.fifo',
+    deduplicationId: 'd',
+    groupId: 'g',
+    source: 'explicit',
+    matchedBy: 'id',
+    scope: 'queue',
+    ageMs: 42_000,
+    expiresAt: startedAt + 300_000,
+    original: { messageId, sequence, acceptedAt: startedAt, source: 'explicit' },
+    differed: { body: false, attributes: false, group: false },
+  });
+});
+
+test('a duplicate tells whether body, attributes or group differed from the original (O3)', () => {
+  const attributes = [{ name: 'a', type: 'String', stringValue: 'x' }];
+  const cases = [
+    [{ body: 'other' }, { body: true, attributes: false, group: false }],
+    [{ attributes }, { body: false, attributes: true, group: false }],
+    [{ groupId: 'other' }, { body: false, attributes: false, group: true }],
+    [
+      { body: 'other', attributes, groupId: 'other' },
+      { body: true, attributes: true, group: true },
+    ],
+  ] as const;
+  for (const [entry, differed] of cases) {
+    const queue = openQueue({ fifo: true });
+    queue.send({ deduplicationId: 'd' });
+    queue.send({ deduplicationId: 'd', ...entry });
+    assert.deepEqual(lastDuplicate(queue).differed, differed);
+  }
+});
+
+test('a duplicate tells on both sides whether the id was given or computed (O3)', () => {
+  const queue = openQueue({ fifo: true, attributes: { ContentBasedDeduplication: 'true' } });
+  queue.send({ body: 'hello', deduplicationId: undefined });
+  queue.send({ body: 'other', deduplicationId: sha256OfHello });
+  const event = lastDuplicate(queue);
+  assert.equal(event.source, 'explicit');
+  assert.equal(event.original.source, 'content');
+  queue.send({ body: 'hello', deduplicationId: undefined });
+  assert.equal(lastDuplicate(queue).source, 'content');
+});
+
+test('a duplicate tells the scope in which it was one (O3)', () => {
+  const queue = openQueue({ fifo: true, attributes: { DeduplicationScope: 'messageGroup' } });
+  queue.send({ deduplicationId: 'd' });
+  queue.send({ deduplicationId: 'd' });
+  assert.equal(lastDuplicate(queue).scope, 'messageGroup');
+});
+
+test('a duplicate is told although its original is long deleted (O3)', () => {
+  const queue = openQueue({ fifo: true });
+  const { messageId } = queue.send({ deduplicationId: 'd' });
+  queue.remove(queue.receiveOne());
+  queue.send({ deduplicationId: 'd' });
+  assert.equal(lastDuplicate(queue).original.messageId, messageId);
+});
+
+test('each duplicate within a batch is told (O3)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.sendBatch([1, 2, 3].map(() => ({ deduplicationId: 'd' })));
+  assert.deepEqual(typesIn(queue), ['queue-created', 'sent', 'duplicate', 'duplicate']);
+});
+
+test('an accepted send tells its id, its group and where the id came from (O4)', () => {
+  const queue = openQueue({ fifo: true });
+  const { messageId, sequence } = queue.send({ groupId: 'blue', deduplicationId: 'd' });
+  assert.deepEqual(queue.home.events.at(-1), {
+    type: 'sent',
+    at: startedAt,
+    queue: 'jobs.fifo',
+    messageId,
+    sequence,
+    groupId: 'blue',
+    deduplicationId: 'd',
+    source: 'explicit',
+  });
+});
+
+test('the life of a message is told from send to delete (O4)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.send();
+  const message = queue.receiveOne({ attemptId: 'a' });
+  queue.receive({ attemptId: 'a' });
+  queue.changeVisibility(message, 60);
+  queue.remove(message);
+  assert.deepEqual(typesIn(queue), [
+    'queue-created',
+    'sent',
+    'delivered',
+    'attempt-replayed',
+    'visibility-changed',
+    'deleted',
+  ]);
+});
+
+test('expiry, purge, changes and the end of a queue are told (O4)', () => {
+  const queue = openQueue({ attributes: { MessageRetentionPeriod: '60' } });
+  queue.send();
+  queue.advance(60);
+  queue.send();
+  queue.purge();
+  queue.set({ DelaySeconds: '1' });
+  queue.delete();
+  assert.deepEqual(typesIn(queue), [
+    'queue-created',
+    'sent',
+    'expired',
+    'sent',
+    'queue-purged',
+    'queue-changed',
+    'queue-deleted',
+  ]);
+});
+
+test('a dead letter and its way back are told with both message ids (O4)', () => {
+  const { queue, dead } = openQueueWithDeadLetters();
+  const { messageId } = queue.send();
+  queue.receive({ visibilitySeconds: 0 });
+  queue.receive();
+  const died = queue.home.events.find(({ type }) => type === 'dead-lettered');
+  assert.deepEqual(died && 'target' in died && [died.messageId, died.target, died.receiveCount], [
+    messageId,
+    'dead',
+    1,
+  ]);
+  queue.home.apply({ type: 'start-move-task', sourceArn: dead.arn });
+  queue.advance(0);
+  const moved = queue.home.events.find(({ type }) => type === 'moved');
+  const newId = queue.receiveOne().messageId;
+  assert.deepEqual(moved && 'newMessageId' in moved && [moved.messageId, moved.newMessageId], [
+    messageId,
+    newId,
+  ]);
+});
+
+test('a refused command tells nothing (O4)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.trySend({ groupId: undefined });
+  queue.tryRemove('nonsense');
+  assert.deepEqual(typesIn(queue), ['queue-created']);
+});
+
+test('without a reader no event is made (O4)', () => {
+  const { home, name } = openQueue();
+  const entries = [{ body: 'hello' }];
+  const { events } = home.engine.apply<'send'>(
+    { type: 'send', queue: name, isBatch: false, entries },
+    { now: home.now, ids: home },
+  );
+  assert.deepEqual(events, []);
+});

@@ -1,0 +1,282 @@
+/**
+ * Order on FIFO queues: message groups, what blocks them, whose turn it is, and sequence numbers. The examples that
+ * fix Amazon's order are here literally, as g1-1 g2-1: the first messages of groups g1 and g2.
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Delivered, openQueue, openQueueWithDeadLetters, type TestQueue } from './fixture.ts';
+
+/** A queue of one group with these messages, and what receiving them all gives. */
+function receivedTogether(count: number): { queue: TestQueue; messages: readonly Delivered[] } {
+  const queue = openQueue({ fifo: true });
+  for (let at = 1; at <= count; at += 1) queue.send({ body: `m${at}` });
+  const messages = queue.receive({ visibilitySeconds: 10 });
+  assert.equal(messages.length, count);
+  return { queue, messages };
+}
+
+test('a group gives its messages in the order in which they were accepted (11.1)', () => {
+  const queue = openQueue({ fifo: true });
+  const bodies = Array.from({ length: 25 }, (_, at) => `m${at}`);
+  for (const body of bodies) queue.send({ body });
+  const received: string[] = [];
+  for (let calls = 0; calls < 5; calls += 1) {
+    const messages = queue.receive({ count: 6 });
+    received.push(...messages.map(({ body }) => body));
+    queue.remove(...messages);
+  }
+  assert.deepEqual(received, bodies);
+});
+
+test('there can be any number of groups (11.1)', () => {
+  const queue = openQueue({ fifo: true });
+  for (let at = 0; at < 5000; at += 1) queue.send({ groupId: `g${at}` });
+  assert.equal(queue.describe().groups, 5000);
+  assert.equal(new Set(queue.receive().map(({ groupId }) => groupId)).size, 10);
+});
+
+test('one receive gives several messages of one group, in order (11.2a, 17.1)', () => {
+  const { messages } = receivedTogether(3);
+  assert.deepEqual(
+    messages.map(({ body }) => body),
+    ['m1', 'm2', 'm3'],
+  );
+});
+
+test('a group with a message in flight gives nothing more until it is deleted or visible again (11.2b)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.sendNamed('g-1', 'g-2');
+  const first = queue.receiveOne({ visibilitySeconds: 10 });
+  assert.deepEqual(queue.receive(), []);
+  queue.advance(9.999);
+  assert.deepEqual(queue.receive(), []);
+  queue.advance(0.001);
+  assert.deepEqual(queue.receiveBodies({ visibilitySeconds: 0 }), ['g-1', 'g-2']);
+  queue.remove(queue.receiveOne());
+  assert.equal(queue.receiveOne().body, 'g-2');
+  assert.equal(first.body, 'g-1');
+});
+
+test('messages sent while an earlier one is in flight wait behind it (11.2b)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.sendNamed('g-1');
+  const first = queue.receiveOne();
+  queue.sendNamed('g-2');
+  assert.deepEqual(queue.receive(), []);
+  queue.remove(first);
+  assert.deepEqual(queue.receiveBodies(), ['g-2']);
+});
+
+test('a blocked group does not block another (11.2b)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.sendNamed('g1-1', 'g1-2', 'g2-1');
+  queue.receiveOne();
+  assert.deepEqual(queue.receiveBodies(), ['g2-1']);
+});
+
+test('a group stays blocked while one of several received messages is in flight (11.2c)', () => {
+  const { queue, messages } = receivedTogether(3);
+  queue.send({ body: 'm4' });
+  for (const message of messages.slice(0, 2)) {
+    queue.remove(message);
+    assert.deepEqual(queue.receive(), []);
+  }
+  queue.remove(messages[2] as Delivered);
+  assert.deepEqual(queue.receiveBodies(), ['m4']);
+});
+
+test('a group stays blocked by its first message when the later ones are deleted (11.2c)', () => {
+  const { queue, messages } = receivedTogether(3);
+  queue.send({ body: 'm4' });
+  queue.remove(...messages.slice(1));
+  assert.deepEqual(queue.receive(), []);
+  queue.advance(10);
+  assert.deepEqual(queue.receiveBodies(), ['m1', 'm4']);
+});
+
+test('m1 visible again while m2 is in flight is delivered alone (11.2d)', () => {
+  const { queue, messages } = receivedTogether(2);
+  queue.changeVisibility(messages[0] as Delivered, 0);
+  assert.deepEqual(queue.receiveBodies(), ['m1']);
+});
+
+test('m1 after a shortened timeout is delivered alone while m2 is in flight (11.2d)', () => {
+  const { queue, messages } = receivedTogether(2);
+  queue.changeVisibility(messages[0] as Delivered, 3);
+  queue.advance(3);
+  assert.deepEqual(queue.receiveBodies(), ['m1']);
+  assert.deepEqual(queue.receive(), []);
+});
+
+test('m2 visible again while m1 is in flight waits behind it (11.2d)', () => {
+  const { queue, messages } = receivedTogether(2);
+  queue.changeVisibility(messages[1] as Delivered, 0);
+  assert.deepEqual(queue.receive(), []);
+});
+
+test('of three received, with the second extended, the first is delivered again and the third is not (11.2e)', () => {
+  const { queue, messages } = receivedTogether(3);
+  queue.changeVisibility(messages[1] as Delivered, 60);
+  queue.advance(10);
+  assert.deepEqual(queue.receiveBodies(), ['m1']);
+});
+
+test('of three received, with the first extended, none is delivered again (11.2e)', () => {
+  const { queue, messages } = receivedTogether(3);
+  queue.changeVisibility(messages[0] as Delivered, 60);
+  queue.advance(10);
+  assert.deepEqual(queue.receive(), []);
+});
+
+test('of three received, with the third extended, the first two are delivered again (11.2e)', () => {
+  const { queue, messages } = receivedTogether(3);
+  queue.changeVisibility(messages[2] as Delivered, 60);
+  queue.advance(10);
+  assert.deepEqual(queue.receiveBodies(), ['m1', 'm2']);
+});
+
+test('when all received messages are deleted the next ones follow at once (11.2f)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.sendNamed('g-1', 'g-2', 'g-3', 'g-4');
+  queue.remove(...queue.receive({ count: 2 }));
+  assert.deepEqual(queue.receiveBodies(), ['g-3', 'g-4']);
+});
+
+test('a message in flight that expires frees its group (11.2)', () => {
+  const queue = openQueue({ fifo: true, attributes: { MessageRetentionPeriod: '60' } });
+  queue.sendNamed('g-1');
+  queue.receiveOne({ visibilitySeconds: 1000 });
+  queue.advance(30);
+  queue.sendNamed('g-2');
+  assert.deepEqual(queue.receive(), []);
+  queue.advance(30);
+  assert.deepEqual(queue.receiveBodies(), ['g-2']);
+});
+
+test('one receive takes one group up to the maximum before the next (11.3)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.sendNamed('g1-1', 'g2-1', 'g1-2', 'g2-2', 'g1-3');
+  assert.deepEqual(queue.receiveBodies({ count: 4 }), ['g1-1', 'g1-2', 'g1-3', 'g2-1']);
+});
+
+test('groups of one answer are adjacent: g1-1 g1-2 g1-3 g2-1 (11.4)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.sendNamed('g1-1', 'g2-1', 'g1-2', 'g1-3');
+  assert.deepEqual(queue.receiveBodies(), ['g1-1', 'g1-2', 'g1-3', 'g2-1']);
+});
+
+test('groups received with timeout 0 go behind the one never received (11.4)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.sendNamed('g1-1', 'g2-1', 'g2-2', 'g3-1', 'g1-2');
+  const first = queue.receiveBodies({ count: 3, visibilitySeconds: 0 });
+  assert.deepEqual(first, ['g1-1', 'g1-2', 'g2-1']);
+  assert.deepEqual(queue.receiveBodies(), ['g3-1', 'g1-1', 'g1-2', 'g2-1', 'g2-2']);
+});
+
+test('a group whose message became visible again comes after one never received (11.4)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.sendNamed('g1-1', 'g2-1');
+  queue.changeVisibility(queue.receiveOne(), 0);
+  assert.deepEqual(queue.receiveBodies(), ['g2-1', 'g1-1']);
+});
+
+test('groups whose timeouts ended come in the order in which they ended (11.4)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.sendNamed('g1-1', 'g2-1', 'g3-1');
+  queue.receiveOne({ visibilitySeconds: 9 });
+  queue.receiveOne({ visibilitySeconds: 3 });
+  queue.receiveOne({ visibilitySeconds: 6 });
+  queue.advance(20);
+  assert.deepEqual(queue.receiveBodies(), ['g2-1', 'g3-1', 'g1-1']);
+});
+
+test('a group freed by a delete is as old as its next message (11.4)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.sendNamed('g1-1', 'g1-2', 'g2-1');
+  const first = queue.receiveOne();
+  queue.remove(first);
+  assert.deepEqual(queue.receiveBodies(), ['g1-2', 'g2-1']);
+});
+
+test('a busy group does not starve a younger one (11.4)', () => {
+  const queue = openQueue({ fifo: true });
+  for (let at = 0; at < 5; at += 1) queue.sendNamed('busy-x');
+  queue.advance(1);
+  queue.sendNamed('quiet-x');
+  const received: string[] = [];
+  for (let calls = 0; calls < 7; calls += 1) {
+    queue.advance(1);
+    queue.sendNamed('busy-x');
+    const message = queue.receiveOne();
+    received.push(message.groupId as string);
+    queue.remove(message);
+  }
+  assert.equal(received.indexOf('quiet'), 5);
+});
+
+test('a group whose messages are gone leaves no trace, and its id is free (11.5)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.sendNamed('g-1');
+  queue.remove(queue.receiveOne());
+  assert.equal(queue.describe().groups, 0);
+  queue.sendNamed('g-2');
+  assert.deepEqual(queue.receiveBodies(), ['g-2']);
+});
+
+test('a receive with timeout 0 never gives a message twice in one answer (11.6)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.sendNamed('g1-1', 'g1-2', 'g2-1');
+  const bodies = queue.receiveBodies({ visibilitySeconds: 0 });
+  assert.deepEqual(bodies, ['g1-1', 'g1-2', 'g2-1']);
+});
+
+test('a receive with timeout 0 does not block its group (11.6)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.sendNamed('g-1', 'g-2');
+  queue.receiveOne({ visibilitySeconds: 0 });
+  assert.deepEqual(queue.receiveBodies(), ['g-1', 'g-2']);
+});
+
+test('sequence numbers rise over the whole queue, whatever the group (11.7)', () => {
+  const queue = openQueue({ fifo: true });
+  const sequences: number[] = [];
+  for (let at = 0; at < 20; at += 1) {
+    sequences.push(queue.send({ groupId: `g${at % 3}` }).sequence as number);
+    if (at % 5 === 0) queue.remove(queue.receiveOne());
+  }
+  for (let at = 1; at < sequences.length; at += 1) {
+    assert.ok((sequences[at] as number) > (sequences[at - 1] as number));
+  }
+});
+
+test('a message keeps its sequence number over all of its receives (11.7)', () => {
+  const queue = openQueue({ fifo: true });
+  const { sequence } = queue.send();
+  for (let at = 0; at < 3; at += 1) {
+    assert.equal(queue.receiveOne({ visibilitySeconds: 0 }).sequence, sequence);
+  }
+});
+
+test('sequence numbers go on after a purge (11.7)', () => {
+  const queue = openQueue({ fifo: true });
+  const before = queue.send().sequence as number;
+  queue.purge();
+  assert.ok((queue.send().sequence as number) > before);
+});
+
+test('FifoThroughputLimit sets no limit (11.25)', () => {
+  for (const limit of ['perQueue', 'perMessageGroupId']) {
+    const attributes = { DeduplicationScope: 'messageGroup', FifoThroughputLimit: limit };
+    const queue = openQueue({ fifo: true, attributes });
+    for (let at = 0; at < 5000; at += 1) queue.send();
+    assert.deepEqual(queue.counts(), [5000, 0, 0]);
+  }
+});
+
+test('a dead letter frees its group in the same receive (12.4)', () => {
+  const { queue } = openQueueWithDeadLetters({ fifo: true });
+  queue.sendNamed('g-1', 'g-2');
+  queue.receiveOne({ visibilitySeconds: 0 });
+  assert.deepEqual(queue.receiveBodies({ count: 1 }), ['g-2']);
+});

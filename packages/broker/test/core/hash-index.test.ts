@@ -1,0 +1,93 @@
+/**
+ * HashIndex against a Map: every row is found by its key, however its hash collides and the index grows. Hashes that
+ * spread badly are the ones that would show a row lost when a bucket is split.
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { HashIndex } from '../../src/core/hash-index.ts';
+import { none, Slab } from '../../src/core/slab.ts';
+
+const keyWord = 0;
+const chainWord = 1;
+
+interface Indexed {
+  find(key: number): number;
+  insert(key: number): number;
+  remove(key: number, row: number): void;
+  clear(): void;
+}
+
+function openIndex(hashOf: (key: number) => number): Indexed {
+  const slab = new Slab(2);
+  const index = new HashIndex(slab, chainWord, (row) => hashOf(slab.int(row, keyWord)));
+  return {
+    find(key) {
+      let row = index.first(hashOf(key));
+      while (row !== none && slab.int(row, keyWord) !== key) row = index.next(row);
+      return row;
+    },
+    insert(key) {
+      const row = slab.allocate();
+      slab.setInt(row, keyWord, key);
+      index.insert(hashOf(key), row);
+      return row;
+    },
+    remove(key, row) {
+      index.remove(hashOf(key), row);
+      slab.release(row);
+    },
+    clear() {
+      index.clear();
+      slab.clear();
+    },
+  };
+}
+
+const hashes = {
+  'a hash of its own for each key': (key: number) => Math.imul(key, 0x9e3779b1),
+  'neighbouring hashes': (key: number) => key,
+  'four hashes for all keys': (key: number) => key & 3,
+  'negative hashes': (key: number) => -1 - key,
+};
+
+const step = fc.tuple(fc.nat(30), fc.nat(40));
+
+test('an index finds what a Map finds', () => {
+  const hash = fc.constantFrom(...Object.values(hashes));
+  fc.assert(
+    fc.property(hash, fc.array(step, { maxLength: 300 }), (hashOf, steps) => {
+      const index = openIndex(hashOf);
+      const model = new Map<number, number>();
+      for (const [key, choice] of steps) {
+        const row = model.get(key);
+        if (choice === 0) {
+          index.clear();
+          model.clear();
+        } else if (row === undefined) {
+          model.set(key, index.insert(key));
+        } else {
+          index.remove(key, row);
+          model.delete(key);
+        }
+        for (let other = 0; other <= 30; other += 1) {
+          assert.equal(index.find(other), model.get(other) ?? none);
+        }
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('an index of many pages loses nothing while it grows and shrinks', () => {
+  for (const hashOf of [hashes['a hash of its own for each key'], hashes['neighbouring hashes']]) {
+    const index = openIndex(hashOf);
+    const rows = Array.from({ length: 5000 }, (_, key) => index.insert(key));
+    for (const [key, row] of rows.entries()) assert.equal(index.find(key), row);
+    for (let key = 0; key < 5000; key += 2) index.remove(key, rows[key] as number);
+    for (const [key, row] of rows.entries()) {
+      assert.equal(index.find(key), key % 2 === 0 ? none : row);
+    }
+  }
+});

@@ -1,0 +1,274 @@
+/**
+ * What a message may contain: characters, size, attributes; and what of it is kept and told again. Each range is tried
+ * at its end and one beyond.
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AttributeInput, SendResult } from '../../src/core/commands.ts';
+import type { Refusal } from '../../src/core/errors.ts';
+import { accepted, assertRefused, openQueue, openQueueWithDeadLetters } from './fixture.ts';
+
+const text: AttributeInput = { name: 'a', type: 'String', stringValue: 'x' };
+
+function sendWith(attribute: Partial<AttributeInput>): SendResult | Refusal {
+  return openQueue().trySend({ attributes: [{ ...text, ...attribute }] });
+}
+
+function sendNumber(stringValue: string): SendResult | Refusal {
+  return sendWith({ type: 'Number', stringValue });
+}
+
+function trace(value: Partial<AttributeInput> = {}): AttributeInput {
+  return { name: 'AWSTraceHeader', type: 'String', stringValue: 'Root=1-2-3', ...value };
+}
+
+test('a body may hold every character of the allowed ranges, at both of their ends (7.1)', () => {
+  const body = '\t\n\r\u0020\uD7FF\uE000\uFFFD\u{10000}\u{10FFFF}';
+  const queue = openQueue();
+  queue.send({ body });
+  assert.equal(queue.receiveOne().body, body);
+});
+
+test('a body with any other character is refused (7.1)', () => {
+  for (const character of [
+    '\0',
+    '\b',
+    '\v',
+    '\f',
+    '\u001F',
+    '\uD800',
+    '\uDFFF',
+    '\uFFFE',
+    '\uFFFF',
+  ]) {
+    const outcome = openQueue().trySend({ body: `a${character}b` });
+    assertRefused(outcome, 'InvalidMessageContents');
+  }
+});
+
+test('an empty or missing body is refused as a missing parameter (7.1)', () => {
+  const missing = 'The request must contain the parameter MessageBody.';
+  assertRefused(openQueue().trySend({ body: '' }), 'MissingParameter', missing);
+  assertRefused(openQueue().trySend({ body: undefined }), 'MissingParameter', missing);
+});
+
+test('a body of 1 MiB is sent and one byte more is refused (7.2, 17.7)', () => {
+  const queue = openQueue();
+  queue.send({ body: 'x'.repeat(1_048_576) });
+  const reason =
+    'One or more parameters are invalid. Reason: Message must be shorter than 1048576 bytes.';
+  const outcome = queue.trySend({ body: 'x'.repeat(1_048_577) });
+  assertRefused(outcome, 'InvalidParameterValue', reason);
+});
+
+test("a message may be exactly as long as the queue's own limit (7.2)", () => {
+  const queue = openQueue({ attributes: { MaximumMessageSize: '1024' } });
+  queue.send({ body: 'x'.repeat(1024) });
+  const reason =
+    'One or more parameters are invalid. Reason: Message must be shorter than 1024 bytes.';
+  assertRefused(queue.trySend({ body: 'x'.repeat(1025) }), 'InvalidParameterValue', reason);
+});
+
+test('size is counted in bytes of UTF-8, not in characters (7.2)', () => {
+  const queue = openQueue({ attributes: { MaximumMessageSize: '1024' } });
+  queue.send({ body: '€'.repeat(341) });
+  assertRefused(queue.trySend({ body: '€'.repeat(342) }), 'InvalidParameterValue');
+  queue.send({ body: '😀'.repeat(256) });
+  assertRefused(queue.trySend({ body: `${'😀'.repeat(256)}x` }), 'InvalidParameterValue');
+});
+
+test('names, types and values of attributes count, binary values as they are (7.2)', () => {
+  const queue = openQueue({ attributes: { MaximumMessageSize: '1024' } });
+  const attributes: readonly AttributeInput[] = [
+    { name: 'ab', type: 'String.x', stringValue: 'é' },
+    { name: 'c', type: 'Binary', binaryValue: new Uint8Array(100) },
+  ];
+  const size = 2 + 8 + 2 + 1 + 6 + 100;
+  queue.send({ body: 'x'.repeat(1024 - size), attributes });
+  const outcome = queue.trySend({ body: 'x'.repeat(1025 - size), attributes });
+  assertRefused(outcome, 'InvalidParameterValue');
+});
+
+test('system attributes do not count (7.2)', () => {
+  const queue = openQueue({ attributes: { MaximumMessageSize: '1024' } });
+  queue.send({ body: 'x'.repeat(1024), systemAttributes: [trace()] });
+});
+
+test('a message has up to ten attributes (7.3)', () => {
+  const attributes = Array.from({ length: 11 }, (_, at) => ({ ...text, name: `a${at}` }));
+  openQueue().send({ attributes: attributes.slice(0, 10) });
+  const reason = 'Number of message attributes [11] exceeds the allowed maximum [10].';
+  assertRefused(openQueue().trySend({ attributes }), 'InvalidParameterValue', reason);
+});
+
+test('an attribute name has up to 256 letters, digits, hyphens, underscores and single dots (7.3)', () => {
+  const good = ['a', 'A-1_b.c', 'a.b.c', 'x'.repeat(256), 'øßä', 'AWSome', 'amazonia', 'x.AWS.y'];
+  for (const name of good) accepted(sendWith({ name }));
+  const bad = ['', '.a', 'a.', 'a..b', 'a b', 'a/b', 'a\n', 'x'.repeat(257), 'a*', '名前'];
+  for (const name of bad) assertRefused(sendWith({ name }), 'InvalidParameterValue');
+});
+
+test('attribute names in AWS. and Amazon. are reserved in any case (7.3)', () => {
+  for (const name of ['AWS.x', 'aws.x', 'Amazon.x', 'aMaZoN.x']) {
+    assertRefused(sendWith({ name }), 'InvalidParameterValue');
+  }
+});
+
+test('an attribute name is given once (7.3)', () => {
+  const outcome = openQueue().trySend({ attributes: [text, text] });
+  assertRefused(outcome, 'InvalidParameterValue');
+});
+
+test('an attribute type is String, Number or Binary, with a label if one likes (7.3)', () => {
+  for (const type of ['String', 'String.json', 'String.a b', `String.${'x'.repeat(249)}`]) {
+    accepted(sendWith({ type }));
+  }
+  const reason =
+    "The type of message (user) attribute 'a' is invalid. You must use only the following supported type prefixes: Binary, Number, String.";
+  for (const type of ['string', 'Text', 'Stringy', 'String.', `String.${'x'.repeat(250)}`]) {
+    assertRefused(sendWith({ type }), 'InvalidParameterValue', reason);
+  }
+});
+
+test('an attribute needs a type (7.4)', () => {
+  const reason =
+    "The message (user) attribute 'a' must contain a non-empty message attribute type.";
+  assertRefused(sendWith({ type: '' }), 'InvalidParameterValue', reason);
+  assertRefused(sendWith({ type: undefined }), 'InvalidParameterValue', reason);
+});
+
+test('an attribute needs a value of its own type (7.4)', () => {
+  const reason = (type: string): string =>
+    `Message (user) attribute 'a' must contain a non-empty value of type '${type}'.`;
+  const cases: readonly [string, Partial<AttributeInput>][] = [
+    ['String', { stringValue: '' }],
+    ['String', { stringValue: undefined }],
+    ['Number', { stringValue: '' }],
+    ['Binary', { stringValue: undefined, binaryValue: new Uint8Array() }],
+    ['Binary', { stringValue: 'x' }],
+    ['String', { stringValue: undefined, binaryValue: Uint8Array.of(1) }],
+    ['String.label', { stringValue: '' }],
+  ];
+  for (const [type, value] of cases) {
+    assertRefused(sendWith({ type, ...value }), 'InvalidParameterValue', reason(type));
+  }
+});
+
+test('an attribute has one value, not two (7.4)', () => {
+  const outcome = sendWith({ stringValue: 'x', binaryValue: Uint8Array.of(1) });
+  assertRefused(outcome, 'InvalidParameterValue');
+});
+
+test("a text value follows the body's characters, with another code (7.4)", () => {
+  accepted(sendWith({ stringValue: '\t\n\r\u{10FFFF}' }));
+  for (const stringValue of ['\0', '\uFFFE', '\uD800']) {
+    assertRefused(sendWith({ stringValue }), 'InvalidParameterValue');
+  }
+});
+
+test('a binary value may be any bytes (7.4)', () => {
+  const queue = openQueue();
+  const binaryValue = Uint8Array.of(0, 255, 254);
+  queue.send({ attributes: [{ name: 'a', type: 'Binary.raw', binaryValue }] });
+  const [attribute] = queue.receiveOne().content.attributes;
+  assert.deepEqual(attribute, { name: 'a', type: 'Binary.raw', value: binaryValue });
+});
+
+test('a number is decimal (7.4)', () => {
+  for (const value of ['0', '-1', '+1', '1.5', '.5', '5.', '1e3', '1E-3', '-0.0', '007']) {
+    accepted(sendNumber(value));
+  }
+  const reason = "Can't cast the value of message (user) attribute 'a' to a number.";
+  for (const value of ['x', '1x', '0x10', 'NaN', 'Infinity', '1,5', ' 1', '.', '1e', '--1']) {
+    assertRefused(sendNumber(value), 'InvalidParameterValue', reason);
+  }
+});
+
+test('a number has up to 38 digits (7.4)', () => {
+  accepted(sendNumber('1'.repeat(38)));
+  accepted(sendNumber(`0.${'1'.repeat(38)}`));
+  accepted(sendNumber(`${'1'.repeat(38)}000`));
+  assertRefused(sendNumber('1'.repeat(39)), 'InvalidParameterValue');
+  assertRefused(sendNumber(`1.${'0'.repeat(37)}1`), 'InvalidParameterValue');
+});
+
+test('a number lies between 10^-128 and 10^126 (7.4)', () => {
+  for (const value of ['1e126', '-1e126', '9.9e125', '1e-128', '0e999']) {
+    accepted(sendNumber(value));
+  }
+  for (const value of ['1e127', '1.1e126', '-2e126', '1e-129', '9.9e-129']) {
+    assertRefused(sendNumber(value), 'InvalidParameterValue');
+  }
+});
+
+test('list values are not supported (7.4)', () => {
+  const outcome = sendWith({ stringValue: undefined, hasListValues: true });
+  const reason = 'Message attribute list values in SendMessage operation are not supported.';
+  assertRefused(outcome, 'UnsupportedOperation', reason);
+});
+
+test('AWSTraceHeader is the only system attribute, and it is text (7.5)', () => {
+  const queue = openQueue();
+  queue.send({ systemAttributes: [trace()] });
+  assert.equal(queue.receiveOne().content.traceHeader, 'Root=1-2-3');
+  const wrong = [
+    trace({ name: 'AWSTrace' }),
+    trace({ type: 'Number' }),
+    trace({ type: 'Binary', stringValue: undefined, binaryValue: Uint8Array.of(1) }),
+    trace({ stringValue: '' }),
+    trace({ stringValue: '\0' }),
+  ];
+  for (const attribute of wrong) {
+    const outcome = queue.trySend({ systemAttributes: [attribute] });
+    assertRefused(outcome, 'InvalidParameterValue');
+  }
+});
+
+test('a received message tells sender, times, count and what it was sent with (7.9)', () => {
+  const queue = openQueue();
+  const sentAt = queue.home.now;
+  const systemAttributes = [trace()];
+  const { messageId } = queue.send({ senderId: 'AIDA', systemAttributes, attributes: [text] });
+  queue.advance(3);
+  const message = queue.receiveOne();
+  assert.equal(message.messageId, messageId);
+  assert.equal(message.sentAt, sentAt);
+  assert.equal(message.firstReceivedAt, sentAt + 3000);
+  assert.equal(message.receiveCount, 1);
+  assert.equal(message.content.senderId, 'AIDA');
+  assert.equal(message.content.traceHeader, 'Root=1-2-3');
+  assert.deepEqual(message.content.attributes, [{ name: 'a', type: 'String', value: 'x' }]);
+});
+
+test('a FIFO message also tells its group, its deduplication id and its sequence (7.9)', () => {
+  const queue = openQueue({ fifo: true });
+  const { sequence } = queue.send({ groupId: 'blue', deduplicationId: 'order-1' });
+  const message = queue.receiveOne();
+  assert.equal(message.groupId, 'blue');
+  assert.equal(message.content.deduplicationId, 'order-1');
+  assert.equal(message.sequence, sequence);
+});
+
+test('a message of a standard queue tells its group if it was sent with one (7.9)', () => {
+  const queue = openQueue();
+  queue.send({ groupId: 'tenant' });
+  queue.send();
+  assert.deepEqual(
+    queue.receive().map(({ content }) => content.groupId),
+    ['tenant', undefined],
+  );
+});
+
+test('a dead letter tells the queue it died in (7.9)', () => {
+  const { queue, dead } = openQueueWithDeadLetters();
+  queue.send();
+  assert.equal(queue.receiveOne({ visibilitySeconds: 0 }).deadLetterSource, undefined);
+  queue.receive();
+  assert.equal(dead.receiveOne().deadLetterSource, queue.arn);
+});
+
+test('a message id is a lower-case UUID (1.7)', () => {
+  const { messageId } = openQueue().send();
+  assert.match(messageId, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+});

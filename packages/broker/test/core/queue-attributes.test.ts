@@ -1,0 +1,334 @@
+/**
+ * Every queue attribute: its default, its range, how it reads back, and which do not go together. What an attribute does
+ * to messages stands with the behaviour it is about.
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Attributes } from '../../src/core/commands.ts';
+import type { ErrorShape } from '../../src/core/errors.ts';
+import { accepted, assertRefused, openEngine, openQueue, startedAt } from './fixture.ts';
+
+const startedSeconds = String(startedAt / 1000);
+
+const standardDefaults = {
+  ApproximateNumberOfMessages: '0',
+  ApproximateNumberOfMessagesDelayed: '0',
+  ApproximateNumberOfMessagesNotVisible: '0',
+  CreatedTimestamp: startedSeconds,
+  DelaySeconds: '0',
+  LastModifiedTimestamp: startedSeconds,
+  MaximumMessageSize: '1048576',
+  MessageRetentionPeriod: '345600',
+  QueueArn: 'arn:aws:sqs:us-east-1:000000000000:jobs',
+  ReceiveMessageWaitTimeSeconds: '0',
+  SqsManagedSseEnabled: 'true',
+  VisibilityTimeout: '30',
+};
+
+const fifoDefaults = {
+  ...standardDefaults,
+  QueueArn: 'arn:aws:sqs:us-east-1:000000000000:jobs.fifo',
+  ContentBasedDeduplication: 'false',
+  DeduplicationScope: 'queue',
+  FifoQueue: 'true',
+  FifoThroughputLimit: 'perQueue',
+};
+
+const ranges = [
+  ['VisibilityTimeout', 0, 43_200],
+  ['DelaySeconds', 0, 900],
+  ['MaximumMessageSize', 1024, 1_048_576],
+  ['MessageRetentionPeriod', 60, 1_209_600],
+  ['ReceiveMessageWaitTimeSeconds', 0, 20],
+  ['KmsDataKeyReusePeriodSeconds', 60, 86_400],
+] as const;
+
+/** Creating a queue with the attributes and setting them later are refused alike. */
+function assertNotAllowed(
+  options: { fifo?: boolean },
+  attributes: Attributes,
+  shape: ErrorShape,
+  text: string,
+): void {
+  const queue = openQueue(options);
+  const before = queue.attributes('All');
+  assertRefused(queue.trySet(attributes), shape, text);
+  assert.deepEqual(queue.attributes('All'), before);
+  const fifo = options.fifo ? { FifoQueue: 'true' } : {};
+  const command = {
+    type: 'create-queue',
+    queue: options.fifo ? 'other.fifo' : 'other',
+    attributes: { ...fifo, ...attributes },
+  } as const;
+  assertRefused(openEngine().apply(command), shape, text);
+}
+
+test('a fresh standard queue shows these attributes and no others (6.7, 17.7)', () => {
+  assert.deepEqual(openQueue().attributes('All'), standardDefaults);
+});
+
+test('a fresh FIFO queue shows four more (6.7)', () => {
+  assert.deepEqual(openQueue({ fifo: true }).attributes('All'), fifoDefaults);
+});
+
+test('a number attribute takes both ends of its range and nothing outside (6.1)', () => {
+  for (const [name, min, max] of ranges) {
+    const queue = openQueue();
+    for (const value of [String(min), String(max)]) {
+      queue.set({ [name]: value });
+      assert.equal(queue.attributes(name)[name], value);
+    }
+    const text = `Invalid value for the parameter ${name}.`;
+    for (const value of [String(min - 1), String(max + 1)]) {
+      assertNotAllowed({}, { [name]: value }, 'InvalidAttributeValue', text);
+    }
+  }
+});
+
+test('a number attribute takes whole decimal numbers alone (6.1)', () => {
+  for (const value of ['', 'abc', '1.5', '0x10', '1e1', ' 30', '-0', '9'.repeat(30)]) {
+    const text = 'Invalid value for the parameter VisibilityTimeout.';
+    assertNotAllowed({}, { VisibilityTimeout: value }, 'InvalidAttributeValue', text);
+  }
+});
+
+test('a choice takes its own words in their own spelling alone (6.1)', () => {
+  const wrong: readonly Attributes[] = [
+    { SqsManagedSseEnabled: 'yes' },
+    { ContentBasedDeduplication: '1' },
+    { DeduplicationScope: 'messagegroup' },
+    { FifoThroughputLimit: 'perGroup' },
+  ];
+  for (const attributes of wrong) {
+    const text = `Invalid value for the parameter ${Object.keys(attributes)[0]}.`;
+    assertNotAllowed({ fifo: true }, attributes, 'InvalidAttributeValue', text);
+  }
+});
+
+test('FifoQueue and ContentBasedDeduplication take any case and are shown in lower case (5.5)', () => {
+  const attributes = { FifoQueue: 'True', ContentBasedDeduplication: 'TRUE' };
+  const queue = openQueue({ fifo: true, attributes });
+  const shown = queue.attributes('FifoQueue', 'ContentBasedDeduplication');
+  assert.deepEqual(shown, { FifoQueue: 'true', ContentBasedDeduplication: 'true' });
+});
+
+test('only the attributes named are given, and without names none (5.9)', () => {
+  const queue = openQueue();
+  assert.deepEqual(queue.attributes('DelaySeconds', 'VisibilityTimeout'), {
+    DelaySeconds: '0',
+    VisibilityTimeout: '30',
+  });
+  assert.deepEqual(queue.attributes(), {});
+});
+
+test('a name that no queue has is refused (5.9)', () => {
+  const { home } = openQueue();
+  const names = ['VisibilityTimeout', 'Colour'];
+  const outcome = home.apply({ type: 'get-attributes', queue: 'jobs', names });
+  assertRefused(outcome, 'InvalidAttributeName', 'Unknown Attribute Colour.');
+});
+
+test('a name without a value on this queue is left out (5.9)', () => {
+  assert.deepEqual(openQueue().attributes('Policy', 'FifoQueue', 'RedrivePolicy'), {});
+});
+
+test('one bad value keeps all the others from being set (5.10)', () => {
+  const text = 'Invalid value for the parameter DelaySeconds.';
+  const attributes = { VisibilityTimeout: '7', DelaySeconds: '901' };
+  assertNotAllowed({}, attributes, 'InvalidAttributeValue', text);
+});
+
+test('setting attributes moves LastModifiedTimestamp, and CreatedTimestamp stays (5.10)', () => {
+  const queue = openQueue();
+  queue.advance(10);
+  queue.set({ VisibilityTimeout: '7' });
+  const shown = queue.attributes('CreatedTimestamp', 'LastModifiedTimestamp');
+  assert.equal(shown['CreatedTimestamp'], startedSeconds);
+  assert.equal(shown['LastModifiedTimestamp'], String(startedAt / 1000 + 10));
+});
+
+test('attributes that can only be read are unknown to a change (5.10)', () => {
+  const readOnly = [
+    'QueueArn',
+    'CreatedTimestamp',
+    'LastModifiedTimestamp',
+    'ApproximateNumberOfMessages',
+    'ApproximateNumberOfMessagesNotVisible',
+    'ApproximateNumberOfMessagesDelayed',
+    'All',
+  ];
+  for (const name of readOnly) {
+    const text = `Unknown Attribute ${name}.`;
+    assertNotAllowed({}, { [name]: '1' }, 'InvalidAttributeName', text);
+  }
+});
+
+test('an unknown attribute is refused by its name (5.10)', () => {
+  const text = 'Unknown Attribute toString.';
+  assertNotAllowed({}, { toString: '1' }, 'InvalidAttributeName', text);
+});
+
+test('an empty value removes Policy, RedriveAllowPolicy, RedrivePolicy and KmsMasterKeyId (5.10)', () => {
+  const queue = openQueue();
+  const set = {
+    Policy: '{"Statement":[]}',
+    RedriveAllowPolicy: '{"redrivePermission":"denyAll"}',
+    KmsMasterKeyId: 'alias/mine',
+  };
+  queue.set(set);
+  assert.deepEqual(queue.attributes(...Object.keys(set)), set);
+  queue.set({ Policy: '', RedriveAllowPolicy: '', RedrivePolicy: '', KmsMasterKeyId: '' });
+  assert.deepEqual(queue.attributes(...Object.keys(set), 'RedrivePolicy'), {});
+});
+
+test('a standard queue knows neither FifoQueue nor ContentBasedDeduplication (6.2)', () => {
+  for (const FifoQueue of ['true', 'false']) {
+    const text = 'Unknown Attribute FifoQueue.';
+    assertRefused(openQueue().trySet({ FifoQueue }), 'InvalidAttributeName', text);
+  }
+  const text = 'Unknown Attribute FifoQueue.';
+  assertNotAllowed({}, { FifoQueue: 'false' }, 'InvalidAttributeName', text);
+  const contentText = 'Unknown Attribute ContentBasedDeduplication.';
+  const attributes = { ContentBasedDeduplication: 'true' };
+  assertNotAllowed({}, attributes, 'InvalidAttributeName', contentText);
+});
+
+test('a standard queue has no DeduplicationScope and no FifoThroughputLimit (6.2)', () => {
+  for (const attributes of [{ DeduplicationScope: 'queue' }, { FifoThroughputLimit: 'perQueue' }]) {
+    const [name] = Object.keys(attributes);
+    const text = `You can specify the ${name} only when FifoQueue is set to true.`;
+    assertNotAllowed({}, attributes, 'InvalidAttributeName', text);
+  }
+});
+
+test('a FIFO queue stays one: FifoQueue=true changes nothing, false is refused (6.3)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.set({ FifoQueue: 'true' });
+  assert.deepEqual(queue.attributes('All'), fifoDefaults);
+  const text =
+    'Invalid value for the parameter FifoQueue. Reason: Modifying queue type is not supported.';
+  assertRefused(queue.trySet({ FifoQueue: 'false' }), 'InvalidAttributeValue', text);
+});
+
+test('perMessageGroupId needs the scope messageGroup, in this call or from before (6.4)', () => {
+  const grouped = { DeduplicationScope: 'messageGroup' };
+  const perGroup = { FifoThroughputLimit: 'perMessageGroupId' };
+  openQueue({ fifo: true, attributes: { ...perGroup, ...grouped } });
+  const queue = openQueue({ fifo: true, attributes: grouped });
+  queue.set(perGroup);
+  const text =
+    'Invalid value for the parameter FifoThroughputLimit. Reason: The perMessageGroupId value is allowed only when the value for DeduplicationScope is messageGroup.';
+  assertNotAllowed({ fifo: true }, perGroup, 'InvalidAttributeValue', text);
+  assertRefused(queue.trySet({ DeduplicationScope: 'queue' }), 'InvalidAttributeValue', text);
+  queue.set({ DeduplicationScope: 'queue', FifoThroughputLimit: 'perQueue' });
+});
+
+test('the scope messageGroup needs no throughput limit (6.4)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.set({ DeduplicationScope: 'messageGroup' });
+  assert.equal(queue.attributes('FifoThroughputLimit')['FifoThroughputLimit'], 'perQueue');
+});
+
+test('a KMS key and SQS-managed encryption exclude each other (6.5)', () => {
+  const both = { KmsMasterKeyId: 'alias/mine', SqsManagedSseEnabled: 'true' };
+  const text =
+    'You can use one type of server-side encryption (SSE) at one time. You can either enable KMS SSE or SQS SSE.';
+  assertNotAllowed({}, both, 'InvalidAttributeName', text);
+});
+
+test('a KMS key turns SQS-managed encryption off, and it stays off without the key (6)', () => {
+  const queue = openQueue();
+  queue.set({ KmsMasterKeyId: 'anything at all' });
+  assert.equal(queue.attributes('All')['SqsManagedSseEnabled'], 'false');
+  queue.set({ KmsMasterKeyId: '' });
+  assert.equal(queue.attributes('All')['SqsManagedSseEnabled'], 'false');
+});
+
+test('KmsDataKeyReusePeriodSeconds is shown once set, and 300 without a key removes it (6)', () => {
+  const queue = openQueue({ attributes: { KmsMasterKeyId: 'k' } });
+  queue.set({ KmsDataKeyReusePeriodSeconds: '600' });
+  assert.equal(queue.attributes('All')['KmsDataKeyReusePeriodSeconds'], '600');
+  queue.set({ KmsMasterKeyId: '', KmsDataKeyReusePeriodSeconds: '300' });
+  assert.deepEqual(queue.attributes('KmsDataKeyReusePeriodSeconds'), {});
+});
+
+test('a Policy is any JSON object and reads back as it was given (6)', () => {
+  const Policy = '{ "Version": "2012-10-17",\n "Statement": [] }';
+  assert.equal(openQueue({ attributes: { Policy } }).attributes('Policy')['Policy'], Policy);
+  for (const bad of ['{', '[]', '"text"', 'null']) {
+    const text = 'Invalid value for the parameter Policy.';
+    assertNotAllowed({}, { Policy: bad }, 'InvalidAttributeValue', text);
+  }
+});
+
+test('a shorter MaximumMessageSize holds for the next send (6)', () => {
+  const queue = openQueue();
+  queue.set({ MaximumMessageSize: '1024' });
+  queue.send({ body: 'x'.repeat(1024) });
+  assertRefused(queue.trySend({ body: 'x'.repeat(1025) }), 'InvalidParameterValue');
+});
+
+test('six messages in three groups, one received from each of two: 4 visible, 2 in flight (6.6)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.sendNamed('g1-1', 'g1-2', 'g2-1', 'g2-2', 'g3-1', 'g3-2');
+  queue.receive({ count: 2 });
+  assert.deepEqual(queue.counts(), [4, 2, 0]);
+});
+
+test('messages that only wait behind one in flight count as visible (6.6)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.sendNamed('g1-1', 'g1-2', 'g1-3');
+  queue.receive({ count: 1 });
+  assert.deepEqual(queue.counts(), [2, 1, 0]);
+});
+
+test('counts are exact at every moment of a message (6.6)', () => {
+  const queue = openQueue({ attributes: { DelaySeconds: '5', VisibilityTimeout: '10' } });
+  queue.send();
+  assert.deepEqual(queue.counts(), [0, 0, 1]);
+  queue.advance(4.999);
+  assert.deepEqual(queue.counts(), [0, 0, 1]);
+  queue.advance(0.001);
+  assert.deepEqual(queue.counts(), [1, 0, 0]);
+  queue.receive();
+  assert.deepEqual(queue.counts(), [0, 1, 0]);
+  queue.advance(9.999);
+  assert.deepEqual(queue.counts(), [0, 1, 0]);
+  queue.advance(0.001);
+  assert.deepEqual(queue.counts(), [1, 0, 0]);
+  queue.remove(queue.receiveOne());
+  assert.deepEqual(queue.counts(), [0, 0, 0]);
+});
+
+test("attributes that are OnceMQ's own exist on FIFO queues alone (O1, O2)", () => {
+  for (const attributes of [{ DeduplicationIntervalSeconds: '300' }, { Profile: 'aws' }]) {
+    const [name] = Object.keys(attributes);
+    const text = `You can specify the ${name} only when FifoQueue is set to true.`;
+    assertNotAllowed({}, attributes, 'InvalidAttributeName', text);
+  }
+});
+
+test("attributes that are OnceMQ's own are shown when asked for or set, so All stays Amazon's (O1, O2)", () => {
+  const queue = openQueue({ fifo: true });
+  assert.deepEqual(queue.attributes('DeduplicationIntervalSeconds', 'Profile'), {
+    DeduplicationIntervalSeconds: '300',
+    Profile: 'aws',
+  });
+  queue.set({ DeduplicationIntervalSeconds: '600', Profile: 'yandex' });
+  const all = queue.attributes('All');
+  assert.equal(all['DeduplicationIntervalSeconds'], '600');
+  assert.equal(all['Profile'], 'yandex');
+});
+
+test('DeduplicationIntervalSeconds takes 1 second to 14 days (O1)', () => {
+  const queue = openQueue({ fifo: true });
+  for (const value of ['1', '1209600']) {
+    accepted(queue.trySet({ DeduplicationIntervalSeconds: value }));
+  }
+  for (const value of ['0', '1209601']) {
+    const text = 'Invalid value for the parameter DeduplicationIntervalSeconds.';
+    const attributes = { DeduplicationIntervalSeconds: value };
+    assertNotAllowed({ fifo: true }, attributes, 'InvalidAttributeValue', text);
+  }
+});

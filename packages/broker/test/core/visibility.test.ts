@@ -1,0 +1,155 @@
+/**
+ * ChangeMessageVisibility: how long a received message stays hidden, and who may still say so. Deleting with a handle is
+ * in receipt-handles.
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { errors } from '../../src/core/errors.ts';
+import { assertRefused, openQueue } from './fixture.ts';
+
+function unavailableText(handle: string): string {
+  return `Value ${handle} for parameter ReceiptHandle is invalid. Reason: Message does not exist or is not available for visibility timeout change.`;
+}
+
+function beyondText(seconds: number): string {
+  return `Value ${seconds} for parameter VisibilityTimeout is invalid. Reason: Total VisibilityTimeout for the message is beyond the limit [43200 seconds].`;
+}
+
+test('a new timeout counts from now, longer or shorter than before (10.2)', () => {
+  for (const fifo of [false, true]) {
+    for (const seconds of [3, 60]) {
+      const queue = openQueue({ fifo });
+      queue.send();
+      const message = queue.receiveOne({ visibilitySeconds: 10 });
+      queue.advance(5);
+      queue.changeVisibility(message, seconds);
+      queue.advance(seconds - 0.001);
+      assert.deepEqual(queue.receive(), []);
+      queue.advance(0.001);
+      assert.equal(queue.receive().length, 1);
+    }
+  }
+});
+
+test("a new timeout is this receipt's alone; the next receive has its own (10.2)", () => {
+  const queue = openQueue({ attributes: { VisibilityTimeout: '10' } });
+  queue.send();
+  queue.changeVisibility(queue.receiveOne(), 100);
+  queue.advance(100);
+  queue.receiveOne();
+  queue.advance(10);
+  assert.equal(queue.receive().length, 1);
+});
+
+test('a timeout of 0 makes the message available at once (10.2)', () => {
+  for (const fifo of [false, true]) {
+    const queue = openQueue({ fifo });
+    queue.send();
+    queue.changeVisibility(queue.receiveOne(), 0);
+    assert.deepEqual(queue.counts(), [1, 0, 0]);
+    assert.equal(queue.receiveOne().receiveCount, 2);
+  }
+});
+
+test('changing the timeout is no receive (10.2)', () => {
+  const queue = openQueue();
+  queue.send();
+  const message = queue.receiveOne();
+  queue.changeVisibility(message, 5);
+  queue.changeVisibility(message, 1);
+  queue.advance(1);
+  assert.equal(queue.receiveOne().receiveCount, 2);
+});
+
+test('a timeout is 0 to 43200 seconds (10.3)', () => {
+  const queue = openQueue();
+  queue.send();
+  const message = queue.receiveOne();
+  for (const seconds of [-1, 43_201, 1.5]) {
+    const text = `Value ${seconds} for parameter VisibilityTimeout is invalid. Reason: Must be between 0 and 43200.`;
+    const outcome = queue.tryChangeVisibility(message.receiptHandle, seconds);
+    assertRefused(outcome, 'InvalidParameterValue', text);
+  }
+  queue.changeVisibility(message, 43_200);
+});
+
+test('a message is hidden for up to twelve hours after its receive, in all (10.3)', () => {
+  const queue = openQueue();
+  queue.send();
+  const message = queue.receiveOne({ visibilitySeconds: 30 });
+  queue.advance(10);
+  const outcome = queue.tryChangeVisibility(message.receiptHandle, 43_191);
+  assertRefused(outcome, 'InvalidParameterValue', beyondText(43_191));
+  queue.changeVisibility(message, 43_190);
+});
+
+test('the twelve hours begin anew with the next receive (10.3)', () => {
+  const queue = openQueue();
+  queue.send();
+  queue.receiveOne({ visibilitySeconds: 30 });
+  queue.advance(30);
+  queue.changeVisibility(queue.receiveOne(), 43_200);
+});
+
+test('a standard message that is visible again is hidden again by its handle (10.4, 17.6)', () => {
+  const queue = openQueue();
+  queue.send();
+  const message = queue.receiveOne({ visibilitySeconds: 1 });
+  queue.advance(5);
+  queue.changeVisibility(message, 10);
+  assert.deepEqual(queue.counts(), [0, 1, 0]);
+  queue.advance(9.999);
+  assert.deepEqual(queue.receive(), []);
+  queue.advance(0.001);
+  assert.equal(queue.receive().length, 1);
+});
+
+test('an older handle of a standard message changes its timeout after a newer receive (10.4)', () => {
+  const queue = openQueue();
+  queue.send();
+  const older = queue.receiveOne({ visibilitySeconds: 1 });
+  queue.advance(1);
+  queue.receiveOne({ visibilitySeconds: 60 });
+  queue.changeVisibility(older, 0);
+  assert.deepEqual(queue.counts(), [1, 0, 0]);
+});
+
+test('the timeout of a deleted message cannot be changed (10.5)', () => {
+  for (const fifo of [false, true]) {
+    const queue = openQueue({ fifo });
+    queue.send();
+    const message = queue.receiveOne();
+    queue.remove(message);
+    const { receiptHandle } = message;
+    const outcome = queue.tryChangeVisibility(receiptHandle, 5);
+    assertRefused(outcome, 'InvalidParameterValue', unavailableText(receiptHandle));
+  }
+});
+
+test('an expired FIFO handle changes nothing (10.10)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.send();
+  const { receiptHandle } = queue.receiveOne({ visibilitySeconds: 10 });
+  queue.advance(10);
+  const text = unavailableText(receiptHandle);
+  assertRefused(queue.tryChangeVisibility(receiptHandle, 5), 'InvalidParameterValue', text);
+  assert.deepEqual(queue.counts(), [1, 0, 0]);
+});
+
+test('a FIFO handle of an earlier receive changes nothing (10.10)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.send();
+  const { receiptHandle } = queue.receiveOne({ visibilitySeconds: 1 });
+  queue.advance(1);
+  queue.receiveOne();
+  const text = unavailableText(receiptHandle);
+  assertRefused(queue.tryChangeVisibility(receiptHandle, 0), 'InvalidParameterValue', text);
+  assert.deepEqual(queue.counts(), [0, 1, 0]);
+});
+
+test('no refusal is called MessageNotInflight (4.2, 17.6)', () => {
+  for (const [shape] of Object.values(errors)) {
+    assert.notEqual(shape as string, 'MessageNotInflight');
+  }
+});
