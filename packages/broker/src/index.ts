@@ -1,6 +1,45 @@
-// The public entry of the `oncemq` package: what applications may import, and nothing else.
-//
-// There is no server to start yet, so it exports nothing. `startServer(config)` will be the main
-// export; everything under core, storage, api and server stays internal, whatever the file layout.
+/**
+ * The public entry of the `oncemq` package: what applications may import, and nothing else. Everything under core,
+ * storage, api and server stays internal, whatever the file layout.
+ */
 
-export {};
+import { readConfig } from './server/config.ts';
+import { type RunningServer, start } from './server/start-server.ts';
+
+export { ConfigError } from './server/config.ts';
+export type { RunningServer } from './server/start-server.ts';
+
+/** What `oncemq serve` takes as flags, in camel case; absent ones have their defaults. */
+export interface ServerOptions {
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** Default 9324; 0 takes a free port. */
+  readonly port?: number;
+  /** Default real. */
+  readonly clock?: 'real' | 'virtual' | 'manual';
+  /** Default us-east-1. */
+  readonly region?: string;
+  /** Default 000000000000. */
+  readonly account?: string;
+  /** Default: the Host header of each request. */
+  readonly publicUrl?: string;
+  /** Default aws. */
+  readonly profile?: 'aws' | 'yandex';
+  /** Default strict. */
+  readonly limits?: 'strict' | 'relaxed';
+  /** Default pretty. */
+  readonly log?: 'pretty' | 'json' | 'silent';
+  /** A JSON file with these settings and queues to create. */
+  readonly config?: string;
+}
+
+/** Starts a server in this process. The environment is not read. */
+export function startServer(options: ServerOptions = {}): Promise<RunningServer> {
+  const flags = Object.entries(options)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => [
+      key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+      String(value),
+    ]);
+  return start(readConfig(Object.fromEntries(flags), {}));
+}

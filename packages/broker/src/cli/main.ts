@@ -1,24 +1,40 @@
 #!/usr/bin/env node
-// The `oncemq` command: reads argv, calls what the words ask for, prints text and sets the exit code.
-//
-// There is no server yet. `oncemq serve` says so, shows the engine at work and ends with success. Rules live in core,
-// never here.
+/**
+ * The `oncemq` command: reads argv, calls what the words ask for, sets the exit code. 0 is success, 1 a failure that
+ * the text explains, 2 a wrong use. Rules live in core, never here.
+ */
 
-import { parseArgs } from 'node:util';
-import { demonstrate } from './demonstration.ts';
+import { ConfigError } from '../server/config.ts';
+import { queueCommand, queueUsage } from './queue.ts';
+import { serve, serveUsage } from './serve.ts';
+import { UsageError } from './usage.ts';
 
-const usage = `Usage: oncemq serve
+const usage = `Usage: oncemq COMMAND
 
-Commands:
-  serve    run the broker (not there yet: a demonstration of the engine)
+  serve     run the server
+  queue     look at queues of a running server, purge and redrive them
+
+oncemq COMMAND --help says more.
 `;
 
-const { positionals } = parseArgs({ allowPositionals: true, strict: false });
-const command = positionals[0];
+const [command, ...args] = process.argv.slice(2);
+const asksForHelp = args.includes('--help') || args.includes('-h');
 
-if (command === 'serve') {
-  demonstrate(console.log);
-} else {
-  console.error(usage);
-  process.exitCode = 2;
+try {
+  if (command === 'serve') {
+    if (asksForHelp) process.stdout.write(serveUsage());
+    else await serve(args);
+  } else if (command === 'queue') {
+    if (asksForHelp) process.stdout.write(queueUsage);
+    else await queueCommand(args);
+  } else if (command === undefined || command === '--help' || command === '-h') {
+    process.stdout.write(usage);
+    process.exitCode = command === undefined ? 2 : 0;
+  } else {
+    throw new UsageError(`There is no command ${command}.\n\n${usage}`);
+  }
+} catch (error) {
+  const isOurs = error instanceof ConfigError || error instanceof UsageError;
+  process.stderr.write(`oncemq: ${isOurs ? error.message : String(error)}\n`);
+  process.exitCode = isOurs ? 2 : 1;
 }

@@ -4,15 +4,36 @@
  *
  * A member has one name, that of AWS JSON; `query` is its name in the older AWS Query form where that differs, since
  * lists and maps are flattened there: `Attribute.1.Name`, `Tag.1.Key`, `SendMessageBatchRequestEntry.1.Id`.
+ *
+ * Members are written down as objects and turned into lists of fields once, when the program loads: the wire forms
+ * walk them with every request.
  */
 
-export type Type =
-  | { readonly is: 'string' | 'integer' | 'long' | 'boolean' | 'blob' }
-  | { readonly is: 'list'; readonly of: Type }
-  /** In Query each entry is a pair under these two names. */
-  | { readonly is: 'map'; readonly of: Type; readonly key: string; readonly value: string }
-  | { readonly is: 'structure'; readonly members: Members };
+export type Type = Scalar | List | Dictionary | Structure;
 
+export interface Scalar {
+  readonly is: 'string' | 'integer' | 'long' | 'boolean' | 'blob';
+}
+
+export interface List {
+  readonly is: 'list';
+  readonly of: Type;
+}
+
+/** In Query each entry is a pair under the names `key` and `value`. */
+export interface Dictionary {
+  readonly is: 'map';
+  readonly of: Type;
+  readonly key: string;
+  readonly value: string;
+}
+
+export interface Structure {
+  readonly is: 'structure';
+  readonly fields: readonly Field[];
+}
+
+/** A member as it is written down. */
 export interface Member {
   readonly type: Type;
   readonly doc: string;
@@ -23,34 +44,67 @@ export interface Member {
 
 export type Members = Readonly<Record<string, Member>>;
 
+/** A member as it is walked. */
+export interface Field {
+  /** Its name in AWS JSON, and in values. */
+  readonly name: string;
+  /** Its name in AWS Query. */
+  readonly query: string;
+  readonly type: Type;
+  readonly doc: string;
+  readonly isRequired: boolean;
+  /** What stands before its value in JSON: `"QueueUrl":`. */
+  readonly jsonKey: string;
+}
+
 export interface ActionShape {
   readonly doc: string;
-  readonly input: Members;
+  readonly input: Structure;
   /** Undefined for actions that answer with an empty body. */
-  readonly output: Members | undefined;
+  readonly output: Structure | undefined;
   /** What differs from Amazon's action, in the user's words. */
   readonly differs?: string;
 }
 
-export const string: Type = { is: 'string' };
-export const integer: Type = { is: 'integer' };
-export const long: Type = { is: 'long' };
-export const boolean: Type = { is: 'boolean' };
-export const blob: Type = { is: 'blob' };
+/** An action as it is written down. */
+export interface ActionText extends Omit<ActionShape, 'input' | 'output'> {
+  readonly input: Members;
+  readonly output: Members | undefined;
+}
 
-export function list(of: Type): Type {
+export const string: Scalar = { is: 'string' };
+export const integer: Scalar = { is: 'integer' };
+export const long: Scalar = { is: 'long' };
+export const boolean: Scalar = { is: 'boolean' };
+export const blob: Scalar = { is: 'blob' };
+
+export function list(of: Type): List {
   return { is: 'list', of };
 }
 
-export function map(of: Type, key: string, value: string): Type {
+export function map(of: Type, key: string, value: string): Dictionary {
   return { is: 'map', of, key, value };
 }
 
-export function structure(members: Members): Type {
-  return { is: 'structure', members };
+export function structure(members: Members): Structure {
+  const fields = Object.entries(members).map(([name, member]): Field => {
+    const { type, doc, query = name, isRequired = false } = member;
+    return { name, query, type, doc, isRequired, jsonKey: `"${name}":` };
+  });
+  return { is: 'structure', fields };
 }
 
-/** A value of any shape, as it came in or goes out: members that were not given are absent. */
+export function actions(
+  texts: Readonly<Record<string, ActionText>>,
+): Readonly<Record<string, ActionShape>> {
+  const shapes = Object.entries(texts).map(([name, text]): [string, ActionShape] => {
+    const output = text.output === undefined ? undefined : structure(text.output);
+    return [name, { ...text, input: structure(text.input), output }];
+  });
+  return Object.fromEntries(shapes);
+}
+
+/** A value of any shape, as it came in or goes out: members that were not given are absent or undefined. */
 export type Value = string | number | boolean | Uint8Array | ValueList | ValueMap;
 export type ValueList = readonly Value[];
 export type ValueMap = { readonly [name: string]: Value | undefined };

@@ -1,9 +1,13 @@
 /**
  * The 23 actions of Amazon SQS (API version 2012-11-05): every parameter, every member of every answer.
+ *
+ * A member marked as required is told as such in the reference; what its absence gives is the action's to say, since
+ * Amazon answers differently for different ones (a missing QueueUrl is a queue that does not exist, rule 1.6).
  */
 
 import {
   type ActionShape,
+  actions,
   blob,
   boolean,
   integer,
@@ -119,7 +123,7 @@ const message: Members = {
 
 const queueUrls: Member = { type: list(string), query: 'QueueUrl', doc: 'Absent without a match.' };
 
-export const sqsActions: Readonly<Record<string, ActionShape>> = {
+export const sqsActions: Readonly<Record<string, ActionShape>> = actions({
   AddPermission: {
     doc: "Adds a statement to the queue's policy.",
     input: {
@@ -135,7 +139,7 @@ export const sqsActions: Readonly<Record<string, ActionShape>> = {
         type: list(string),
         query: 'ActionName',
         isRequired: true,
-        doc: 'At most 7 action names, or *.',
+        doc: 'At most 7 action names, or `*`.',
       },
     },
     output: undefined,
@@ -235,7 +239,7 @@ export const sqsActions: Readonly<Record<string, ActionShape>> = {
       AttributeNames: {
         type: list(string),
         query: 'AttributeName',
-        doc: 'The names asked for, or All.',
+        doc: 'The names asked for, or `All`.',
       },
     },
     output: {
@@ -315,17 +319,17 @@ export const sqsActions: Readonly<Record<string, ActionShape>> = {
       AttributeNames: {
         type: list(string),
         query: 'AttributeName',
-        doc: 'System attributes to return, or All (the older name).',
+        doc: 'System attributes to return, or `All` (the older name).',
       },
       MessageSystemAttributeNames: {
         type: list(string),
         query: 'MessageSystemAttributeName',
-        doc: 'System attributes to return, or All.',
+        doc: 'System attributes to return, or `All`.',
       },
       MessageAttributeNames: {
         type: list(string),
         query: 'MessageAttributeName',
-        doc: 'Names, All, .* or prefix.*',
+        doc: 'Names, `All`, `*`, `.*` or `prefix.*`.',
       },
       MaxNumberOfMessages: { type: integer, doc: '1 to 10; default 1.' },
       VisibilityTimeout: { type: integer, doc: "0 to 43200 seconds; default the queue's." },
@@ -417,4 +421,4 @@ export const sqsActions: Readonly<Record<string, ActionShape>> = {
     },
     output: undefined,
   },
-};
+});

@@ -1,0 +1,86 @@
+/**
+ * Which attributes of a received message are returned: those that were asked for. System attributes are chosen by name
+ * or `All` (7.9, 9.6); message attributes by name, `All`, `*`, `.*` or `prefix.*`, where the prefix is without the dot
+ * (9.7). A name that the message lacks is no error.
+ */
+
+import type { MessageAttribute } from '../../../core/changes.ts';
+import { attributesMd5 } from '../../../core/digest.ts';
+import type { Delivered } from '../../../storage/backend.ts';
+import type { ValueMap } from '../../shapes/shape.ts';
+import { sequenceNumber } from './sequence-number.ts';
+
+type SystemAttribute = readonly [name: string, value: (message: Delivered) => string | undefined];
+
+const systemAttributes: readonly SystemAttribute[] = [
+  ['SenderId', ({ content }) => content.senderId],
+  ['SentTimestamp', ({ sentAt }) => String(sentAt)],
+  ['ApproximateReceiveCount', ({ receiveCount }) => String(receiveCount)],
+  ['ApproximateFirstReceiveTimestamp', ({ firstReceivedAt }) => textOf(firstReceivedAt)],
+  ['MessageGroupId', ({ groupId, content }) => groupId ?? content.groupId],
+  [
+    'MessageDeduplicationId',
+    (message) => (isFifo(message) ? deduplicationIdOf(message) : undefined),
+  ],
+  ['SequenceNumber', (message) => (isFifo(message) ? sequenceNumber(message.sequence) : undefined)],
+  ['AWSTraceHeader', ({ content }) => content.traceHeader],
+  ['DeadLetterQueueSourceArn', ({ deadLetterSource }) => deadLetterSource],
+];
+
+export function selectSystemAttributes(message: Delivered, asked: readonly string[]): ValueMap {
+  const selected: Record<string, string> = {};
+  const isAll = asked.includes('All');
+  for (const [name, value] of systemAttributes) {
+    if (!isAll && !asked.includes(name)) continue;
+    const text = value(message);
+    if (text !== undefined) selected[name] = text;
+  }
+  return selected;
+}
+
+export interface SelectedAttributes {
+  readonly attributes: ValueMap | undefined;
+  /** Over those returned (7.8). */
+  readonly md5: string | undefined;
+}
+
+const nothing: SelectedAttributes = { attributes: undefined, md5: undefined };
+
+export function selectMessageAttributes(
+  { content }: Delivered,
+  asked: readonly string[],
+): SelectedAttributes {
+  const all = content.attributes;
+  if (all.length === 0 || asked.length === 0) return nothing;
+  const selected = all.filter(({ name }) => asked.some((pattern) => matches(pattern, name)));
+  if (selected.length === 0) return nothing;
+  const isWhole = selected.length === all.length;
+  return {
+    attributes: Object.fromEntries(selected.map(wordsOf)),
+    md5: isWhole ? content.attributesMd5 : attributesMd5(selected),
+  };
+}
+
+function matches(pattern: string, name: string): boolean {
+  if (pattern === name || pattern === 'All' || pattern === '*') return true;
+  return pattern.endsWith('.*') && name.startsWith(pattern.slice(0, -2));
+}
+
+function wordsOf({ name, type, value }: MessageAttribute): [string, ValueMap] {
+  return typeof value === 'string'
+    ? [name, { StringValue: value, DataType: type }]
+    : [name, { BinaryValue: value, DataType: type }];
+}
+
+function isFifo({ groupId }: Delivered): boolean {
+  return groupId !== undefined;
+}
+
+/** The one that a move gave it, else the one it was sent with. */
+function deduplicationIdOf({ deduplicationId, content }: Delivered): string | undefined {
+  return deduplicationId ?? content.deduplicationId;
+}
+
+function textOf(time: number | undefined): string | undefined {
+  return time === undefined ? undefined : String(time);
+}

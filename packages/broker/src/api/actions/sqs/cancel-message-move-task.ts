@@ -1,0 +1,24 @@
+/**
+ * CancelMessageMoveTask (13.7): stops a redrive and tells how many messages it has moved. A handle that cannot be
+ * decoded goes to core as no task at all, which refuses it.
+ */
+
+import { refuse } from '../../../core/errors.ts';
+import type { Fault } from '../../protocol/error-codes.ts';
+import type { Answer, Call } from '../action.ts';
+import { readTaskHandle } from './task-handle.ts';
+
+type Input = { readonly TaskHandle?: string };
+
+export async function cancelMessageMoveTask(
+  { TaskHandle: handle }: Input,
+  { backend }: Call,
+): Promise<Answer | Fault> {
+  if (handle === undefined) return refuse('parameter-missing', { name: 'TaskHandle' });
+  const outcome = await backend.run<'cancel-move-task'>({
+    type: 'cancel-move-task',
+    ...readTaskHandle(handle),
+  });
+  if (!outcome.ok) return outcome;
+  return { ok: true, output: { ApproximateNumberOfMessagesMoved: outcome.moved } };
+}

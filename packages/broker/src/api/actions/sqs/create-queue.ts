@@ -1,0 +1,24 @@
+/**
+ * CreateQueue (5.1–5.5): makes a queue, or finds the one that already has this name and these attributes. Names,
+ * attributes and tags are core's to check.
+ */
+
+import type { Fault } from '../../protocol/error-codes.ts';
+import type { Answer, Call } from '../action.ts';
+import { urlOf } from './queue-url.ts';
+
+type Input = {
+  readonly QueueName?: string;
+  readonly Attributes?: Readonly<Record<string, string>>;
+  readonly tags?: Readonly<Record<string, string>>;
+};
+
+export async function createQueue(input: Input, call: Call): Promise<Answer | Fault> {
+  const outcome = await call.backend.run<'create-queue'>({
+    type: 'create-queue',
+    queue: input.QueueName,
+    attributes: input.Attributes,
+    tags: input.tags,
+  });
+  return outcome.ok ? { ok: true, output: { QueueUrl: urlOf(outcome.queue, call) } } : outcome;
+}

@@ -1,0 +1,20 @@
+/**
+ * DeleteMessage (10.6, 10.7): a received message is done with. A single call is a batch of one to core, whose refusal
+ * is the call's own.
+ */
+
+import type { Fault } from '../../protocol/error-codes.ts';
+import { type Answer, type Call, doneUnlessRefused } from '../action.ts';
+import { type QueueInput, queueOf } from './queue-url.ts';
+
+type Input = QueueInput & { readonly ReceiptHandle?: string };
+
+export async function deleteMessage(input: Input, { backend }: Call): Promise<Answer | Fault> {
+  const outcome = await backend.run<'delete-messages'>({
+    type: 'delete-messages',
+    queue: queueOf(input, backend),
+    isBatch: false,
+    entries: [{ receiptHandle: input.ReceiptHandle }],
+  });
+  return doneUnlessRefused(outcome);
+}

@@ -1,0 +1,15 @@
+/**
+ * GetQueueUrl (5.6): the URL of a queue by its name, on the host that was asked. There is one account, so the owner's
+ * is accepted and not looked at.
+ */
+
+import type { Fault } from '../../protocol/error-codes.ts';
+import type { Answer, Call } from '../action.ts';
+import { urlOf } from './queue-url.ts';
+
+type Input = { readonly QueueName?: string };
+
+export async function getQueueUrl({ QueueName }: Input, call: Call): Promise<Answer | Fault> {
+  const outcome = await call.backend.run<'find-queue'>({ type: 'find-queue', queue: QueueName });
+  return outcome.ok ? { ok: true, output: { QueueUrl: urlOf(outcome.queue, call) } } : outcome;
+}

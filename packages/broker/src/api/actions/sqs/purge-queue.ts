@@ -1,0 +1,14 @@
+/**
+ * PurgeQueue (5.11): every message is gone, and on a FIFO queue every remembered deduplication id with them. A second
+ * purge within the minute is refused.
+ */
+
+import type { Fault } from '../../protocol/error-codes.ts';
+import { type Answer, type Call, doneUnlessRefused } from '../action.ts';
+import { type QueueInput, queueOf } from './queue-url.ts';
+
+export async function purgeQueue(input: QueueInput, { backend }: Call): Promise<Answer | Fault> {
+  const queue = queueOf(input, backend);
+  const outcome = await backend.run<'purge-queue'>({ type: 'purge-queue', queue });
+  return doneUnlessRefused(outcome);
+}

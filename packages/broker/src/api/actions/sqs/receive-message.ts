@@ -1,0 +1,58 @@
+/**
+ * ReceiveMessage (§9): up to ten messages, each with the attributes that were asked for. Waiting is the backend's; it
+ * ends when the client has gone.
+ */
+
+import type { Delivered } from '../../../storage/backend.ts';
+import type { Fault } from '../../protocol/error-codes.ts';
+import type { ValueMap } from '../../shapes/shape.ts';
+import type { Answer, Call } from '../action.ts';
+import { selectMessageAttributes, selectSystemAttributes } from './attribute-selection.ts';
+import { type QueueInput, queueOf } from './queue-url.ts';
+
+type Input = QueueInput & {
+  readonly AttributeNames?: readonly string[];
+  readonly MessageSystemAttributeNames?: readonly string[];
+  readonly MessageAttributeNames?: readonly string[];
+  readonly MaxNumberOfMessages?: number;
+  readonly VisibilityTimeout?: number;
+  readonly WaitTimeSeconds?: number;
+  readonly ReceiveRequestAttemptId?: string;
+};
+
+export async function receiveMessage(input: Input, call: Call): Promise<Answer | Fault> {
+  const command = {
+    type: 'receive',
+    queue: queueOf(input, call.backend),
+    count: input.MaxNumberOfMessages,
+    visibilitySeconds: input.VisibilityTimeout,
+    waitSeconds: input.WaitTimeSeconds,
+    attemptId: input.ReceiveRequestAttemptId,
+  } as const;
+  const outcome = await call.backend.receive(command, call.signal);
+  if (!outcome.ok) return outcome;
+  const { AttributeNames = none, MessageSystemAttributeNames = none } = input;
+  const asked = {
+    system: [...AttributeNames, ...MessageSystemAttributeNames],
+    message: input.MessageAttributeNames ?? none,
+  };
+  return { ok: true, output: { Messages: outcome.messages.map((each) => wordsOf(each, asked)) } };
+}
+
+const none: readonly string[] = [];
+
+function wordsOf(
+  message: Delivered,
+  asked: { readonly system: readonly string[]; readonly message: readonly string[] },
+): ValueMap {
+  const { attributes, md5 } = selectMessageAttributes(message, asked.message);
+  return {
+    MessageId: message.messageId,
+    ReceiptHandle: message.receiptHandle,
+    MD5OfBody: message.content.bodyMd5,
+    Body: message.content.body,
+    Attributes: selectSystemAttributes(message, asked.system),
+    MD5OfMessageAttributes: md5,
+    MessageAttributes: attributes,
+  };
+}

@@ -1,0 +1,29 @@
+/**
+ * SendMessageBatch (8.6–8.8): SendMessage over up to ten entries, in order. What is wrong with one entry fails that
+ * entry alone; what is wrong with the batch fails the request.
+ */
+
+import type { Fault } from '../../protocol/error-codes.ts';
+import type { Answer, Call } from '../action.ts';
+import { batchOutput } from './batch-answer.ts';
+import { type MessageInput, sendEntry, sendOutput } from './message-words.ts';
+import { type QueueInput, queueOf } from './queue-url.ts';
+
+type Input = QueueInput & { readonly Entries?: readonly MessageInput[] };
+
+export async function sendMessageBatch(input: Input, call: Call): Promise<Answer | Fault> {
+  const { Entries: entries = [] } = input;
+  const outcome = await call.backend.run<'send'>({
+    type: 'send',
+    queue: queueOf(input, call.backend),
+    isBatch: true,
+    entries: entries.map((entry) => sendEntry(entry, call)),
+  });
+  if (!outcome.ok) return outcome;
+  const duplicateOf: string[] = [];
+  const output = batchOutput(entries, outcome.results, (result, index) => {
+    if (result.isDuplicate) duplicateOf.push(result.messageId);
+    return sendOutput(entries[index] as MessageInput, result);
+  });
+  return { ok: true, output, duplicateOf };
+}

@@ -1,0 +1,26 @@
+/**
+ * The TaskHandle of a message move task (13.2): base64 of a JSON object with the task's id and the ARN of its source.
+ * Amazon's has this very form, so handles survive being looked into.
+ */
+
+export interface TaskName {
+  readonly taskId: string;
+  readonly sourceArn: string;
+}
+
+export function writeTaskHandle({ taskId, sourceArn }: TaskName): string {
+  return Buffer.from(JSON.stringify({ taskId, sourceArn }), 'utf8').toString('base64');
+}
+
+/** Undefined for a text that was never a handle. */
+export function readTaskHandle(handle: string): TaskName | undefined {
+  try {
+    const read: unknown = JSON.parse(Buffer.from(handle, 'base64').toString('utf8'));
+    const { taskId, sourceArn } = read as Partial<Record<keyof TaskName, unknown>>;
+    const isWhole = typeof taskId === 'string' && typeof sourceArn === 'string';
+    return isWhole ? { taskId, sourceArn } : undefined;
+  } catch {
+    // Not JSON, or null.
+    return undefined;
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * The api as a whole: one request in, one answer out. It chooses the wire form by what the request looks like, finds
+ * the action, and calls it; which bytes an answer has is the wire form's, what happened is the action's.
+ *
+ * `handle` never rejects. A backend that fails is answered with 500 in the caller's own wire form, without a word
+ * about why; the cause goes to `onError`.
+ */
+
+import type { ErrorDetail } from '../core/errors.ts';
+import type { Backend } from '../storage/backend.ts';
+import type { Action, Call } from './actions/action.ts';
+import { sqsActionFunctions } from './actions/sqs/table.ts';
+import { fault, type ProtocolCode } from './protocol/error-codes.ts';
+import { jsonForm } from './protocol/json.ts';
+import { queryForm } from './protocol/query.ts';
+import { queryJsonForm } from './protocol/query-json.ts';
+import type { NamedAction, WireForm } from './protocol/wire-form.ts';
+import type { ApiRequest, ApiResponse } from './request.ts';
+import { sqsActions } from './shapes/sqs.ts';
+
+export type { ApiRequest, ApiResponse };
+
+export interface ApiOptions {
+  readonly backend: Backend;
+  /** Scheme and host of queue URLs; default: those that the client used. */
+  readonly publicUrl?: string | undefined;
+  /** Told why a request was answered with 500; default: nobody is. */
+  readonly onError?: ((error: unknown) => void) | undefined;
+}
+
+export interface Api {
+  handle(request: ApiRequest): Promise<ApiResponse>;
+  /** What the server itself has against a request (`body-too-large`, say), in the caller's wire form. */
+  fail(
+    request: Pick<ApiRequest, 'headers' | 'requestId'>,
+    code: ProtocolCode,
+    detail?: ErrorDetail,
+  ): ApiResponse;
+}
+
+export function createApi(options: ApiOptions): Api {
+  const publicUrl = options.publicUrl?.replace(/\/+$/, '');
+  const surroundings: Surroundings = { ...options, publicUrl };
+  return {
+    handle: (request) => handle(request, surroundings),
+    fail: ({ headers, requestId }, code, detail) =>
+      formOf(headers).fail(fault(code, detail), requestId),
+  };
+}
+
+type Surroundings = ApiOptions;
+
+interface RunnableAction extends NamedAction {
+  readonly run: Action;
+}
+
+const actions: ReadonlyMap<string, RunnableAction> = new Map(
+  Object.entries(sqsActions).map(([name, shape]) => {
+    const run = sqsActionFunctions[name];
+    if (run === undefined) throw new Error(`The action ${name} has a shape and no function.`);
+    return [name, { name, shape, run }];
+  }),
+);
+
+async function handle(request: ApiRequest, surroundings: Surroundings): Promise<ApiResponse> {
+  const { requestId } = request;
+  const form = formOf(request.headers);
+  try {
+    const read = form.read(request, actions);
+    if (!read.ok) return form.fail(read, requestId);
+    const { action, input } = read;
+    const answer = await action.run(input, new RequestCall(request, surroundings));
+    if (!answer.ok) return form.fail(answer, requestId);
+    const response = form.answer(action, answer.output ?? noOutput, requestId);
+    const { duplicateOf = [] } = answer;
+    return duplicateOf.length === 0 ? response : withOriginals(response, duplicateOf);
+  } catch (error) {
+    surroundings.onError?.(error);
+    return form.fail(fault('internal-failure'), requestId);
+  }
+}
+
+const noOutput = {};
+
+/** AWS JSON says so in its headers; everything else is AWS Query, whose answers can be asked for in JSON. */
+function formOf(headers: ApiRequest['headers']): WireForm {
+  if (headers['x-amz-target'] !== undefined) return jsonForm;
+  if (headers['content-type']?.includes('x-amz-json') === true) return jsonForm;
+  return headers['accept']?.includes('application/json') === true ? queryJsonForm : queryForm;
+}
+
+/** For people and tests: which sends of this request were duplicates of what. Clients that do not know it ignore it. */
+function withOriginals(response: ApiResponse, duplicateOf: readonly string[]): ApiResponse {
+  const headers = { ...response.headers, 'x-oncemq-duplicate-of': duplicateOf.join(', ') };
+  return { ...response, headers };
+}
+
+/** What an action may ask about its request; made only when it asks. */
+class RequestCall implements Call {
+  readonly backend: Backend;
+  readonly #request: ApiRequest;
+  readonly #publicUrl: string | undefined;
+
+  constructor(request: ApiRequest, { backend, publicUrl }: Surroundings) {
+    this.backend = backend;
+    this.#request = request;
+    this.#publicUrl = publicUrl;
+  }
+
+  get baseUrl(): string {
+    return this.#publicUrl ?? `http://${this.#request.headers['host'] ?? 'localhost'}`;
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+
+  /** Any stable text will do (7.9), as long as callers are not told apart. */
+  get senderId(): string {
+    return this.backend.realm.account;
+  }
+
+  get traceHeader(): string | undefined {
+    return this.#request.headers['x-amzn-trace-id'];
+  }
+}

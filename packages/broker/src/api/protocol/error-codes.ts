@@ -1,0 +1,138 @@
+/**
+ * How each error looks on both wires: the `__type` of AWS JSON, the code of AWS Query (which batch entries and the
+ * header `x-amzn-query-error` carry too), the HTTP status, and whose fault it is (§2.10, §4). Core's refusals come here
+ * with their own texts; beside them stand the errors of the protocol itself, in the same form.
+ *
+ * Only the codes that rule 4.1 names have the prefix `AWS.SimpleQueueService.`.
+ */
+
+import {
+  type ErrorCode,
+  type ErrorDetail,
+  type ErrorShape,
+  errors,
+  errorText,
+} from '../../core/errors.ts';
+
+type ProtocolShape =
+  | 'UnknownOperation'
+  | 'NoOperation'
+  | 'Serialization'
+  | 'RequestEntityTooLarge'
+  | 'InternalFailure'
+  | 'ServiceUnavailable';
+
+export type WireShape = ErrorShape | ProtocolShape;
+
+export interface WireError {
+  /** `__type` in AWS JSON. */
+  readonly type: string;
+  /** The code in AWS Query. */
+  readonly code: string;
+  readonly status: number;
+  readonly fault: 'Sender' | 'Receiver';
+}
+
+function modelled(shape: string, code: string, status = 400): WireError {
+  return { type: `com.amazonaws.sqs#${shape}`, code, status, fault: 'Sender' };
+}
+
+function generic(shape: string, code: string, status = 400): WireError {
+  const fault = status < 500 ? 'Sender' : 'Receiver';
+  return { type: `com.amazon.coral.service#${shape}`, code, status, fault };
+}
+
+const prefix = 'AWS.SimpleQueueService';
+
+export const wireErrors: Readonly<Record<WireShape, WireError>> = {
+  QueueDoesNotExist: modelled('QueueDoesNotExist', `${prefix}.NonExistentQueue`),
+  QueueNameExists: modelled('QueueNameExists', 'QueueAlreadyExists'),
+  QueueDeletedRecently: modelled('QueueDeletedRecently', `${prefix}.QueueDeletedRecently`),
+  InvalidAttributeName: modelled('InvalidAttributeName', 'InvalidAttributeName'),
+  InvalidAttributeValue: modelled('InvalidAttributeValue', 'InvalidAttributeValue'),
+  InvalidParameterValue: generic('InvalidParameterValueException', 'InvalidParameterValue'),
+  MissingParameter: generic('MissingRequiredParameterException', 'MissingParameter'),
+  InvalidMessageContents: modelled('InvalidMessageContents', 'InvalidMessageContents'),
+  UnsupportedOperation: modelled('UnsupportedOperation', `${prefix}.UnsupportedOperation`),
+  ReceiptHandleIsInvalid: modelled('ReceiptHandleIsInvalid', 'ReceiptHandleIsInvalid', 404),
+  PurgeQueueInProgress: modelled('PurgeQueueInProgress', `${prefix}.PurgeQueueInProgress`, 403),
+  OverLimit: modelled('OverLimit', 'OverLimit', 403),
+  ResourceNotFound: modelled('ResourceNotFoundException', 'ResourceNotFoundException', 404),
+  EmptyBatchRequest: modelled('EmptyBatchRequest', `${prefix}.EmptyBatchRequest`),
+  TooManyEntriesInBatchRequest: modelled(
+    'TooManyEntriesInBatchRequest',
+    `${prefix}.TooManyEntriesInBatchRequest`,
+  ),
+  BatchEntryIdsNotDistinct: modelled(
+    'BatchEntryIdsNotDistinct',
+    `${prefix}.BatchEntryIdsNotDistinct`,
+  ),
+  InvalidBatchEntryId: modelled('InvalidBatchEntryId', `${prefix}.InvalidBatchEntryId`),
+  BatchRequestTooLong: modelled('BatchRequestTooLong', `${prefix}.BatchRequestTooLong`),
+
+  UnknownOperation: generic('UnknownOperationException', 'InvalidAction'),
+  NoOperation: generic('UnknownOperationException', 'InvalidAction', 404),
+  Serialization: generic('SerializationException', 'MalformedInput'),
+  RequestEntityTooLarge: generic('RequestEntityTooLargeException', 'RequestEntityTooLarge', 413),
+  InternalFailure: generic('InternalFailure', 'InternalFailure', 500),
+  ServiceUnavailable: generic('ServiceUnavailableException', 'ServiceUnavailable', 503),
+};
+
+/** The protocol's own errors, in the form of core's: shape and text, `{word}` standing for the detail of that name. */
+export const protocolErrors = {
+  'action-invalid': ['UnknownOperation', 'The action {action} is not valid for this endpoint.'],
+  'target-missing': [
+    'UnknownOperation',
+    'The request must name its action in the header X-Amz-Target: AmazonSQS.<Action>.',
+  ],
+  'action-missing': ['NoOperation', 'The request must contain the parameter Action.'],
+  'input-malformed': ['Serialization', '{reason}'],
+  'next-token-invalid': [
+    'InvalidParameterValue',
+    'Value {value} for parameter NextToken is invalid. Reason: It is not a token that this server gave.',
+  ],
+  'body-too-large': ['RequestEntityTooLarge', 'The request is larger than {limit} bytes.'],
+  'internal-failure': [
+    'InternalFailure',
+    'The request was not carried out, because of a failure inside the server.',
+  ],
+  'service-unavailable': ['ServiceUnavailable', 'The request was not carried out: {reason}'],
+} as const;
+
+export type ProtocolCode = keyof typeof protocolErrors;
+
+/** A request, or one entry of a batch, that was turned down: core's refusals and the protocol's own. */
+export interface Fault {
+  readonly ok: false;
+  readonly code: ErrorCode | ProtocolCode;
+  readonly detail: ErrorDetail;
+}
+
+export function fault(code: ProtocolCode, detail: ErrorDetail = {}): Fault {
+  return { ok: false, code, detail };
+}
+
+export function malformed(reason: string): Fault {
+  return fault('input-malformed', { reason });
+}
+
+export function wireErrorOf({ code }: Fault): WireError {
+  return wireErrors[isProtocolCode(code) ? protocolErrors[code][0] : errors[code][0]];
+}
+
+/** The text in AWS JSON and in batch entries. */
+export function faultText({ ok, code, detail }: Fault): string {
+  if (!isProtocolCode(code)) return errorText({ ok, code, detail });
+  return protocolErrors[code][1].replace(/\{(\w+)\}/g, (_, word: string) => String(detail[word]));
+}
+
+/** The text in AWS Query, which differs in one case (3.10). */
+export function queryFaultText(fault: Fault): string {
+  return fault.code === 'queue-missing'
+    ? 'The specified queue does not exist for this wsdl version.'
+    : faultText(fault);
+}
+
+function isProtocolCode(code: ErrorCode | ProtocolCode): code is ProtocolCode {
+  return Object.hasOwn(protocolErrors, code);
+}

@@ -1,0 +1,197 @@
+/**
+ * AWS JSON 1.0 (§2): the action in the header X-Amz-Target, a JSON object as input, a JSON object as output.
+ *
+ * Input is read in place: `JSON.parse` has just made the object for us alone, so a member of the right type costs one
+ * look at it, and only what arrives in another form (base64, numbers for strings in maps, null) is written over.
+ * Members that the shape does not name stay where they are and are never looked at. Names like `__proto__` are
+ * harmless: `JSON.parse` makes own properties of them, and an own property is found before an inherited one.
+ */
+
+import { isUtf8 } from 'node:buffer';
+import type { ApiRequest, ApiResponse } from '../request.ts';
+import type { Dictionary, List, Structure, Type, Value, ValueMap } from '../shapes/shape.ts';
+import { type Fault, fault, faultText, malformed, wireErrorOf } from './error-codes.ts';
+import {
+  encodeBase64,
+  isWhole,
+  type Reading,
+  readBlob,
+  type Token,
+  Unreadable,
+  unconvertible,
+} from './reading.ts';
+import type { NamedAction, ReadRequest, WireForm } from './wire-form.ts';
+
+const contentType = 'application/x-amz-json-1.0';
+const targetPrefix = 'AmazonSQS.';
+
+export const jsonForm: WireForm = {
+  read: readRequest,
+
+  answer({ shape }: NamedAction, output: ValueMap, requestId: string): ApiResponse {
+    const body = shape.output === undefined ? '' : writeStructure(shape.output, output);
+    const headers = { 'Content-Type': contentType, 'x-amzn-RequestId': requestId };
+    return { status: 200, headers, body };
+  },
+
+  fail(problem: Fault, requestId: string): ApiResponse {
+    const { type, code, status, fault } = wireErrorOf(problem);
+    const headers = {
+      'Content-Type': contentType,
+      'x-amzn-RequestId': requestId,
+      'x-amzn-query-error': `${code};${fault}`,
+    };
+    const body = JSON.stringify({ __type: type, message: faultText(problem) });
+    return { status, headers, body };
+  },
+};
+
+function readRequest<Action extends NamedAction>(
+  { headers, body }: ApiRequest,
+  actions: ReadonlyMap<string, Action>,
+): ReadRequest<Action> | Fault {
+  const target = headers['x-amz-target'];
+  if (target === undefined) return fault('target-missing');
+  const isOurs = target.startsWith(targetPrefix);
+  const name = isOurs ? target.slice(targetPrefix.length) : target;
+  const action = isOurs ? actions.get(name) : undefined;
+  if (action === undefined) return fault('action-invalid', { action: name });
+  const parsed = parse(body);
+  if (parsed === undefined) return malformed('The request body is not JSON in UTF-8.');
+  if (!isObject(parsed)) return malformed('The request body is not a JSON object.');
+  const input = readStructure(action.shape.input, parsed);
+  return input instanceof Unreadable ? input.fault : { ok: true, action, input };
+}
+
+/** Undefined if it is not JSON; no JSON text has that value. */
+function parse(body: Uint8Array): unknown {
+  // Bytes that are not UTF-8 would silently turn into other characters.
+  if (!isUtf8(body)) return undefined;
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+type JsonObject = Record<string, unknown>;
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function readStructure({ fields }: Structure, given: JsonObject): ValueMap | Unreadable {
+  for (const { name, type } of fields) {
+    const member = given[name];
+    if (member === undefined) continue;
+    if (type.is === 'string' && typeof member === 'string') continue;
+    if (member === null) {
+      given[name] = undefined;
+      continue;
+    }
+    const value = readValue(type, member);
+    if (value instanceof Unreadable) return value;
+    if (value !== member) given[name] = value;
+  }
+  return given as ValueMap;
+}
+
+function readValue(type: Type, given: unknown): Reading {
+  switch (type.is) {
+    case 'list':
+      return Array.isArray(given) ? readList(type, given) : unexpected(given, type);
+    case 'map':
+      return isObject(given) ? readMap(type, given) : unexpected(given, type);
+    case 'structure':
+      return isObject(given) ? readStructure(type, given) : unexpected(given, type);
+    case 'string':
+      return typeof given === 'string' ? given : unexpected(given, type);
+    case 'blob':
+      return typeof given === 'string' ? readBlob(given, type) : unexpected(given, type);
+    case 'boolean':
+      return typeof given === 'boolean' ? given : unexpected(given, type);
+    default:
+      return typeof given === 'number' && isWhole(given, type) ? given : unexpected(given, type);
+  }
+}
+
+function readList({ of }: List, given: unknown[]): Reading {
+  const items = given.includes(null) ? given.filter((item) => item !== null) : given;
+  for (let at = 0; at < items.length; at += 1) {
+    const value = readValue(of, items[at]);
+    if (value instanceof Unreadable) return value;
+    items[at] = value;
+  }
+  return items as Value[];
+}
+
+function readMap({ of }: Dictionary, given: JsonObject): Reading {
+  for (const key of Object.keys(given)) {
+    const member = given[key];
+    if (member === null) {
+      delete given[key];
+      continue;
+    }
+    const value = readValue(of, of.is === 'string' ? asText(member) : member);
+    if (value instanceof Unreadable) return value;
+    if (value !== member) given[key] = value;
+  }
+  return given as ValueMap;
+}
+
+/** Queue attributes and tags are strings; numbers and booleans are taken for theirs (2.5). */
+function asText(value: unknown): unknown {
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+}
+
+/** The texts of rule 2.7. */
+function unexpected(given: unknown, type: Type): Unreadable {
+  if (Array.isArray(given)) {
+    return new Unreadable(malformed('Start of list found where not expected'));
+  }
+  if (isObject(given)) {
+    return new Unreadable(malformed('Start of structure or map found where not expected.'));
+  }
+  return unconvertible(tokenOf(given), type);
+}
+
+function tokenOf(given: unknown): Token {
+  if (typeof given === 'string') return 'STRING_VALUE';
+  if (typeof given === 'number') return 'NUMBER_VALUE';
+  return given === true ? 'TRUE_VALUE' : 'FALSE_VALUE';
+}
+
+/** Members without a value, empty lists and empty maps are left out (2.4). */
+function writeStructure({ fields }: Structure, value: ValueMap): string {
+  let text = '';
+  for (const { name, type, jsonKey } of fields) {
+    const member = value[name];
+    if (member === undefined) continue;
+    const written = writeValue(type, member);
+    if (written !== '') text += (text === '' ? '' : ',') + jsonKey + written;
+  }
+  return `{${text}}`;
+}
+
+/** Empty for an empty list or map. The shape says what the value is; the casts only repeat it. */
+function writeValue(type: Type, value: Value): string {
+  switch (type.is) {
+    case 'structure':
+      return writeStructure(type, value as ValueMap);
+    case 'list': {
+      const items = (value as readonly Value[]).map((item) => writeValue(type.of, item));
+      return items.length === 0 ? '' : `[${items.join()}]`;
+    }
+    case 'map': {
+      const entries = Object.entries(value as Readonly<Record<string, Value>>).map(
+        ([key, item]) => `${JSON.stringify(key)}:${writeValue(type.of, item)}`,
+      );
+      return entries.length === 0 ? '' : `{${entries.join()}}`;
+    }
+    case 'blob':
+      return `"${encodeBase64(value as Uint8Array)}"`;
+    default:
+      return JSON.stringify(value);
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * The parameters of an AWS Query request as a tree: `Tag.1.Key=team` hangs the value `team` below Tag, 1, Key. Names
+ * come from outside, so children are Maps, where no name means anything special.
+ *
+ * Bounds: 10,000 parameters, and names of at most 8 parts; the deepest of Amazon's has 6
+ * (`SendMessageBatchRequestEntry.1.MessageAttribute.2.Value.DataType`). When a name comes twice, the last one counts.
+ */
+
+import { type Fault, malformed } from './error-codes.ts';
+
+const parametersMax = 10_000;
+const depthMax = 8;
+
+export class Parameter {
+  value: string | undefined;
+  readonly #children: Map<string, Parameter> = new Map();
+
+  child(name: string): Parameter | undefined {
+    return this.#children.get(name);
+  }
+
+  /** The children with a number for a name, in the order of their numbers (3.5). */
+  numbered(): [string, Parameter][] {
+    return [...this.#children]
+      .filter(([name]) => isNumeral(name))
+      .sort(([one], [other]) => Number(one) - Number(other));
+  }
+
+  /** The descendant of this name, made if need be; undefined if the name has too many parts. */
+  grow(name: string): Parameter | undefined {
+    let parameter: Parameter = this;
+    let start = 0;
+    for (let depth = 0; depth < depthMax; depth += 1) {
+      const dot = name.indexOf('.', start);
+      parameter = parameter.#ensure(dot < 0 ? name.slice(start) : name.slice(start, dot));
+      if (dot < 0) return parameter;
+      start = dot + 1;
+    }
+    return undefined;
+  }
+
+  #ensure(name: string): Parameter {
+    let child = this.#children.get(name);
+    if (child === undefined) {
+      child = new Parameter();
+      this.#children.set(name, child);
+    }
+    return child;
+  }
+}
+
+/** All parameters of the texts, each in the form `a=1&b=2`. */
+export function readParameters(...texts: readonly string[]): Parameter | Fault {
+  const root = new Parameter();
+  let count = 0;
+  for (const text of texts) {
+    for (let start = 0; start < text.length; ) {
+      const end = text.indexOf('&', start);
+      const pair = end < 0 ? text.slice(start) : text.slice(start, end);
+      start = end < 0 ? text.length : end + 1;
+      if (pair === '') continue;
+      count += 1;
+      if (count > parametersMax) return malformed(`There are over ${parametersMax} parameters.`);
+      const problem = addPair(root, pair);
+      if (problem !== undefined) return problem;
+    }
+  }
+  return root;
+}
+
+function addPair(root: Parameter, pair: string): Fault | undefined {
+  const equals = pair.indexOf('=');
+  const name = decode(equals < 0 ? pair : pair.slice(0, equals));
+  const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
+  if (name === undefined || value === undefined) {
+    return malformed('A parameter is not percent-encoded UTF-8.');
+  }
+  const parameter = root.grow(name);
+  if (parameter === undefined) return malformed(`A parameter name has over ${depthMax} parts.`);
+  parameter.value = value;
+  return undefined;
+}
+
+function decode(text: string): string | undefined {
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
+  if (!spaced.includes('%')) return spaced;
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    return undefined;
+  }
+}
+
+function isNumeral(name: string): boolean {
+  return /^\d{1,9}$/.test(name);
+}

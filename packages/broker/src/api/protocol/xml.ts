@@ -1,0 +1,63 @@
+/**
+ * The XML that AWS Query answers with (3.6–3.9), written by shape: a list is its element again and again, a map an
+ * element with a pair inside for each entry. XML is only ever written here, never read.
+ *
+ * A carriage return is written as a character reference, since parsers turn a bare one into a line feed (3.8).
+ * Characters that XML cannot hold at all (a text may echo what the client sent) become U+FFFD.
+ */
+
+import type { Structure, Type, Value, ValueMap } from '../shapes/shape.ts';
+import { encodeBase64 } from './reading.ts';
+
+/** Members without a value, empty lists and empty maps leave nothing behind (2.4). */
+export function writeMembers({ fields }: Structure, value: ValueMap): string {
+  let text = '';
+  for (const { name, query, type } of fields) {
+    const member = value[name];
+    if (member !== undefined) text += writeElement(query, type, member);
+  }
+  return text;
+}
+
+/** `<Name>content</Name>`, or `<Name/>` without content. */
+export function element(name: string, content: string): string {
+  return content === '' ? `<${name}/>` : `<${name}>${content}</${name}>`;
+}
+
+export function escapeXml(text: string): string {
+  return special.test(text)
+    ? text.replace(eachSpecial, (found) => entities[found] ?? '\uFFFD')
+    : text;
+}
+
+function writeElement(name: string, type: Type, value: Value): string {
+  switch (type.is) {
+    case 'structure':
+      return element(name, writeMembers(type, value as ValueMap));
+    case 'list':
+      return (value as readonly Value[]).map((item) => writeElement(name, type.of, item)).join('');
+    case 'map':
+      return Object.entries(value as Readonly<Record<string, Value>>)
+        .map(([key, item]) => {
+          const pair = element(type.key, escapeXml(key)) + writeElement(type.value, type.of, item);
+          return element(name, pair);
+        })
+        .join('');
+    case 'blob':
+      return element(name, encodeBase64(value as Uint8Array));
+    default:
+      return element(name, escapeXml(String(value)));
+  }
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  '\r': '&#xD;',
+};
+
+// Marks, and what XML cannot hold or keep: with the flag u, a surrogate is found only where it stands alone.
+const special = /[&<>"]|[^\t\n\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
+const eachSpecial = new RegExp(special, 'gu');

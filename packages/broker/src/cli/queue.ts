@@ -1,0 +1,216 @@
+/**
+ * `oncemq queue …`: looks at the queues of a running server, over HTTP. Tables for people, `--json` for programs, which
+ * then get the server's own answer.
+ */
+
+import { Remote } from './remote.ts';
+import { table } from './table.ts';
+import { readArguments, UsageError } from './usage.ts';
+
+export const queueUsage = `Usage: oncemq queue COMMAND [--url URL] [--json]
+
+  list                             every queue with its counts
+  peek NAME [--group ID] [--limit N]
+                                   messages in order; nothing is received
+  explain NAME [ID] [--group ID] [--limit N]
+                                   what the deduplication window holds for an id, or its newest entries
+  purge NAME                       removes every message and forgets the window
+  redrive NAME [--to NAME] [--rate N]
+                                   moves dead letters back to where they came from, or to a queue
+
+  --url URL    the server [http://127.0.0.1:9324, or ONCEMQ_URL]
+  --json       the server's answer as JSON
+`;
+
+const known = ['url', 'json', 'group', 'limit', 'to', 'rate'];
+
+type Flags = Readonly<Record<string, string>>;
+type Print = (value: unknown, text: () => string) => void;
+type QueueCommand = (
+  remote: Remote,
+  words: readonly string[],
+  flags: Flags,
+  print: Print,
+) => Promise<void>;
+
+const commands: Readonly<Record<string, QueueCommand>> = { list, peek, explain, purge, redrive };
+
+export async function queueCommand(args: readonly string[]): Promise<void> {
+  const { words, flags } = readArguments(args, ['json']);
+  const [name, ...rest] = words;
+  const command = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command === undefined) throw new UsageError(queueUsage);
+  const unknown = Object.keys(flags).find((flag) => !known.includes(flag));
+  if (unknown !== undefined)
+    throw new UsageError(`There is no flag --${unknown}.\n\n${queueUsage}`);
+  const remote = new Remote(flags['url'] ?? process.env['ONCEMQ_URL'] ?? 'http://127.0.0.1:9324');
+  await command(remote, rest, flags, (value, text) => {
+    const output = flags['json'] === 'true' ? JSON.stringify(value, undefined, 2) : text();
+    process.stdout.write(`${output}\n`);
+  });
+}
+
+interface QueueCounts {
+  name: string;
+  visible: number;
+  inFlight: number;
+  delayed: number;
+  groups: number;
+  dedupEntries: number;
+  oldestAgeSeconds: number | null;
+}
+
+async function list(remote: Remote, _words: unknown, _flags: Flags, print: Print): Promise<void> {
+  const answer = await remote.inspect<{ queues: QueueCounts[] }>('queues');
+  print(answer, () => {
+    if (answer.queues.length === 0) return 'There are no queues.';
+    return table(
+      ['queue', 'visible', 'in flight', 'delayed', 'groups', 'window', 'oldest'],
+      answer.queues.map((queue) => [
+        queue.name,
+        String(queue.visible),
+        String(queue.inFlight),
+        String(queue.delayed),
+        String(queue.groups),
+        String(queue.dedupEntries),
+        queue.oldestAgeSeconds === null ? '' : `${queue.oldestAgeSeconds} s`,
+      ]),
+    );
+  });
+}
+
+interface PeekAnswer {
+  messages: {
+    messageId: string;
+    state: string;
+    groupId: string | null;
+    receiveCount: number;
+    sentAt: number;
+    body: string;
+  }[];
+}
+
+async function peek(
+  remote: Remote,
+  words: readonly string[],
+  flags: Flags,
+  print: Print,
+): Promise<void> {
+  const name = nameOf(words);
+  const answer = await remote.inspect<PeekAnswer>(`queues/${name}/messages${queryOf(flags)}`);
+  print(answer, () => {
+    if (answer.messages.length === 0) return 'There are no messages.';
+    return table(
+      ['sent', 'state', 'group', 'receives', 'message id', 'body'],
+      answer.messages.map((message) => [
+        new Date(message.sentAt).toISOString(),
+        message.state,
+        message.groupId ?? '',
+        String(message.receiveCount),
+        message.messageId,
+        oneLine(message.body, 60),
+      ]),
+    );
+  });
+}
+
+interface ExplainedEntry {
+  id: string;
+  source: string;
+  groupId: string;
+  original: { messageId: string; sentAt: number };
+  ageSeconds: number;
+  expiresInSeconds: number;
+  suppressed: { at: number; matchedBy: string; differed: string[] }[];
+}
+
+async function explain(
+  remote: Remote,
+  words: readonly string[],
+  flags: Flags,
+  print: Print,
+): Promise<void> {
+  const name = nameOf(words);
+  const id = words[1];
+  const query = queryOf(id === undefined ? flags : { ...flags, id });
+  const answer = await remote.inspect<{ entry?: ExplainedEntry; entries?: ExplainedEntry[] }>(
+    `queues/${name}/dedup${query}`,
+  );
+  print(answer, () => {
+    const entries = answer.entries ?? (answer.entry === undefined ? [] : [answer.entry]);
+    return entries.length === 0 ? 'The window is empty.' : entries.map(tellEntry).join('\n\n');
+  });
+}
+
+function tellEntry(entry: ExplainedEntry): string {
+  const { id, source, original, ageSeconds, expiresInSeconds, suppressed, groupId } = entry;
+  const origin = source === 'content' ? 'the SHA-256 of the body' : 'given by the sender';
+  const lines = [
+    `id         ${id}  (${origin})`,
+    `original   ${original.messageId}, group ${groupId}, sent ${new Date(original.sentAt).toISOString()}`,
+    `window     ${ageSeconds} s old, closes in ${expiresInSeconds} s`,
+  ];
+  for (const { at, differed, matchedBy } of suppressed) {
+    const difference =
+      differed.length === 0 ? 'the same in all' : `differed in ${differed.join(' and ')}`;
+    lines.push(`suppressed ${new Date(at).toISOString()}, by ${matchedBy}, ${difference}`);
+  }
+  if (suppressed.length === 0) lines.push('suppressed nothing so far');
+  return lines.join('\n');
+}
+
+async function purge(
+  remote: Remote,
+  words: readonly string[],
+  _flags: Flags,
+  print: Print,
+): Promise<void> {
+  const name = nameOf(words);
+  await remote.sqs('PurgeQueue', { QueueUrl: name });
+  print({ purged: name }, () => `${name} is empty.`);
+}
+
+async function redrive(
+  remote: Remote,
+  words: readonly string[],
+  flags: Flags,
+  print: Print,
+): Promise<void> {
+  const source = await arnOf(remote, nameOf(words));
+  const { to, rate } = flags;
+  const answer = await remote.sqs('StartMessageMoveTask', {
+    SourceArn: source,
+    ...(to === undefined ? {} : { DestinationArn: await arnOf(remote, to) }),
+    ...(rate === undefined ? {} : { MaxNumberOfMessagesPerSecond: Number(rate) }),
+  });
+  const tasks = await remote.sqs('ListMessageMoveTasks', { SourceArn: source });
+  print({ ...answer, ...tasks }, () => {
+    const [task] = tasks['Results'] as Record<string, unknown>[];
+    const count = String(task?.['ApproximateNumberOfMessagesToMove']);
+    return `Redrive of ${words[0]} started: ${count} messages to move, ${String(task?.['Status'])}.`;
+  });
+}
+
+async function arnOf(remote: Remote, name: string): Promise<string> {
+  const answer = await remote.sqs('GetQueueAttributes', {
+    QueueUrl: name,
+    AttributeNames: ['QueueArn'],
+  });
+  return (answer['Attributes'] as Record<string, string>)['QueueArn'] as string;
+}
+
+function nameOf(words: readonly string[]): string {
+  const name = words[0];
+  if (name === undefined) throw new UsageError(`Which queue?\n\n${queueUsage}`);
+  return encodeURIComponent(name);
+}
+
+function queryOf(flags: Flags): string {
+  const asked = Object.entries(flags).filter(([name]) => ['id', 'group', 'limit'].includes(name));
+  return asked.length === 0 ? '' : `?${new URLSearchParams(asked).toString()}`;
+}
+
+function oneLine(text: string, lengthMax: number): string {
+  const line = text.replaceAll(/\s+/g, ' ');
+  return line.length <= lengthMax ? line : `${line.slice(0, lengthMax - 1)}…`;
+}

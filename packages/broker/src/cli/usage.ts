@@ -1,0 +1,39 @@
+/**
+ * Reading flags, the same for every command: `--name value`, `--name=value`, or `--name` alone for a switch. Whether a
+ * name is known is for the command to say.
+ */
+
+/** The command was used in a wrong way; the message says how to use it. */
+export class UsageError extends Error {
+  override readonly name: string = 'UsageError';
+}
+
+export interface Arguments {
+  readonly words: readonly string[];
+  /** By name without dashes; a switch is `true`. */
+  readonly flags: Readonly<Record<string, string>>;
+}
+
+export function readArguments(args: readonly string[], switches: readonly string[]): Arguments {
+  const words: string[] = [];
+  const flags = new Map<string, string>();
+  for (let at = 0; at < args.length; at += 1) {
+    const arg = args[at] as string;
+    if (!arg.startsWith('--')) {
+      words.push(arg);
+      continue;
+    }
+    const equals = arg.indexOf('=');
+    const name = equals < 0 ? arg.slice(2) : arg.slice(2, equals);
+    if (equals >= 0) flags.set(name, arg.slice(equals + 1));
+    else if (switches.includes(name)) flags.set(name, 'true');
+    else {
+      const value = args[at + 1];
+      const hasValue = value !== undefined && !value.startsWith('--');
+      // An unknown flag without a value is still named, so that the command can say which it is.
+      flags.set(name, hasValue ? value : '');
+      if (hasValue) at += 1;
+    }
+  }
+  return { words, flags: Object.fromEntries(flags) };
+}

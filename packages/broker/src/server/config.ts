@@ -1,0 +1,268 @@
+/**
+ * The configuration: one typed object, defaults < file < environment < flags, read once, checked whole, frozen. One
+ * table describes every setting, so that the flag, the variable, the key in the file and the help text agree. An
+ * unknown name is refused with the nearest known one.
+ */
+
+import { readFileSync } from 'node:fs';
+import { nearestName } from './nearest-name.ts';
+
+export interface QueueConfig {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+export interface Config {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly storage: 'memory';
+  readonly clock: 'real' | 'virtual' | 'manual';
+  readonly region: string;
+  readonly account: string;
+  /** What clients reach the server as; default: the Host header of each request. */
+  readonly publicUrl: string | undefined;
+  readonly profile: 'aws' | 'yandex';
+  readonly limits: 'strict' | 'relaxed';
+  readonly log: 'pretty' | 'json' | 'silent';
+  /** Created at the start if they do not exist. */
+  readonly queues: readonly QueueConfig[];
+}
+
+/** The configuration is wrong; the message says where and what to do. */
+export class ConfigError extends Error {
+  override readonly name: string = 'ConfigError';
+}
+
+interface Setting {
+  readonly doc: string;
+  /** How the help shows the value; absent for a switch. */
+  readonly value?: string;
+  readonly choices?: readonly string[];
+  readonly pattern?: RegExp;
+  readonly default?: string;
+  /** Named in the design and not there yet: why, and what to do instead. */
+  readonly notYet?: string;
+}
+
+/** By flag name; in the file the same in camel case, in the environment ONCEMQ_ and capitals. */
+export const settings: Readonly<Record<string, Setting>> = {
+  host: { doc: 'address to listen on', value: 'ADDRESS', default: '127.0.0.1' },
+  port: {
+    doc: 'port to listen on; 0 takes a free one',
+    value: 'PORT',
+    pattern: /^([0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])$/,
+    default: '9324',
+  },
+  memory: { doc: 'keep everything in memory, nothing on disk (all there is today)' },
+  data: {
+    doc: 'directory to keep everything in',
+    value: 'DIR',
+    notYet: 'Durable storage is not there yet; leave --data out, and everything is in memory.',
+  },
+  postgres: {
+    doc: 'PostgreSQL database to keep everything in',
+    value: 'URL',
+    notYet: 'PostgreSQL storage is not there yet; leave --postgres out.',
+  },
+  clock: {
+    doc: 'real; virtual: can be moved forward; manual: stands still until it is moved',
+    value: 'KIND',
+    choices: ['real', 'virtual', 'manual'],
+    default: 'real',
+  },
+  region: { doc: 'region in ARNs', value: 'NAME', pattern: /^[a-z0-9-]{1,32}$/ },
+  account: {
+    doc: 'account in ARNs and queue URLs, 12 digits',
+    value: 'ID',
+    pattern: /^[0-9]{12}$/,
+    default: '000000000000',
+  },
+  'public-url': {
+    doc: 'what clients reach the server as; default: the Host header of each request',
+    value: 'URL',
+    pattern: /^https?:\/\/[^/?#\s]+$/,
+  },
+  profile: {
+    doc: 'aws, or yandex: FIFO queues also treat equal bodies as duplicates, as its page says',
+    value: 'NAME',
+    choices: ['aws', 'yandex'],
+    default: 'aws',
+  },
+  limits: {
+    doc: 'strict, or relaxed: no 60 s wait before a queue name is used or purged again',
+    value: 'KIND',
+    choices: ['strict', 'relaxed'],
+    default: 'strict',
+  },
+  auth: {
+    doc: 'off: signatures are not checked',
+    value: 'KIND',
+    choices: ['off', 'sigv4'],
+    default: 'off',
+  },
+  contract: {
+    doc: 'message contract to hold queues to',
+    value: 'FILE',
+    notYet: 'Contracts are not there yet; leave --contract out.',
+  },
+  log: {
+    doc: 'how errors are logged, to standard error',
+    value: 'FORM',
+    choices: ['pretty', 'json', 'silent'],
+    default: 'pretty',
+  },
+  config: { doc: 'JSON file with these settings and queues to create', value: 'FILE' },
+};
+
+const names = Object.keys(settings);
+const environmentPrefix = 'ONCEMQ_';
+
+/** Variables of other commands that share the prefix. */
+const otherVariables: readonly string[] = ['ONCEMQ_URL'];
+
+export function readConfig(
+  flags: Readonly<Record<string, string>>,
+  environment: Readonly<Record<string, string | undefined>>,
+): Config {
+  const fromFlags = checkNames(flags, 'flag', (name) => `--${name}`);
+  const fromEnvironment = environmentSettings(environment);
+  const file = fromFlags['config'] ?? fromEnvironment['config'];
+  const { queues, ...fromFile } = file === undefined ? { queues: [] } : fileSettings(file);
+  const given: Record<string, string> = { ...fromFile, ...fromEnvironment, ...fromFlags };
+  for (const [name, value] of Object.entries(given)) check(name, value);
+  const value = (name: string): string => given[name] ?? (settings[name] as Setting).default ?? '';
+  if (value('auth') === 'sigv4') {
+    throw new ConfigError('auth: signatures cannot be checked yet; leave --auth out.');
+  }
+  const profile = value('profile') as Config['profile'];
+  return Object.freeze({
+    host: value('host'),
+    port: Number(value('port')),
+    storage: 'memory',
+    clock: value('clock') as Config['clock'],
+    region: given['region'] ?? (profile === 'yandex' ? 'ru-central1' : 'us-east-1'),
+    account: value('account'),
+    publicUrl: given['public-url'],
+    profile,
+    limits: value('limits') as Config['limits'],
+    log: value('log') as Config['log'],
+    queues,
+  });
+}
+
+function check(name: string, value: string): void {
+  const { choices, pattern, notYet } = settings[name] as Setting;
+  if (notYet !== undefined) throw new ConfigError(notYet);
+  if (choices !== undefined && !choices.includes(value)) {
+    throw new ConfigError(`${name}: ${value} is none of ${choices.join(', ')}.`);
+  }
+  if (pattern !== undefined && !pattern.test(value)) {
+    throw new ConfigError(`${name}: ${value} is not valid (${(settings[name] as Setting).doc}).`);
+  }
+}
+
+function checkNames(
+  given: Readonly<Record<string, string>>,
+  kind: string,
+  spell: (name: string) => string,
+): Record<string, string> {
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(settings, name)) continue;
+    const near = nearestName(name, names);
+    const hint = near === undefined ? '' : ` Did you mean ${spell(near)}?`;
+    throw new ConfigError(`There is no ${kind} ${spell(name)}.${hint}`);
+  }
+  return { ...given };
+}
+
+function environmentSettings(
+  environment: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const [variable, value] of Object.entries(environment)) {
+    if (!variable.startsWith(environmentPrefix) || value === undefined) continue;
+    if (otherVariables.includes(variable)) continue;
+    const name = variable.slice(environmentPrefix.length).toLowerCase().replaceAll('_', '-');
+    found[name] = value;
+  }
+  const spell = (name: string): string =>
+    `${environmentPrefix}${name.toUpperCase().replaceAll('-', '_')}`;
+  return checkNames(found, 'variable', spell);
+}
+
+function fileSettings(
+  file: string,
+): Record<string, string> & { readonly queues: readonly QueueConfig[] } {
+  const { queues, ...others } = parseFile(file);
+  const found: Record<string, string> = {};
+  for (const [key, value] of Object.entries(others)) {
+    const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    if (name === 'config') throw new ConfigError(`${file}: a config file cannot name another.`);
+    const isPlain = ['string', 'number', 'boolean'].includes(typeof value);
+    if (Object.hasOwn(settings, name) && !isPlain) {
+      throw new ConfigError(`${file}: ${key} must be a text, a number, true or false.`);
+    }
+    if (value !== false) found[name] = String(value);
+  }
+  const spell = (name: string): string =>
+    name.replace(/-[a-z]/g, (pair) => (pair[1] as string).toUpperCase());
+  return Object.assign(checkNames(found, `setting in ${file}:`, spell), {
+    queues: queuesOf(queues ?? [], file),
+  }) as Record<string, string> & { readonly queues: readonly QueueConfig[] };
+}
+
+function parseFile(file: string): Record<string, unknown> {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new ConfigError(`The config file ${file} cannot be read.`, { cause });
+  }
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      return value as Record<string, unknown>;
+    }
+  } catch (cause) {
+    throw new ConfigError(`${file} is not JSON: ${(cause as Error).message}`, { cause });
+  }
+  throw new ConfigError(`${file} must hold a JSON object.`);
+}
+
+const queueKeys = ['name', 'attributes', 'tags'];
+
+function queuesOf(value: unknown, file: string): QueueConfig[] {
+  if (!Array.isArray(value)) throw new ConfigError(`${file}: queues must be a list.`);
+  return value.map((item: unknown, index) => {
+    const where = `${file}: queues[${index}]`;
+    const queue = typeof item === 'string' ? { name: item } : item;
+    if (typeof queue !== 'object' || queue === null) {
+      throw new ConfigError(`${where} must be a queue name, or an object with one.`);
+    }
+    const unknown = Object.keys(queue).find((key) => !queueKeys.includes(key));
+    if (unknown !== undefined) {
+      const near = nearestName(unknown, queueKeys);
+      const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+      throw new ConfigError(`${where}: there is no setting ${unknown}.${hint}`);
+    }
+    const { name, attributes, tags } = queue as Record<string, unknown>;
+    if (typeof name !== 'string') throw new ConfigError(`${where}: name must be a text.`);
+    return { name, attributes: texts(attributes, where), tags: texts(tags, where) };
+  });
+}
+
+/** Values may be written as numbers, booleans or, for policies, objects; attributes are texts. */
+function texts(value: unknown, where: string): Record<string, string> {
+  if (value === undefined) return {};
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ConfigError(`${where}: attributes and tags must be objects.`);
+  }
+  return Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => [
+      key,
+      typeof entry === 'object' ? JSON.stringify(entry) : String(entry),
+    ]),
+  );
+}

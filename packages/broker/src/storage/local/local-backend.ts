@@ -1,0 +1,266 @@
+/**
+ * The backend of one process: the engine, what it keeps, the receivers that wait, and one timer. In memory everything
+ * is kept as soon as it is applied; answers leave at once.
+ *
+ * Time: every command is stamped with the clock's now. The timer is set to the next moment at which something falls
+ * due, be it in the engine or for a waiting receiver; on a manual clock there is no timer, and `advance` alone moves.
+ */
+
+import { randomUUID } from 'node:crypto';
+import type { KeptWindowEntry, MessageContent } from '../../core/changes.ts';
+import type { Command, CommandOf, Outcome } from '../../core/commands.ts';
+import { type Applied, Engine, type Ids } from '../../core/engine.ts';
+import type { Refusal } from '../../core/errors.ts';
+import type { Event } from '../../core/events.ts';
+import { type Limits, strictLimits } from '../../core/limits.ts';
+import type { Profile } from '../../core/queue/attributes.ts';
+import type { Backend, Delivered, Explained, Peeked, PlainCommandType } from '../backend.ts';
+import type { Clock } from '../clock.ts';
+import { MemoryEntries } from './memory-entries.ts';
+import { ParkedReceivers, type Receiver } from './parked-receivers.ts';
+import { SuppressedSends } from './suppressed-sends.ts';
+
+export interface LocalOptions {
+  readonly clock: Clock;
+  /** Default: random UUIDs. */
+  readonly ids?: Ids;
+  readonly region?: string;
+  readonly account?: string;
+  readonly limits?: Limits;
+  /** What FIFO queues are created with that do not say; default aws. */
+  readonly profile?: Profile;
+}
+
+export function openLocalBackend(options: LocalOptions): Backend {
+  return new LocalBackend(options);
+}
+
+type Received = { readonly ok: true; readonly messages: readonly Delivered[] } | Refusal;
+
+/** Node's timers overflow beyond this; a later moment is waited for in steps. */
+const timerMsMax = 2 ** 31 - 1;
+
+class LocalBackend implements Backend {
+  readonly kind: string = 'memory';
+  readonly realm: { readonly region: string; readonly account: string };
+  readonly #limits: Limits;
+  readonly #profile: Profile;
+  readonly #clock: Clock;
+  readonly #ids: Ids;
+  #engine: Engine;
+  #entries: MemoryEntries = new MemoryEntries();
+  readonly #receivers: ParkedReceivers = new ParkedReceivers();
+  readonly #suppressed: SuppressedSends = new SuppressedSends();
+  readonly #listeners: Set<(event: Event) => void> = new Set();
+  /** Queues with waiting receivers that changed since they were last asked. */
+  readonly #restless: Set<string> = new Set();
+  #timer: NodeJS.Timeout | undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
+  #isClosed = false;
+
+  constructor(options: LocalOptions) {
+    const { region = 'us-east-1', account = '000000000000' } = options;
+    this.realm = { region, account };
+    this.#limits = options.limits ?? strictLimits;
+    this.#profile = options.profile ?? 'aws';
+    this.#clock = options.clock;
+    this.#ids = options.ids ?? { uuid: randomUUID };
+    this.#engine = this.#newEngine();
+  }
+
+  run<T extends PlainCommandType>(command: CommandOf<T>): Promise<Outcome<T>> {
+    return Promise.resolve(this.#apply<T>(command));
+  }
+
+  receive(command: CommandOf<'receive'>, signal: AbortSignal): Promise<Received> {
+    const outcome = this.#apply(command);
+    if (!outcome.ok) return Promise.resolve(outcome);
+    const mayWait = outcome.messages.length === 0 && outcome.waitMs > 0;
+    if (!mayWait || signal.aborted || this.#isClosed) {
+      return Promise.resolve(this.#delivered(command.queue, outcome.messages));
+    }
+    return new Promise((resolve) => {
+      const receiver: Waiting = {
+        command,
+        deadline: this.#clock.now() + outcome.waitMs,
+        end: (received) => {
+          this.#receivers.remove(receiver);
+          signal.removeEventListener('abort', receiver.giveUp);
+          resolve(received);
+        },
+        giveUp: () => receiver.end({ ok: true, messages: [] }),
+      };
+      signal.addEventListener('abort', receiver.giveUp, { once: true });
+      this.#receivers.park(receiver);
+      this.#receivers.sleepUntil(command.queue, outcome.noneUntil);
+      this.#setTimer();
+    });
+  }
+
+  peek(
+    command: CommandOf<'peek-messages'>,
+  ): Promise<{ ok: true; messages: readonly Peeked[] } | Refusal> {
+    const outcome = this.#apply(command);
+    if (!outcome.ok) return Promise.resolve(outcome);
+    const messages = outcome.messages.map((message) => ({
+      ...message,
+      content: this.#content(command.queue, message.sequence),
+    }));
+    return Promise.resolve({ ok: true, messages });
+  }
+
+  explain(
+    command: CommandOf<'explain'>,
+  ): Promise<{ ok: true; entries: readonly Explained[] } | Refusal> {
+    const outcome = this.#apply(command);
+    if (!outcome.ok) return Promise.resolve(outcome);
+    const { queue } = command;
+    const entries = outcome.entries.map((entry) => ({
+      ...(this.#entries.windowEntry(queue, entry.sequence) as KeptWindowEntry),
+      ...entry,
+      suppressed: this.#suppressed.of(queue, entry.sequence),
+    }));
+    return Promise.resolve({ ok: true, entries });
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  async advance(milliseconds: number): Promise<number> {
+    const target = this.#clock.now() + milliseconds;
+    let due = this.#nextAt();
+    while (due !== undefined && due <= target) {
+      this.#clock.moveTo(due);
+      this.#doWhatIsDue();
+      // Lets those who were answered act at the time at which it happened.
+      await new Promise((resolve) => setImmediate(resolve));
+      due = this.#nextAt();
+    }
+    this.#clock.moveTo(target);
+    // What the timer was set to is now nearer.
+    this.#timerAt = Number.POSITIVE_INFINITY;
+    this.#setTimer();
+    return this.#clock.now();
+  }
+
+  reset(): Promise<void> {
+    for (const receiver of this.#receivers.all()) receiver.giveUp();
+    this.#engine = this.#newEngine();
+    this.#entries = new MemoryEntries();
+    this.#suppressed.clear();
+    this.#restless.clear();
+    this.#setTimer();
+    return Promise.resolve();
+  }
+
+  listen(listener: (event: Event) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    for (const receiver of this.#receivers.all()) receiver.giveUp();
+    return Promise.resolve();
+  }
+
+  #newEngine(): Engine {
+    return new Engine({ ...this.realm, limits: this.#limits, profile: this.#profile });
+  }
+
+  #apply<T extends Command['type']>(command: CommandOf<T>): Outcome<T> {
+    const { outcome } = this.#step(command);
+    this.#serve();
+    this.#setTimer();
+    return outcome;
+  }
+
+  /** One command through the engine; its changes are kept and its events told. */
+  #step<T extends Command['type']>(command: CommandOf<T>): Applied<T> {
+    const context = { now: this.#clock.now(), ids: this.#ids, isObserved: true };
+    const applied = this.#engine.apply(command, context);
+    this.#entries.apply(applied.changes);
+    for (const event of applied.events) {
+      this.#suppressed.note(event);
+      for (const listener of this.#listeners) listener(event);
+    }
+    if (this.#receivers.size > 0) {
+      for (const { queue } of applied.changes) {
+        if (this.#receivers.has(queue)) this.#restless.add(queue);
+      }
+    }
+    return applied;
+  }
+
+  /** Asks the engine again for the receivers of each queue that changed, the longest waiting first. */
+  #serve(): void {
+    for (const queue of this.#restless) {
+      this.#restless.delete(queue);
+      for (;;) {
+        const receiver = this.#receivers.first(queue) as Waiting | undefined;
+        if (receiver === undefined) break;
+        const { outcome } = this.#step(receiver.command);
+        if (outcome.ok && outcome.messages.length === 0) {
+          this.#receivers.sleepUntil(queue, outcome.noneUntil);
+          break;
+        }
+        receiver.end(outcome.ok ? this.#delivered(queue, outcome.messages) : outcome);
+      }
+    }
+  }
+
+  #doWhatIsDue(): void {
+    const now = this.#clock.now();
+    const due = this.#engine.nextDueAt();
+    if (due !== undefined && due <= now) this.#step({ type: 'tick' });
+    for (const queue of this.#receivers.queuesToWake(now)) this.#restless.add(queue);
+    this.#serve();
+    for (const receiver of this.#receivers.overdue(now)) receiver.giveUp();
+    this.#setTimer();
+  }
+
+  #nextAt(): number | undefined {
+    const due = this.#engine.nextDueAt();
+    const wake = this.#receivers.nextAt();
+    return due === undefined || wake === undefined ? (due ?? wake) : Math.min(due, wake);
+  }
+
+  #setTimer(): void {
+    if (this.#clock.kind === 'manual' || this.#isClosed) return;
+    const at = this.#nextAt() ?? Number.POSITIVE_INFINITY;
+    // A timer that comes too early finds nothing due and is set again; that is cheaper than moving it each time.
+    if (at >= this.#timerAt) return;
+    clearTimeout(this.#timer);
+    this.#timerAt = at;
+    const delay = Math.min(Math.max(at - this.#clock.now(), 0), timerMsMax);
+    this.#timer = setTimeout(() => {
+      this.#timerAt = Number.POSITIVE_INFINITY;
+      this.#doWhatIsDue();
+    }, delay);
+    // Waiting for time to pass is no reason for a process to stay.
+    this.#timer.unref();
+  }
+
+  #delivered(
+    queue: string,
+    messages: readonly Omit<Delivered, 'content'>[],
+  ): { ok: true; messages: Delivered[] } {
+    return {
+      ok: true,
+      messages: messages.map((message) => ({
+        ...message,
+        content: this.#content(queue, message.sequence),
+      })),
+    };
+  }
+
+  #content(queue: string, sequence: number): MessageContent {
+    return this.#entries.content(queue, sequence) as MessageContent;
+  }
+}
+
+interface Waiting extends Receiver {
+  end(received: Received): void;
+}

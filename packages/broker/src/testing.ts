@@ -1,0 +1,68 @@
+/**
+ * `oncemq/testing`: a server in the test's own process, on a free port, with a clock that the test moves. Starts in
+ * milliseconds, so each test file, or each test, can have its own.
+ */
+
+import type { Event } from './core/events.ts';
+import { type ServerOptions, startServer } from './index.ts';
+
+export type { Event } from './core/events.ts';
+
+export interface TestServerOptions extends Omit<ServerOptions, 'port' | 'host' | 'clock'> {
+  /** Default virtual: runs at wall speed and can be moved forward. manual stands still until it is moved. */
+  readonly clock?: 'virtual' | 'manual';
+}
+
+export interface TestServer {
+  /** For the AWS client: `new SQSClient(server.clientConfig)`. */
+  readonly clientConfig: {
+    readonly endpoint: string;
+    readonly region: string;
+    readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+  };
+  readonly url: string;
+  readonly clock: {
+    /** Epoch milliseconds. */
+    now(): number;
+    /** Moves time forward and does what falls due on the way; resolves to the new time. */
+    advance(seconds: number): Promise<number>;
+  };
+  /** Everything that has happened since the start or the last reset, oldest first; the latest 10,000. */
+  readonly events: readonly Event[];
+  /** Back to empty: no queues, no events. The clock stays where it is. */
+  reset(): Promise<void>;
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+const eventsMax = 10_000;
+
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const { clock = 'virtual', ...others } = options;
+  const server = await startServer({ log: 'silent', ...others, clock, port: 0 });
+  const { backend, url, close } = server;
+  const events: Event[] = [];
+  backend.listen((event) => {
+    events.push(event);
+    if (events.length > eventsMax) events.shift();
+  });
+  return {
+    url,
+    clientConfig: {
+      endpoint: url,
+      region: server.config.region,
+      credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+    },
+    clock: {
+      now: () => backend.now(),
+      advance: (seconds) => backend.advance(Math.round(seconds * 1000)),
+    },
+    events,
+    reset: async () => {
+      await backend.reset();
+      events.length = 0;
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
