@@ -32,12 +32,17 @@ export function createListener(
   inspect: Inspect,
   onError: (error: unknown) => void,
 ): Listener {
+  let isClosing = false;
   const server = createServer((request, response) => {
     readBody(request, response, (body) => {
       const call = new Call(request, response, body);
       const answered = call.path.startsWith(inspectPrefix)
         ? answerInspect(inspect, call, response)
-        : api.handle(call).then((answer) => send(response, answer));
+        : api.handle(call).then((answer) => {
+            // A connection that is answered while we stop must not be kept for a next request.
+            if (isClosing) response.shouldKeepAlive = false;
+            send(response, answer);
+          });
       answered.catch((error: unknown) => {
         onError(error);
         response.destroy();
@@ -47,7 +52,13 @@ export function createListener(
   server.requestTimeout = requestMsMax;
   server.headersTimeout = headersMsMax;
   server.keepAliveTimeout = idleMsMax;
-  return { server, close: () => close(server) };
+  return {
+    server,
+    close: () => {
+      isClosing = true;
+      return close(server);
+    },
+  };
 }
 
 /** One request, as the api sees it. */

@@ -210,10 +210,20 @@ async function explain(
   if (deduplicationId === undefined) return ok({ entries });
   const [entry] = entries;
   if (entry === undefined) {
+    if (groupId === undefined && (await isScopedByGroup(backend, name))) {
+      const text = `${name} deduplicates within each message group: say which with &group=ID.`;
+      return failed(400, 'GroupMissing', text);
+    }
     const text = `No send with the id ${deduplicationId} is in the window: the next one is accepted.`;
     return failed(404, 'NotInWindow', text);
   }
   return ok({ entry });
+}
+
+async function isScopedByGroup(backend: Backend, queue: string): Promise<boolean> {
+  const names = ['DeduplicationScope'];
+  const found = await backend.run({ type: 'get-attributes', queue, names });
+  return found.ok && found.attributes['DeduplicationScope'] === 'messageGroup';
 }
 
 async function forgetWindow(

@@ -30,10 +30,17 @@ const queueUrl: Member = {
 const attributeMap: Type = map(string, 'Name', 'Value');
 const tagMap: Type = map(string, 'Key', 'Value');
 
-const messageAttributes: Type = map(
+const attributeValue: Members = {
+  StringValue: { type: string, doc: 'The value of a String or Number.' },
+  BinaryValue: { type: blob, doc: 'The value of a Binary.' },
+  DataType: { type: string, isRequired: true, doc: 'String, Number or Binary, and a label.' },
+};
+
+const receivedAttributes: Type = map(structure(attributeValue), 'Name', 'Value');
+
+const sentAttributes: Type = map(
   structure({
-    StringValue: { type: string, doc: 'The value of a String or Number.' },
-    BinaryValue: { type: blob, doc: 'The value of a Binary, in base64 on the wire.' },
+    ...attributeValue,
     StringListValues: {
       type: list(string),
       query: 'StringListValue',
@@ -44,7 +51,6 @@ const messageAttributes: Type = map(
       query: 'BinaryListValue',
       doc: 'Not supported, on AWS neither.',
     },
-    DataType: { type: string, isRequired: true, doc: 'String, Number or Binary, and a label.' },
   }),
   'Name',
   'Value',
@@ -54,12 +60,12 @@ const sendInput: Members = {
   MessageBody: { type: string, isRequired: true, doc: 'The message, 1 byte to 1 MiB of text.' },
   DelaySeconds: { type: integer, doc: '0 to 900; standard queues only (0 is accepted on FIFO).' },
   MessageAttributes: {
-    type: messageAttributes,
+    type: sentAttributes,
     query: 'MessageAttribute',
     doc: 'At most 10. They do not count for deduplication.',
   },
   MessageSystemAttributes: {
-    type: messageAttributes,
+    type: sentAttributes,
     query: 'MessageSystemAttribute',
     doc: 'AWSTraceHeader alone.',
   },
@@ -115,7 +121,7 @@ const message: Members = {
   },
   MD5OfMessageAttributes: { type: string, doc: 'Over the attributes returned.' },
   MessageAttributes: {
-    type: messageAttributes,
+    type: receivedAttributes,
     query: 'MessageAttribute',
     doc: 'The message attributes asked for.',
   },

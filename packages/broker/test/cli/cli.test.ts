@@ -1,0 +1,130 @@
+/** The `oncemq` command as a process: the ready line, exit codes, and what `oncemq queue` prints. */
+
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { startTestServer } from '../../src/testing.ts';
+
+const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+
+interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly error: string;
+}
+
+async function run(...args: string[]): Promise<Ran> {
+  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env['PATH'] } });
+  let out = '';
+  let error = '';
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    error += chunk;
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, out, error };
+}
+
+async function serve(
+  t: TestContext,
+  ...args: string[]
+): Promise<{ child: ChildProcess; line: string }> {
+  const child = spawn(process.execPath, [main, 'serve', '--port', '0', ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  return { child, line };
+}
+
+const attributes = { FifoQueue: 'true', ContentBasedDeduplication: 'true' };
+
+test('serve prints one ready line with its address and says that memory is all there is', async (t) => {
+  const { line } = await serve(t, '--clock', 'manual');
+  assert.match(line, /^oncemq ready http:\/\/127\.0\.0\.1:\d+ storage=memory .*clock=manual/);
+});
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`${signal} ends a long poll empty and the process with 0`, async (t) => {
+    const { child, line } = await serve(t);
+    const url = /http:\S+/.exec(line)?.[0] as string;
+    await fetch(`${url}/?Action=CreateQueue&QueueName=jobs`);
+    const waiting = fetch(`${url}/000000000000/jobs?Action=ReceiveMessage&WaitTimeSeconds=20`);
+    await fetch(`${url}/_oncemq/health`);
+    child.kill(signal);
+    assert.match(await (await waiting).text(), /<ReceiveMessageResult\/>/);
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+  });
+}
+
+test('a wrong use ends with 2 and says how it is meant', async () => {
+  const flag = await run('serve', '--prot', '1');
+  assert.equal(flag.code, 2);
+  assert.match(flag.error, /Did you mean --port\?/);
+  assert.equal((await run('nothing')).code, 2);
+  assert.equal((await run()).code, 2);
+  assert.equal((await run('queue', 'nothing')).code, 2);
+  assert.equal((await run('serve', 'word')).code, 2);
+});
+
+test('help is help, and ends with 0', async () => {
+  for (const args of [['--help'], ['serve', '--help'], ['queue', '--help']]) {
+    const { code, out } = await run(...args);
+    assert.equal(code, 0);
+    assert.match(out, /^Usage: oncemq/);
+  }
+});
+
+test('without a server the queue commands say so and end with 1', async () => {
+  const { code, error } = await run('queue', 'list', '--url', 'http://127.0.0.1:9');
+  assert.equal(code, 1);
+  assert.match(error, /No server answers at http:\/\/127\.0\.0\.1:9; start one with oncemq serve/);
+});
+
+test('the queue commands list, peek, explain, purge and redrive', async (t) => {
+  const server = await startTestServer({ clock: 'manual' });
+  t.after(() => server.close());
+  const sqs = async (action: string, input: object): Promise<void> => {
+    const response = await fetch(server.url, {
+      method: 'POST',
+      headers: { 'X-Amz-Target': `AmazonSQS.${action}` },
+      body: JSON.stringify(input),
+    });
+    assert.equal(response.status, 200, await response.text());
+  };
+  const queue = (...args: string[]): Promise<Ran> => run('queue', ...args, '--url', server.url);
+  assert.match((await queue('list')).out, /There are no queues/);
+  await sqs('CreateQueue', { QueueName: 'dead.fifo', Attributes: attributes });
+  const deadLetterTargetArn = 'arn:aws:sqs:us-east-1:000000000000:dead.fifo';
+  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 1 });
+  await sqs('CreateQueue', {
+    QueueName: 'jobs.fifo',
+    Attributes: { ...attributes, RedrivePolicy, VisibilityTimeout: '0' },
+  });
+  for (const MessageGroupId of ['g', 'h']) {
+    await sqs('SendMessage', { QueueUrl: 'jobs.fifo', MessageBody: 'job 1', MessageGroupId });
+  }
+  assert.match((await queue('list')).out, /jobs\.fifo +1 +0 +0 +1 +1/);
+  assert.match((await queue('peek', 'jobs.fifo')).out, /visible +g +0 .*job 1/);
+  const explained = await queue('explain', 'jobs.fifo');
+  assert.match(explained.out, /the SHA-256 of the body/);
+  assert.match(explained.out, /suppressed .* by id, differed in group/);
+  const { entries } = JSON.parse((await queue('explain', 'jobs.fifo', '--json')).out);
+  assert.equal(entries.length, 1);
+
+  for (let times = 0; times < 2; times += 1) await sqs('ReceiveMessage', { QueueUrl: 'jobs.fifo' });
+  assert.match((await queue('list')).out, /dead\.fifo +1/);
+  assert.match((await queue('redrive', 'dead.fifo')).out, /1 messages to move, RUNNING/);
+  await server.clock.advance(1);
+  assert.match((await queue('list')).out, /jobs\.fifo +1/);
+  assert.match((await queue('purge', 'jobs.fifo')).out, /jobs\.fifo is empty/);
+  assert.match((await queue('list')).out, /jobs\.fifo +0/);
+  const missing = await queue('purge', 'none');
+  assert.equal(missing.code, 1);
+  assert.match(missing.error, /does not exist/);
+});

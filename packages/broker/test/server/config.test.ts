@@ -1,0 +1,114 @@
+/** The configuration: where a setting comes from, which source wins, and what is refused. */
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ConfigError, readConfig } from '../../src/server/config.ts';
+
+function file(content: unknown): string {
+  const path = join(mkdtempSync(join(tmpdir(), 'oncemq-config-')), 'config.json');
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+function refused(run: () => unknown, text: RegExp): void {
+  assert.throws(run, (error) => error instanceof ConfigError && text.test(error.message));
+}
+
+test('without anything said every setting has its default', () => {
+  assert.deepEqual(readConfig({}, {}), {
+    host: '127.0.0.1',
+    port: 9324,
+    storage: 'memory',
+    clock: 'real',
+    region: 'us-east-1',
+    account: '000000000000',
+    publicUrl: undefined,
+    profile: 'aws',
+    limits: 'strict',
+    log: 'pretty',
+    queues: [],
+  });
+});
+
+test('a flag wins over a variable, a variable over the file', () => {
+  const config = file({ port: 1, clock: 'manual', region: 'eu-west-1' });
+  const environment = { ONCEMQ_PORT: '2', ONCEMQ_CLOCK: 'virtual', PATH: 'elsewhere' };
+  const read = readConfig({ config, port: '3' }, environment);
+  assert.equal(read.port, 3);
+  assert.equal(read.clock, 'virtual');
+  assert.equal(read.region, 'eu-west-1');
+});
+
+test('the file can be named by a variable', () => {
+  assert.equal(readConfig({}, { ONCEMQ_CONFIG: file({ port: 7 }) }).port, 7);
+});
+
+test('the file spells settings in camel case, variables in capitals', () => {
+  const config = file({ publicUrl: 'https://queue.example' });
+  assert.equal(readConfig({ config }, {}).publicUrl, 'https://queue.example');
+  const environment = { ONCEMQ_PUBLIC_URL: 'https://mq.example' };
+  assert.equal(readConfig({}, environment).publicUrl, 'https://mq.example');
+});
+
+test('an unknown name is refused with the nearest known one, in the spelling of its source', () => {
+  refused(() => readConfig({ prot: '1' }, {}), /no flag --prot\. Did you mean --port\?/);
+  refused(() => readConfig({}, { ONCEMQ_REGOIN: 'x' }), /ONCEMQ_REGOIN.*ONCEMQ_REGION\?/);
+  refused(() => readConfig({ config: file({ publicURl: 'x' }) }, {}), /Did you mean publicUrl\?/);
+  const queues = file({ queues: [{ name: 'a', atributes: {} }] });
+  refused(() => readConfig({ config: queues }, {}), /queues\[0\].*atributes.*attributes\?/);
+});
+
+test('a name like nothing known is refused without a guess', () => {
+  refused(() => readConfig({ zzzzzzzz: '1' }, {}), /no flag --zzzzzzzz\.$/);
+});
+
+test('a value that cannot be is refused with what can', () => {
+  refused(() => readConfig({ clock: 'fast' }, {}), /clock: fast is none of real, virtual, manual/);
+  refused(() => readConfig({ port: '65536' }, {}), /port: 65536 is not valid/);
+  refused(() => readConfig({ port: '' }, {}), /port/);
+  refused(() => readConfig({ account: '1' }, {}), /12 digits/);
+  refused(() => readConfig({ 'public-url': 'queue.example' }, {}), /public-url/);
+});
+
+test('what is planned and not there is refused with what to do instead', () => {
+  refused(() => readConfig({ data: './here' }, {}), /not there yet; leave --data out/);
+  refused(() => readConfig({ postgres: 'postgres://' }, {}), /not there yet/);
+  refused(() => readConfig({ auth: 'sigv4' }, {}), /cannot be checked yet/);
+});
+
+test('a file that is missing, no JSON or no object is refused by its name', () => {
+  refused(() => readConfig({ config: '/nowhere/at/all.json' }, {}), /\/nowhere\/at\/all\.json/);
+  refused(() => readConfig({ config: file('{') }, {}), /is not JSON/);
+  refused(() => readConfig({ config: file('[]') }, {}), /must hold a JSON object/);
+});
+
+test('queues of the file have names, and attributes in any JSON form', () => {
+  const config = file({
+    queues: [
+      'plain',
+      {
+        name: 'orders.fifo',
+        attributes: { VisibilityTimeout: 10, ContentBasedDeduplication: true },
+        tags: { team: 'parts' },
+      },
+      { name: 'jobs', attributes: { RedrivePolicy: { maxReceiveCount: 3 } } },
+    ],
+  });
+  assert.deepEqual(readConfig({ config }, {}).queues, [
+    { name: 'plain', attributes: {}, tags: {} },
+    {
+      name: 'orders.fifo',
+      attributes: { VisibilityTimeout: '10', ContentBasedDeduplication: 'true' },
+      tags: { team: 'parts' },
+    },
+    { name: 'jobs', attributes: { RedrivePolicy: '{"maxReceiveCount":3}' }, tags: {} },
+  ]);
+});
+
+test('the yandex profile brings its region, unless another is given', () => {
+  assert.equal(readConfig({ profile: 'yandex' }, {}).region, 'ru-central1');
+  assert.equal(readConfig({ profile: 'yandex', region: 'eu-west-1' }, {}).region, 'eu-west-1');
+});

@@ -1,0 +1,278 @@
+/** The server as a library: starting, the `/_oncemq/` endpoints, stopping. */
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { ConfigError, startServer } from '../../src/index.ts';
+import { startTestServer, type TestServer, type TestServerOptions } from '../../src/testing.ts';
+
+async function open(t: TestContext, options: TestServerOptions = {}): Promise<TestServer> {
+  const server = await startTestServer({ clock: 'manual', ...options });
+  t.after(() => server.close());
+  return server;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into at will here
+type Answer = { status: number; body: any; headers: Headers };
+
+async function ask(server: { url: string }, path: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(`${server.url}${path}`, init);
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text === '' ? undefined : JSON.parse(text),
+  };
+}
+
+function sqs(server: { url: string }, action: string, input: object): Promise<Answer> {
+  return ask(server, '/', {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/x-amz-json-1.0',
+      'X-Amz-Target': `AmazonSQS.${action}`,
+    },
+    body: JSON.stringify(input),
+  });
+}
+
+async function withQueue(t: TestContext): Promise<TestServer> {
+  const server = await open(t);
+  const Attributes = { FifoQueue: 'true', ContentBasedDeduplication: 'true' };
+  await sqs(server, 'CreateQueue', { QueueName: 'jobs.fifo', Attributes });
+  return server;
+}
+
+const send = (server: TestServer, body: string, group = 'g', attributes = {}): Promise<Answer> =>
+  sqs(server, 'SendMessage', {
+    QueueUrl: 'jobs.fifo',
+    MessageBody: body,
+    MessageGroupId: group,
+    MessageAttributes: attributes,
+  });
+
+test('health tells the state, the version, the storage and the clock', async (t) => {
+  const { status, body } = await ask(await open(t), '/_oncemq/health');
+  assert.equal(status, 200);
+  assert.deepEqual(Object.keys(body), ['status', 'version', 'storage', 'clock']);
+  assert.equal(body.status, 'ok');
+  assert.equal(body.storage, 'memory');
+  assert.equal(body.clock, 'manual');
+});
+
+test('the clock moves by the seconds asked for, and the window closes on the way', async (t) => {
+  const server = await withQueue(t);
+  const first = await send(server, 'same');
+  const before = server.clock.now();
+  const init = { method: 'POST', body: '{"seconds":300}' };
+  const moved = await ask(server, '/_oncemq/clock/advance', init);
+  assert.deepEqual(moved.body, { now: before + 300_000 });
+  const second = await send(server, 'same');
+  assert.notEqual(second.body.MessageId, first.body.MessageId);
+});
+
+test('a wrong move of the clock is refused and moves nothing', async (t) => {
+  const server = await open(t);
+  const before = server.clock.now();
+  for (const body of [
+    '',
+    '{',
+    'null',
+    '[]',
+    '{"seconds":-1}',
+    '{"seconds":"1"}',
+    '{"seconds":1e99}',
+  ]) {
+    const { status } = await ask(server, '/_oncemq/clock/advance', { method: 'POST', body });
+    assert.equal(status, 400, body);
+  }
+  assert.equal(server.clock.now(), before);
+});
+
+test('a real clock is not moved, and the answer says why', async (t) => {
+  const server = await startServer({ port: 0 });
+  t.after(() => server.close());
+  const init = { method: 'POST', body: '{"seconds":1}' };
+  const { status, body } = await ask(server, '/_oncemq/clock/advance', init);
+  assert.equal(status, 409);
+  assert.match(body.error.message, /--clock virtual or manual/);
+});
+
+test('a reset empties the server', async (t) => {
+  const server = await withQueue(t);
+  assert.equal((await ask(server, '/_oncemq/reset', { method: 'POST' })).status, 200);
+  assert.deepEqual((await ask(server, '/_oncemq/queues')).body, { queues: [] });
+});
+
+test('queues are listed with their counts', async (t) => {
+  const server = await withQueue(t);
+  await send(server, 'one');
+  await send(server, 'two');
+  await send(server, 'three', 'h');
+  await sqs(server, 'ReceiveMessage', { QueueUrl: 'jobs.fifo' });
+  await server.clock.advance(7);
+  const counts = {
+    name: 'jobs.fifo',
+    fifo: true,
+    visible: 2,
+    inFlight: 1,
+    delayed: 0,
+    groups: 2,
+    dedupEntries: 3,
+    oldestAgeSeconds: 7,
+  };
+  assert.deepEqual((await ask(server, '/_oncemq/queues')).body, { queues: [counts] });
+  assert.deepEqual((await ask(server, '/_oncemq/queues/jobs.fifo')).body, counts);
+});
+
+test('peeking shows messages in order and receives none', async (t) => {
+  const server = await withQueue(t);
+  await send(server, 'one');
+  await send(server, 'two', 'h');
+  const peeked = await ask(server, '/_oncemq/queues/jobs.fifo/messages?group=h&limit=5');
+  assert.equal(peeked.body.messages.length, 1);
+  assert.equal(peeked.body.messages[0].body, 'two');
+  const received = await sqs(server, 'ReceiveMessage', {
+    QueueUrl: 'jobs.fifo',
+    MaxNumberOfMessages: 10,
+    AttributeNames: ['ApproximateReceiveCount'],
+  });
+  const counts = received.body.Messages.map(
+    // biome-ignore lint/suspicious/noExplicitAny: an answer's member
+    (message: any) => message.Attributes.ApproximateReceiveCount,
+  );
+  assert.deepEqual(counts, ['1', '1']);
+});
+
+test('explaining an id tells the original, the source, the age and what differed', async (t) => {
+  const server = await withQueue(t);
+  const original = await send(server, 'price', 'g', {
+    market: { DataType: 'String', StringValue: 'wholesale' },
+  });
+  await server.clock.advance(60);
+  const duplicate = await send(server, 'price', 'g', {
+    market: { DataType: 'String', StringValue: 'retail' },
+  });
+  assert.equal(duplicate.headers.get('x-oncemq-duplicate-of'), original.body.MessageId);
+  const all = await ask(server, '/_oncemq/queues/jobs.fifo/dedup');
+  const { id } = all.body.entries[0];
+  const { body } = await ask(server, `/_oncemq/queues/jobs.fifo/dedup?id=${id}`);
+  assert.equal(body.entry.source, 'content');
+  assert.equal(body.entry.original.messageId, original.body.MessageId);
+  assert.equal(body.entry.ageSeconds, 60);
+  assert.equal(body.entry.expiresInSeconds, 240);
+  assert.deepEqual(body.entry.suppressed[0].differed, ['attributes']);
+});
+
+test('an id that is not in the window is told to be new', async (t) => {
+  const server = await withQueue(t);
+  const { status, body } = await ask(server, '/_oncemq/queues/jobs.fifo/dedup?id=unseen');
+  assert.equal(status, 404);
+  assert.match(body.error.message, /unseen/);
+});
+
+test('forgetting the window lets an id be sent again', async (t) => {
+  const server = await withQueue(t);
+  const first = await send(server, 'same');
+  const init = { method: 'DELETE' };
+  const forgotten = await ask(server, '/_oncemq/queues/jobs.fifo/dedup', init);
+  assert.deepEqual(forgotten.body, { forgotten: 1 });
+  const second = await send(server, 'same');
+  assert.notEqual(second.body.MessageId, first.body.MessageId);
+});
+
+test('a path, a queue, a method or a limit that is not there is refused as that', async (t) => {
+  const server = await open(t);
+  assert.equal((await ask(server, '/_oncemq/nothing')).status, 404);
+  assert.equal((await ask(server, '/_oncemq/queues/none')).status, 404);
+  assert.equal((await ask(server, '/_oncemq/queues/%E0%A4%A')).status, 404);
+  const wrong = await ask(server, '/_oncemq/health', { method: 'DELETE' });
+  assert.equal(wrong.status, 405);
+  assert.equal(wrong.headers.get('allow'), 'GET');
+  for (const limit of ['0', '1001', 'x', '-1', '1.5']) {
+    const path = `/_oncemq/queues/none/messages?limit=${limit}`;
+    assert.equal((await ask(server, path)).status, 400, limit);
+  }
+});
+
+test('queue URLs follow the host the client used, or the configured one', async (t) => {
+  const server = await withQueue(t);
+  const localhost = { url: server.url.replace('127.0.0.1', 'localhost') };
+  const { body } = await sqs(localhost, 'GetQueueUrl', { QueueName: 'jobs.fifo' });
+  assert.equal(body.QueueUrl, `${localhost.url}/000000000000/jobs.fifo`);
+  const named = await open(t, { publicUrl: 'https://queue.example' });
+  const created = await sqs(named, 'CreateQueue', { QueueName: 'a' });
+  assert.equal(created.body.QueueUrl, 'https://queue.example/000000000000/a');
+});
+
+test('queues of the config file are there when the server is ready', async (t) => {
+  const config = join(mkdtempSync(join(tmpdir(), 'oncemq-server-')), 'config.json');
+  const attributes = { ContentBasedDeduplication: true };
+  writeFileSync(config, JSON.stringify({ queues: [{ name: 'ready.fifo', attributes }] }));
+  const server = await open(t, { config });
+  const { body } = await ask(server, '/_oncemq/queues');
+  assert.equal(body.queues[0].name, 'ready.fifo');
+});
+
+test('a queue of the config file that cannot be created stops the start with its reason', async () => {
+  const config = join(mkdtempSync(join(tmpdir(), 'oncemq-server-')), 'config.json');
+  writeFileSync(config, JSON.stringify({ queues: ['no spaces'] }));
+  await assert.rejects(
+    startTestServer({ config }),
+    (error) => error instanceof ConfigError && /no spaces.*alphanumeric/.test(error.message),
+  );
+});
+
+test('a port that is taken is refused with what to do', async (t) => {
+  const server = await startServer({ port: 0 });
+  t.after(() => server.close());
+  await assert.rejects(startServer({ port: server.port }), /is taken; choose another with --port/);
+});
+
+test('stopping answers a waiting long poll at once, empty', async (t) => {
+  const server = await withQueue(t);
+  const waiting = sqs(server, 'ReceiveMessage', { QueueUrl: 'jobs.fifo', WaitTimeSeconds: 20 });
+  // Answered after the long poll has reached the server: requests of one process arrive in order.
+  await ask(server, '/_oncemq/health');
+  await server.close();
+  assert.deepEqual((await waiting).body, {});
+});
+
+test('the yandex profile makes equal bodies duplicates although their ids differ', async (t) => {
+  const server = await open(t, { profile: 'yandex' });
+  const Attributes = { FifoQueue: 'true', ContentBasedDeduplication: 'true' };
+  await sqs(server, 'CreateQueue', { QueueName: 'jobs.fifo', Attributes });
+  const QueueUrl =
+    'https://message-queue.example/b1g8ad42m6he1ooql78r/dj600000000000g53305qg/jobs.fifo';
+  const message = { QueueUrl, MessageBody: 'same', MessageGroupId: 'g' };
+  const one = await sqs(server, 'SendMessage', { ...message, MessageDeduplicationId: '1' });
+  const two = await sqs(server, 'SendMessage', { ...message, MessageDeduplicationId: '2' });
+  assert.equal(two.body.MessageId, one.body.MessageId);
+  const other = { QueueName: 'aws.fifo', Attributes: { ...Attributes, Profile: 'aws' } };
+  await sqs(server, 'CreateQueue', other);
+  const plain = { ...message, QueueUrl: 'aws.fifo' };
+  const three = await sqs(server, 'SendMessage', { ...plain, MessageDeduplicationId: '1' });
+  const four = await sqs(server, 'SendMessage', { ...plain, MessageDeduplicationId: '2' });
+  assert.notEqual(four.body.MessageId, three.body.MessageId);
+});
+
+test('a body over the limit is refused in the wire form of its request', async (t) => {
+  const server = await open(t);
+  const body = 'x'.repeat(9 * 1024 * 1024);
+  const refused = await fetch(server.url, {
+    method: 'POST',
+    headers: { 'X-Amz-Target': 'AmazonSQS.SendMessage' },
+    body,
+  }).then(
+    async (response) => ({ status: response.status, text: await response.text() }),
+    // The connection may be cut while the client is still writing.
+    () => undefined,
+  );
+  if (refused !== undefined) {
+    assert.equal(refused.status, 413);
+    assert.equal(JSON.parse(refused.text).__type, 'com.amazon.coral.service#RequestEntityTooLarge');
+  }
+  assert.equal((await ask(server, '/_oncemq/health')).status, 200);
+});

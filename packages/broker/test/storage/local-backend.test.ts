@@ -1,0 +1,256 @@
+/**
+ * The local backend: long polling (rule 9.3), time that is moved, and events. On a manual clock, so that nothing
+ * happens but what the test does.
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CommandOf } from '../../src/core/commands.ts';
+import type { Event } from '../../src/core/events.ts';
+import { manualClock } from '../../src/server/clock.ts';
+import type { Backend, Delivered } from '../../src/storage/backend.ts';
+import { openLocalBackend } from '../../src/storage/local/local-backend.ts';
+
+const start = 1_800_000_000_000;
+const never: AbortSignal = new AbortController().signal;
+
+async function open(queue = 'jobs.fifo'): Promise<Backend> {
+  const backend = openLocalBackend({ clock: manualClock(start) });
+  const attributes = queue.endsWith('.fifo') ? { FifoQueue: 'true' } : {};
+  await backend.run({ type: 'create-queue', queue, attributes });
+  return backend;
+}
+
+let sent = 0;
+
+async function send(backend: Backend, body: string, groupId = 'g'): Promise<void> {
+  sent += 1;
+  const entry = { body, groupId, deduplicationId: String(sent) };
+  const command = { type: 'send', queue: 'jobs.fifo', isBatch: false, entries: [entry] } as const;
+  assert.equal((await backend.run(command)).ok, true);
+}
+
+type Receive = Omit<CommandOf<'receive'>, 'type' | 'queue'>;
+
+async function receive(
+  backend: Backend,
+  options: Receive = {},
+  signal: AbortSignal = never,
+): Promise<readonly Delivered[]> {
+  const received = await backend.receive(
+    { type: 'receive', queue: 'jobs.fifo', ...options },
+    signal,
+  );
+  assert.ok(received.ok);
+  return received.messages;
+}
+
+async function remove(backend: Backend, message: Delivered | undefined): Promise<void> {
+  const entries = [{ receiptHandle: message?.receiptHandle }];
+  await backend.run({ type: 'delete-messages', queue: 'jobs.fifo', isBatch: false, entries });
+}
+
+function bodies(messages: readonly Delivered[]): string[] {
+  return messages.map(({ content }) => content.body);
+}
+
+/** Whether the promise has settled by now, all that was ready to run having run. */
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  let settled = false;
+  promise.then(
+    () => {
+      settled = true;
+    },
+    () => {
+      settled = true;
+    },
+  );
+  await new Promise((resolve) => setImmediate(resolve));
+  return settled;
+}
+
+test('a receive that may not wait answers at once, with nothing', async () => {
+  const backend = await open();
+  assert.deepEqual(await receive(backend), []);
+});
+
+test('a waiting receive gets the message the moment it is sent (9.3)', async () => {
+  const backend = await open();
+  const waiting = receive(backend, { waitSeconds: 20 });
+  assert.equal(await isSettled(waiting), false);
+  await send(backend, 'hello');
+  assert.deepEqual(bodies(await waiting), ['hello']);
+});
+
+test('the queue says how long to wait if the receive does not (9.2)', async () => {
+  const backend = await open();
+  const attributes = { ReceiveMessageWaitTimeSeconds: '5' };
+  await backend.run({ type: 'set-attributes', queue: 'jobs.fifo', attributes });
+  const waiting = receive(backend);
+  await backend.advance(4_999);
+  assert.equal(await isSettled(waiting), false);
+  await backend.advance(1);
+  assert.deepEqual(await waiting, []);
+});
+
+test('a wait ends empty when its time is over, not earlier (9.3)', async () => {
+  const backend = await open();
+  const waiting = receive(backend, { waitSeconds: 20 });
+  await backend.advance(19_999);
+  assert.equal(await isSettled(waiting), false);
+  await backend.advance(1);
+  assert.deepEqual(await waiting, []);
+});
+
+test('the receive that has waited longest is served first', async () => {
+  const backend = await open();
+  const first = receive(backend, { waitSeconds: 20 });
+  const second = receive(backend, { waitSeconds: 20 });
+  await send(backend, 'one', 'g1');
+  assert.deepEqual(bodies(await first), ['one']);
+  assert.equal(await isSettled(second), false);
+  await send(backend, 'two', 'g2');
+  assert.deepEqual(bodies(await second), ['two']);
+});
+
+test('a visibility timeout that ends wakes a waiting receive (9.3)', async () => {
+  const backend = await open();
+  await send(backend, 'again');
+  await receive(backend, { visibilitySeconds: 10 });
+  const waiting = receive(backend, { waitSeconds: 20 });
+  await backend.advance(9_999);
+  assert.equal(await isSettled(waiting), false);
+  await backend.advance(1);
+  const [message] = await waiting;
+  assert.equal(message?.receiveCount, 2);
+});
+
+test('a delete that frees the group wakes a waiting receive (9.3)', async () => {
+  const backend = await open();
+  await send(backend, 'one');
+  await send(backend, 'two');
+  const [one] = await receive(backend);
+  const waiting = receive(backend, { waitSeconds: 20 });
+  assert.equal(await isSettled(waiting), false);
+  await remove(backend, one);
+  assert.deepEqual(bodies(await waiting), ['two']);
+});
+
+test('visibility set to 0 wakes a waiting receive (9.3)', async () => {
+  const backend = await open();
+  await send(backend, 'one');
+  const [one] = await receive(backend);
+  const waiting = receive(backend, { waitSeconds: 20 });
+  const entries = [{ receiptHandle: one?.receiptHandle, visibilitySeconds: 0 }];
+  const queue = 'jobs.fifo';
+  await backend.run({ type: 'change-visibility', queue, isBatch: false, entries });
+  assert.deepEqual(bodies(await waiting), ['one']);
+});
+
+test('the end of a delay wakes a waiting receive (9.3)', async () => {
+  const backend = await open();
+  await backend.run({
+    type: 'set-attributes',
+    queue: 'jobs.fifo',
+    attributes: { DelaySeconds: '3' },
+  });
+  await send(backend, 'later');
+  const waiting = receive(backend, { waitSeconds: 20 });
+  await backend.advance(3_000);
+  assert.deepEqual(bodies(await waiting), ['later']);
+});
+
+test('a message moved into the queue wakes a waiting receive (9.3)', async () => {
+  const backend = await open();
+  const deadLetterTargetArn = 'arn:aws:sqs:us-east-1:000000000000:jobs.fifo';
+  const attributes = {
+    FifoQueue: 'true',
+    RedrivePolicy: JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 1 }),
+  };
+  await backend.run({ type: 'create-queue', queue: 'work.fifo', attributes });
+  const entries = [{ body: 'poison', groupId: 'g', deduplicationId: 'p' }];
+  await backend.run({ type: 'send', queue: 'work.fifo', isBatch: false, entries });
+  const take: CommandOf<'receive'> = { type: 'receive', queue: 'work.fifo', visibilitySeconds: 0 };
+  await backend.receive(take, never);
+  const waiting = receive(backend, { waitSeconds: 20 });
+  await backend.receive(take, never);
+  assert.deepEqual(bodies(await waiting), ['poison']);
+});
+
+test('a client that goes away while it waits takes no message with it', async () => {
+  const backend = await open();
+  const gone = new AbortController();
+  const waiting = receive(backend, { waitSeconds: 20 }, gone.signal);
+  gone.abort();
+  assert.deepEqual(await waiting, []);
+  await send(backend, 'for the next');
+  assert.deepEqual(bodies(await receive(backend)), ['for the next']);
+});
+
+test('a queue that is deleted ends the waits on it', async () => {
+  const backend = await open();
+  const waiting = backend.receive({ type: 'receive', queue: 'jobs.fifo', waitSeconds: 20 }, never);
+  await backend.run({ type: 'delete-queue', queue: 'jobs.fifo' });
+  const ended = await waiting;
+  assert.equal(ended.ok ? undefined : ended.code, 'queue-missing');
+});
+
+test('closing ends every wait, empty', async () => {
+  const backend = await open();
+  const waiting = receive(backend, { waitSeconds: 20 });
+  await backend.close();
+  assert.deepEqual(await waiting, []);
+});
+
+test('a reset leaves nothing behind', async () => {
+  const backend = await open();
+  await send(backend, 'gone');
+  const waiting = receive(backend, { waitSeconds: 20, attemptId: 'a' });
+  assert.equal((await waiting).length, 1);
+  await backend.reset();
+  const listed = await backend.run({ type: 'list-queues' });
+  assert.deepEqual(listed.ok && listed.queues, []);
+});
+
+test('moving time does what falls due on the way, each at its own time', async () => {
+  const backend = await open();
+  const events: Event[] = [];
+  await send(backend, 'old');
+  backend.listen((event) => events.push(event));
+  const attributes = { MessageRetentionPeriod: '60' };
+  await backend.run({ type: 'set-attributes', queue: 'jobs.fifo', attributes });
+  assert.equal(await backend.advance(3_600_000), start + 3_600_000);
+  const expired = events.find(({ type }) => type === 'expired');
+  assert.equal(expired?.at, start + 60_000);
+});
+
+test('whoever stops listening hears no more', async () => {
+  const backend = await open();
+  const events: Event[] = [];
+  const stop = backend.listen((event) => events.push(event));
+  await send(backend, 'heard');
+  stop();
+  await send(backend, 'unheard');
+  assert.equal(events.length, 1);
+});
+
+test('explaining an id names its original and every suppressed send', async () => {
+  const backend = await open();
+  const entry = { body: 'price', groupId: 'g', deduplicationId: 'p-1' };
+  const attributes = [{ name: 'market', type: 'String', stringValue: 'retail' }];
+  const queue = 'jobs.fifo';
+  await backend.run({ type: 'send', queue, isBatch: false, entries: [entry] });
+  await backend.advance(1_000);
+  await backend.run({ type: 'send', queue, isBatch: false, entries: [{ ...entry, attributes }] });
+  const found = await backend.explain({ type: 'explain', queue, deduplicationId: 'p-1', limit: 1 });
+  assert.ok(found.ok);
+  const [explained] = found.entries;
+  assert.equal(explained?.deduplicationId, 'p-1');
+  assert.equal(explained?.suppressed.length, 1);
+  assert.equal(explained?.suppressed[0]?.ageMs, 1_000);
+  assert.deepEqual(explained?.suppressed[0]?.differed, {
+    body: false,
+    attributes: true,
+    group: false,
+  });
+});
