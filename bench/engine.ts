@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Change } from '#broker/core/changes.js';
-import type { Command, CommandOf, SendEntry } from '#broker/core/commands.js';
+import type { Command, SendEntry } from '#broker/core/commands.js';
 import { type Applied, Engine } from '#broker/core/engine.js';
 import { strictLimits } from '#broker/core/limits.js';
 
@@ -216,7 +216,7 @@ class Bench {
     if (!outcome.ok) throw new Error(`a send was refused: ${outcome.code}`);
   }
 
-  #apply<T extends Command['type']>(command: CommandOf<T>): Applied<T> {
+  #apply<C extends Command>(command: C): Applied<C['type']> {
     return this.#engine.apply(command, { now: this.#now, ids: this.#ids });
   }
 }

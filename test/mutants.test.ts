@@ -1,5 +1,6 @@
-// Whether the mutants of `npm run test:mutants` still fit the engine. Running them takes minutes; that each finds the
-// text it breaks, and only there, is checked with every other test, so that the list cannot rot.
+// Whether the mutants of `npm run test:mutants` still fit the engine. Running them takes a minute; that each
+// finds the text it breaks, and only there, is checked with every other test, so that the list cannot
+// rot.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

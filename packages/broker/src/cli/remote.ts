@@ -1,4 +1,7 @@
-/** A running server, as the command line talks to it: its own endpoints, and AWS JSON for what AWS has an action for. */
+/**
+ * A running server, as the command line talks to it: its own endpoints for looking, AWS JSON for what AWS has an action
+ * for. A refusal becomes an error with the server's text; no answer, an error that says how to get one.
+ */
 
 const timeoutMs = 30_000;
 

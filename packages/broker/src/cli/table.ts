@@ -1,4 +1,7 @@
-/** Plain columns, as wide as their widest cell; the last one is not padded. */
+/**
+ * Tables for people: plain columns, each as wide as its widest cell, two spaces apart, no lines. Nothing follows the last
+ * cell, so that a long body does not pad every row.
+ */
 
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, ...rows];

@@ -12,7 +12,7 @@ import { Agenda } from './agenda.ts';
 import type { Realm } from './arn.ts';
 import { Catalogue } from './catalogue.ts';
 import type { Change } from './changes.ts';
-import type { Command, CommandOf, Outcome } from './commands.ts';
+import type { Command, Outcome } from './commands.ts';
 import { refuse } from './errors.ts';
 import type { Event } from './events.ts';
 import { type Limits, strictLimits } from './limits.ts';
@@ -77,9 +77,9 @@ export class Engine {
     };
   }
 
-  apply<T extends Command['type']>(command: CommandOf<T>, context: Context): Applied<T> {
+  apply<C extends Command>(command: C, context: Context): Applied<C['type']> {
     const turn = new Turn(context);
-    const outcome = this.#run(command as Command, turn) as Outcome<T>;
+    const outcome = this.#run(command, turn) as Outcome<C['type']>;
     this.#finish(turn);
     return { outcome, changes: turn.changes, events: turn.events };
   }

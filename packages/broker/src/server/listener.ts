@@ -34,7 +34,7 @@ export function createListener(
 ): Listener {
   let isClosing = false;
   const server = createServer((request, response) => {
-    readBody(request, response, (body) => {
+    readBody(api, request, response, (body) => {
       const call = new Call(request, response, body);
       const answered = call.path.startsWith(inspectPrefix)
         ? answerInspect(inspect, call, response)
@@ -95,6 +95,7 @@ class Call implements ApiRequest {
 }
 
 function readBody(
+  api: Api,
   request: IncomingMessage,
   response: ServerResponse,
   then: (body: Buffer) => void,
@@ -104,7 +105,7 @@ function readBody(
   request.on('data', (chunk: Buffer) => {
     size += chunk.length;
     if (size <= bodyBytesMax) chunks.push(chunk);
-    else if (!response.headersSent) refuseBody(request, response);
+    else if (!response.headersSent) refuseBody(api, request, response);
   });
   request.on('end', () => {
     if (size > bodyBytesMax) return;
@@ -115,20 +116,13 @@ function readBody(
 }
 
 /** Says so in the wire form that the request's headers show, and reads no further. */
-function refuseBody(request: IncomingMessage, response: ServerResponse): void {
-  const text = `The request is larger than ${bodyBytesMax} bytes.`;
-  const isJson = request.headers['x-amz-target'] !== undefined;
-  response.writeHead(413, {
-    'Content-Type': isJson ? 'application/x-amz-json-1.0' : 'text/xml',
-    'x-amzn-query-error': 'RequestEntityTooLarge;Sender',
-    Connection: 'close',
-  });
-  response.end(
-    isJson
-      ? JSON.stringify({ __type: 'com.amazon.coral.service#RequestEntityTooLarge', message: text })
-      : `<?xml version="1.0"?>\n<ErrorResponse><Error><Type>Sender</Type><Code>RequestEntityTooLarge</Code><Message>${text}</Message></Error></ErrorResponse>`,
-    () => request.destroy(),
-  );
+function refuseBody(api: Api, request: IncomingMessage, response: ServerResponse): void {
+  const headers = request.headers as ApiRequest['headers'];
+  const call = { headers, requestId: randomUUID() };
+  const answer = api.fail(call, 'body-too-large', { limit: bodyBytesMax });
+  response.shouldKeepAlive = false;
+  response.once('finish', () => request.destroy());
+  send(response, answer);
 }
 
 function send(response: ServerResponse, { status, headers, body }: ApiResponse): void {

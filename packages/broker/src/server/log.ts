@@ -1,4 +1,7 @@
-/** The log: errors and nothing else, to standard error, for people or for programs. Successes are not logged. */
+/**
+ * The log: errors and nothing else, to standard error, for people or for programs. Successes are not logged; what
+ * happened to messages is told by events.
+ */
 
 export interface Log {
   error(text: string, cause: unknown): void;

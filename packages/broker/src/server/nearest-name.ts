@@ -1,4 +1,7 @@
-/** Finds the known name that somebody probably meant: for refusals of unknown settings and flags. */
+/**
+ * Finds the known name that somebody probably meant, for refusals of unknown settings and flags. A word that is like
+ * none of them gets no guess: a wrong one is worse than none.
+ */
 
 export function nearestName(word: string, known: readonly string[]): string | undefined {
   const distances = known.map((name) => ({ name, distance: editDistance(word, name) }));

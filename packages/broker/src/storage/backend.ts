@@ -19,9 +19,9 @@ import type { Refusal } from '../core/errors.ts';
 import type { DuplicateEvent, Event } from '../core/events.ts';
 
 /** Commands whose outcome is all there is to say; the others have verbs of their own. */
-export type PlainCommandType = Exclude<
-  Command['type'],
-  'receive' | 'peek-messages' | 'explain' | 'tick'
+export type PlainCommand = Exclude<
+  Command,
+  { readonly type: 'receive' | 'peek-messages' | 'explain' | 'tick' }
 >;
 
 export type Delivered = ReceivedMessage & { readonly content: MessageContent };
@@ -37,7 +37,7 @@ export interface Backend {
   readonly realm: { readonly region: string; readonly account: string };
 
   /** One command, applied after all that came before it. */
-  run<T extends PlainCommandType>(command: CommandOf<T>): Promise<Outcome<T>>;
+  run<C extends PlainCommand>(command: C): Promise<Outcome<C['type']>>;
 
   /**
    * Messages, waiting for them as long as the command or the queue says. First come, first served. When the signal

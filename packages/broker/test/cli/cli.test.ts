@@ -1,4 +1,7 @@
-/** The `oncemq` command as a process: the ready line, exit codes, and what `oncemq queue` prints. */
+/**
+ * The `oncemq` command as a process: the ready line, exit codes, signals, and what `oncemq queue` prints about a running
+ * server.
+ */
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';

@@ -174,7 +174,7 @@ test('a refused command tells nothing (O4)', () => {
 test('without a reader no event is made (O4)', () => {
   const { home, name } = openQueue();
   const entries = [{ body: 'hello' }];
-  const { events } = home.engine.apply<'send'>(
+  const { events } = home.engine.apply(
     { type: 'send', queue: name, isBatch: false, entries },
     { now: home.now, ids: home },
   );

@@ -76,8 +76,8 @@ test('the ARN is made of region, account and name (1.3)', () => {
 
   const elsewhere = new Engine({ region: 'eu-central-1', account: '123456789012' });
   const context = { now: 0, ids: { uuid: () => '00000000-0000-4000-8000-000000000001' } };
-  elsewhere.apply<'create-queue'>({ type: 'create-queue', queue: 'jobs' }, context);
-  const { outcome } = elsewhere.apply<'get-attributes'>(
+  elsewhere.apply({ type: 'create-queue', queue: 'jobs' }, context);
+  const { outcome } = elsewhere.apply(
     { type: 'get-attributes', queue: 'jobs', names: ['QueueArn'] },
     context,
   );

@@ -1,4 +1,7 @@
-/** The configuration: where a setting comes from, which source wins, and what is refused. */
+/**
+ * The configuration: where a setting comes from, which source wins, and what is refused. Files are real ones in a
+ * temporary folder; the environment is an argument.
+ */
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, writeFileSync } from 'node:fs';

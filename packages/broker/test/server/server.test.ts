@@ -1,4 +1,7 @@
-/** The server as a library: starting, the `/_oncemq/` endpoints, stopping. */
+/**
+ * The server as a library: starting, the `/_oncemq/` endpoints, stopping. Over real HTTP, on a manual clock; the actions
+ * themselves are tested without a socket in test/api, and by real clients in test/sdk.
+ */
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, writeFileSync } from 'node:fs';
@@ -272,7 +275,10 @@ test('a body over the limit is refused in the wire form of its request', async (
   );
   if (refused !== undefined) {
     assert.equal(refused.status, 413);
-    assert.equal(JSON.parse(refused.text).__type, 'com.amazon.coral.service#RequestEntityTooLarge');
+    assert.equal(
+      JSON.parse(refused.text).__type,
+      'com.amazon.coral.service#RequestEntityTooLargeException',
+    );
   }
   assert.equal((await ask(server, '/_oncemq/health')).status, 200);
 });

@@ -1,4 +1,7 @@
-/** What MemoryEntries makes of changes; that engines can live on it is proved in simulation/state-as-changes.test.ts. */
+/**
+ * What MemoryEntries makes of changes: puts, deletes, ranges, contents that move. That engines can live on it is proved
+ * in simulation/state-as-changes.test.ts.
+ */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -49,6 +49,6 @@ export async function missingParameter(
   queue: string,
   { backend }: Call,
 ): Promise<Fault> {
-  const found = await backend.run<'describe-queue'>({ type: 'describe-queue', queue });
+  const found = await backend.run({ type: 'describe-queue', queue });
   return found.ok ? refuse('parameter-missing', { name }) : found;
 }

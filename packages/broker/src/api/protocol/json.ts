@@ -179,19 +179,28 @@ function writeValue(type: Type, value: Value): string {
   switch (type.is) {
     case 'structure':
       return writeStructure(type, value as ValueMap);
-    case 'list': {
-      const items = (value as readonly Value[]).map((item) => writeValue(type.of, item));
-      return items.length === 0 ? '' : `[${items.join()}]`;
-    }
-    case 'map': {
-      const entries = Object.entries(value as Readonly<Record<string, Value>>).map(
-        ([key, item]) => `${JSON.stringify(key)}:${writeValue(type.of, item)}`,
-      );
-      return entries.length === 0 ? '' : `{${entries.join()}}`;
-    }
+    case 'list':
+      return writeList(type, value as readonly Value[]);
+    case 'map':
+      return writeMap(type, value as Readonly<Record<string, Value>>);
     case 'blob':
       return `"${encodeBase64(value as Uint8Array)}"`;
     default:
       return JSON.stringify(value);
   }
+}
+
+function writeList({ of }: List, items: readonly Value[]): string {
+  let text = '';
+  for (const item of items) text += (text === '' ? '[' : ',') + writeValue(of, item);
+  return text === '' ? '' : `${text}]`;
+}
+
+function writeMap({ of }: Dictionary, entries: Readonly<Record<string, Value>>): string {
+  let text = '';
+  for (const key of Object.keys(entries)) {
+    const written = writeValue(of, entries[key] as Value);
+    text += `${text === '' ? '{' : ','}${JSON.stringify(key)}:${written}`;
+  }
+  return text === '' ? '' : `${text}}`;
 }

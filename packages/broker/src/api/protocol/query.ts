@@ -80,7 +80,7 @@ export function readQueryRequest<Action extends NamedAction>(
 /** The body, if it is a form; undefined if its bytes are no text. */
 function formOf({ headers, body }: ApiRequest): string | undefined {
   const type = headers['content-type'] ?? 'application/x-www-form-urlencoded';
-  if (body.length === 0 || !type.includes('x-www-form-urlencoded')) return '';
+  if (body.length === 0 || !type.toLowerCase().includes('x-www-form-urlencoded')) return '';
   if (!isUtf8(body)) return undefined;
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
 }

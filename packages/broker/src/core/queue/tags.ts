@@ -1,4 +1,7 @@
-/** Cost-allocation tags of a queue (rule 5.12): kept and given back, without any effect. */
+/**
+ * Tags of a queue (rule 5.12): kept and given back, without any effect on the queue. Keys are the client's own words,
+ * `__proto__` included, so tags are only ever copied whole and never assigned one by one.
+ */
 
 import type { CommandOf, Outcome } from '../commands.ts';
 import { type Refusal, refuse } from '../errors.ts';

@@ -14,7 +14,7 @@ import type { Refusal } from '../../core/errors.ts';
 import type { Event } from '../../core/events.ts';
 import { type Limits, strictLimits } from '../../core/limits.ts';
 import type { Profile } from '../../core/queue/attributes.ts';
-import type { Backend, Delivered, Explained, Peeked, PlainCommandType } from '../backend.ts';
+import type { Backend, Delivered, Explained, Peeked, PlainCommand } from '../backend.ts';
 import type { Clock } from '../clock.ts';
 import { MemoryEntries } from './memory-entries.ts';
 import { ParkedReceivers, type Receiver } from './parked-receivers.ts';
@@ -68,8 +68,8 @@ class LocalBackend implements Backend {
     this.#engine = this.#newEngine();
   }
 
-  run<T extends PlainCommandType>(command: CommandOf<T>): Promise<Outcome<T>> {
-    return Promise.resolve(this.#apply<T>(command));
+  run<C extends PlainCommand>(command: C): Promise<Outcome<C['type']>> {
+    return Promise.resolve(this.#apply(command));
   }
 
   receive(command: CommandOf<'receive'>, signal: AbortSignal): Promise<Received> {
@@ -170,7 +170,7 @@ class LocalBackend implements Backend {
     return new Engine({ ...this.realm, limits: this.#limits, profile: this.#profile });
   }
 
-  #apply<T extends Command['type']>(command: CommandOf<T>): Outcome<T> {
+  #apply<C extends Command>(command: C): Outcome<C['type']> {
     const { outcome } = this.#step(command);
     this.#serve();
     this.#setTimer();
@@ -178,7 +178,7 @@ class LocalBackend implements Backend {
   }
 
   /** One command through the engine; its changes are kept and its events told. */
-  #step<T extends Command['type']>(command: CommandOf<T>): Applied<T> {
+  #step<C extends Command>(command: C): Applied<C['type']> {
     const context = { now: this.#clock.now(), ids: this.#ids, isObserved: true };
     const applied = this.#engine.apply(command, context);
     this.#entries.apply(applied.changes);

@@ -14,7 +14,7 @@ type Input = QueueInput & {
 };
 
 export async function addPermission(input: Input, { backend }: Call): Promise<Answer | Fault> {
-  const outcome = await backend.run<'add-permission'>({
+  const outcome = await backend.run({
     type: 'add-permission',
     queue: queueOf(input, backend),
     label: input.Label,

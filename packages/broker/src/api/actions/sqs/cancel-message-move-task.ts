@@ -15,7 +15,7 @@ export async function cancelMessageMoveTask(
   { backend }: Call,
 ): Promise<Answer | Fault> {
   if (handle === undefined) return refuse('parameter-missing', { name: 'TaskHandle' });
-  const outcome = await backend.run<'cancel-move-task'>({
+  const outcome = await backend.run({
     type: 'cancel-move-task',
     ...readTaskHandle(handle),
   });

@@ -21,7 +21,7 @@ export async function changeMessageVisibilityBatch(
   { backend }: Call,
 ): Promise<Answer | Fault> {
   const { Entries: entries = [] } = input;
-  const outcome = await backend.run<'change-visibility'>({
+  const outcome = await backend.run({
     type: 'change-visibility',
     queue: queueOf(input, backend),
     isBatch: true,

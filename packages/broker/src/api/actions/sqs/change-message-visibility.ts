@@ -13,7 +13,7 @@ export async function changeMessageVisibility(
   input: Input,
   { backend }: Call,
 ): Promise<Answer | Fault> {
-  const outcome = await backend.run<'change-visibility'>({
+  const outcome = await backend.run({
     type: 'change-visibility',
     queue: queueOf(input, backend),
     isBatch: false,

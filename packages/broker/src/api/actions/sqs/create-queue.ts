@@ -14,7 +14,7 @@ type Input = {
 };
 
 export async function createQueue(input: Input, call: Call): Promise<Answer | Fault> {
-  const outcome = await call.backend.run<'create-queue'>({
+  const outcome = await call.backend.run({
     type: 'create-queue',
     queue: input.QueueName,
     attributes: input.Attributes,

@@ -14,7 +14,7 @@ type Input = QueueInput & { readonly Entries?: readonly Entry[] };
 
 export async function deleteMessageBatch(input: Input, { backend }: Call): Promise<Answer | Fault> {
   const { Entries: entries = [] } = input;
-  const outcome = await backend.run<'delete-messages'>({
+  const outcome = await backend.run({
     type: 'delete-messages',
     queue: queueOf(input, backend),
     isBatch: true,

@@ -10,7 +10,7 @@ import { type QueueInput, queueOf } from './queue-url.ts';
 type Input = QueueInput & { readonly ReceiptHandle?: string };
 
 export async function deleteMessage(input: Input, { backend }: Call): Promise<Answer | Fault> {
-  const outcome = await backend.run<'delete-messages'>({
+  const outcome = await backend.run({
     type: 'delete-messages',
     queue: queueOf(input, backend),
     isBatch: false,

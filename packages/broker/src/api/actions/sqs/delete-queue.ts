@@ -9,6 +9,6 @@ import { type QueueInput, queueOf } from './queue-url.ts';
 
 export async function deleteQueue(input: QueueInput, { backend }: Call): Promise<Answer | Fault> {
   const queue = queueOf(input, backend);
-  const outcome = await backend.run<'delete-queue'>({ type: 'delete-queue', queue });
+  const outcome = await backend.run({ type: 'delete-queue', queue });
   return doneUnlessRefused(outcome);
 }

@@ -10,7 +10,7 @@ import { type QueueInput, queueOf } from './queue-url.ts';
 type Input = QueueInput & { readonly AttributeNames?: readonly string[] };
 
 export async function getQueueAttributes(input: Input, { backend }: Call): Promise<Answer | Fault> {
-  const outcome = await backend.run<'get-attributes'>({
+  const outcome = await backend.run({
     type: 'get-attributes',
     queue: queueOf(input, backend),
     names: input.AttributeNames ?? [],

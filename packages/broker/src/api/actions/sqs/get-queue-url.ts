@@ -10,6 +10,6 @@ import { urlOf } from './queue-url.ts';
 type Input = { readonly QueueName?: string };
 
 export async function getQueueUrl({ QueueName }: Input, call: Call): Promise<Answer | Fault> {
-  const outcome = await call.backend.run<'find-queue'>({ type: 'find-queue', queue: QueueName });
+  const outcome = await call.backend.run({ type: 'find-queue', queue: QueueName });
   return outcome.ok ? { ok: true, output: { QueueUrl: urlOf(outcome.queue, call) } } : outcome;
 }

@@ -16,7 +16,7 @@ export async function listDeadLetterSourceQueues(
 ): Promise<Answer | Fault> {
   const after = readToken(input.NextToken);
   if (typeof after === 'object') return after;
-  const outcome = await call.backend.run<'list-dead-letter-sources'>({
+  const outcome = await call.backend.run({
     type: 'list-dead-letter-sources',
     queue: queueOf(input, call.backend),
     limit: input.MaxResults,

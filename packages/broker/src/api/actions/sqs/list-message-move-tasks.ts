@@ -15,7 +15,7 @@ export async function listMessageMoveTasks(
   { SourceArn: sourceArn, MaxResults: limit }: Input,
   { backend }: Call,
 ): Promise<Answer | Fault> {
-  const outcome = await backend.run<'list-move-tasks'>({
+  const outcome = await backend.run({
     type: 'list-move-tasks',
     sourceArn,
     limit,

@@ -9,6 +9,6 @@ import { type QueueInput, queueOf } from './queue-url.ts';
 
 export async function listQueueTags(input: QueueInput, { backend }: Call): Promise<Answer | Fault> {
   const queue = queueOf(input, backend);
-  const outcome = await backend.run<'list-tags'>({ type: 'list-tags', queue });
+  const outcome = await backend.run({ type: 'list-tags', queue });
   return outcome.ok ? { ok: true, output: { Tags: outcome.tags } } : outcome;
 }

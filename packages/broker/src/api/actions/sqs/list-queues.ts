@@ -13,7 +13,7 @@ type Input = PageInput & { readonly QueueNamePrefix?: string };
 export async function listQueues(input: Input, call: Call): Promise<Answer | Fault> {
   const after = readToken(input.NextToken);
   if (typeof after === 'object') return after;
-  const outcome = await call.backend.run<'list-queues'>({
+  const outcome = await call.backend.run({
     type: 'list-queues',
     prefix: input.QueueNamePrefix,
     limit: input.MaxResults,

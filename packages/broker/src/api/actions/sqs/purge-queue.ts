@@ -9,6 +9,6 @@ import { type QueueInput, queueOf } from './queue-url.ts';
 
 export async function purgeQueue(input: QueueInput, { backend }: Call): Promise<Answer | Fault> {
   const queue = queueOf(input, backend);
-  const outcome = await backend.run<'purge-queue'>({ type: 'purge-queue', queue });
+  const outcome = await backend.run({ type: 'purge-queue', queue });
   return doneUnlessRefused(outcome);
 }

@@ -11,7 +11,7 @@ type Input = QueueInput & { readonly Label?: string };
 
 export async function removePermission(input: Input, { backend }: Call): Promise<Answer | Fault> {
   const queue = queueOf(input, backend);
-  const outcome = await backend.run<'remove-permission'>({
+  const outcome = await backend.run({
     type: 'remove-permission',
     queue,
     label: input.Label,

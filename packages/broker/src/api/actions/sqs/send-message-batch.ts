@@ -13,7 +13,7 @@ type Input = QueueInput & { readonly Entries?: readonly MessageInput[] };
 
 export async function sendMessageBatch(input: Input, call: Call): Promise<Answer | Fault> {
   const { Entries: entries = [] } = input;
-  const outcome = await call.backend.run<'send'>({
+  const outcome = await call.backend.run({
     type: 'send',
     queue: queueOf(input, call.backend),
     isBatch: true,

@@ -12,7 +12,7 @@ import { type QueueInput, queueOf } from './queue-url.ts';
 type Input = QueueInput & MessageInput;
 
 export async function sendMessage(input: Input, call: Call): Promise<Answer | Fault> {
-  const outcome = await call.backend.run<'send'>({
+  const outcome = await call.backend.run({
     type: 'send',
     queue: queueOf(input, call.backend),
     isBatch: false,

@@ -14,5 +14,5 @@ export async function setQueueAttributes(input: Input, call: Call): Promise<Answ
   const attributes = input.Attributes;
   if (attributes === undefined) return missingParameter('Attributes', queue, call);
   const command = { type: 'set-attributes', queue, attributes } as const;
-  return doneUnlessRefused(await call.backend.run<'set-attributes'>(command));
+  return doneUnlessRefused(await call.backend.run(command));
 }

@@ -17,7 +17,7 @@ export async function startMessageMoveTask(
   input: Input,
   { backend }: Call,
 ): Promise<Answer | Fault> {
-  const outcome = await backend.run<'start-move-task'>({
+  const outcome = await backend.run({
     type: 'start-move-task',
     sourceArn: input.SourceArn,
     destinationArn: input.DestinationArn,

@@ -13,5 +13,5 @@ export async function tagQueue(input: Input, call: Call): Promise<Answer | Fault
   const queue = queueOf(input, call.backend);
   const tags = input.Tags;
   if (tags === undefined) return missingParameter('Tags', queue, call);
-  return doneUnlessRefused(await call.backend.run<'tag-queue'>({ type: 'tag-queue', queue, tags }));
+  return doneUnlessRefused(await call.backend.run({ type: 'tag-queue', queue, tags }));
 }

@@ -14,5 +14,5 @@ export async function untagQueue(input: Input, call: Call): Promise<Answer | Fau
   const keys = input.TagKeys;
   if (keys === undefined) return missingParameter('TagKeys', queue, call);
   const command = { type: 'untag-queue', queue, keys } as const;
-  return doneUnlessRefused(await call.backend.run<'untag-queue'>(command));
+  return doneUnlessRefused(await call.backend.run(command));
 }

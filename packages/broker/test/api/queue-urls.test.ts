@@ -1,0 +1,94 @@
+/**
+ * Queue URLs (1.4–1.6): whose scheme and host they have going out, and which of their parts count coming in. A bad one
+ * is a queue that does not exist, never another error.
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertJsonError, TestApi, urlOf } from './fixture.ts';
+
+const missing = {
+  type: 'QueueDoesNotExist',
+  code: 'AWS.SimpleQueueService.NonExistentQueue',
+  text: 'The specified queue does not exist.',
+};
+
+async function openApi(publicUrl?: string): Promise<TestApi> {
+  const api = new TestApi(publicUrl === undefined ? {} : { publicUrl });
+  await api.createQueue('jobs');
+  return api;
+}
+
+test('a queue URL has the host that the client used (1.4)', async () => {
+  const api = await openApi();
+  for (const host of ['127.0.0.1:9324', 'broker', '[::1]:80']) {
+    const { QueueUrl } = await api.called('GetQueueUrl', { QueueName: 'jobs' }, { host });
+    assert.equal(QueueUrl, `http://${host}/000000000000/jobs`);
+  }
+});
+
+test('a public URL goes before the host, with or without its last slash (1.4)', async () => {
+  for (const publicUrl of ['https://mq.example/sqs', 'https://mq.example/sqs/']) {
+    const api = await openApi(publicUrl);
+    const { QueueUrls } = await api.called('ListQueues');
+    assert.deepEqual(QueueUrls, ['https://mq.example/sqs/000000000000/jobs']);
+  }
+});
+
+test('a request without a host still gets a URL', async () => {
+  const api = await openApi();
+  const reply = await api.api.handle({
+    method: 'POST',
+    path: '/',
+    query: '',
+    headers: { 'x-amz-target': 'AmazonSQS.ListQueues' },
+    body: Buffer.from('{}'),
+    signal: new AbortController().signal,
+    requestId: 'x',
+  });
+  assert.deepEqual(JSON.parse(reply.body).QueueUrls, ['http://localhost/000000000000/jobs']);
+});
+
+test('coming in, the host does not matter, and a bare name will do (1.4, 1.5)', async () => {
+  const api = await openApi();
+  const good = [
+    urlOf('jobs'),
+    'https://sqs.eu-west-1.amazonaws.com/000000000000/jobs',
+    'http://elsewhere/prefix/000000000000/jobs',
+    'http://localhost:4566/queue/jobs',
+    '/000000000000/jobs',
+    '000000000000/jobs',
+    '/jobs',
+    'jobs',
+  ];
+  for (const QueueUrl of good) {
+    assert.equal((await api.json('ListQueueTags', { QueueUrl })).status, 200, QueueUrl);
+  }
+});
+
+test('a URL that is missing, empty, malformed or of another account is a missing queue (1.6)', async () => {
+  const api = await openApi();
+  const bad = [
+    undefined,
+    null,
+    '',
+    '/',
+    '//',
+    'http://',
+    'http://queues.example:9324',
+    urlOf(''),
+    urlOf('none'),
+    urlOf('jobs/'),
+    urlOf('jobs?x=1'),
+    'http://queues.example/123456789012/jobs',
+    '123456789012/jobs',
+    urlOf('__proto__'),
+    'constructor',
+  ];
+  const actions = ['SendMessage', 'ReceiveMessage', 'GetQueueAttributes', 'DeleteQueue'];
+  for (const QueueUrl of bad) {
+    for (const action of actions) {
+      assertJsonError(await api.json(action, { QueueUrl, MessageBody: 'x' }), missing);
+    }
+  }
+});

@@ -1,0 +1,220 @@
+// The AWS clients that are no npm packages: boto3 and the AWS CLI, each in an old version that speaks
+// Query and in a new one that speaks JSON. The tests in packages/broker/test/sdk drive all four.
+//
+//   npm run clients               installs what is missing, and says one line about each
+//   clients.js --find boto3       for the tests: what is at hand, as JSON, and installs nothing
+//
+// Which wire form a client speaks is asked of nobody: it is started and calls a server that looks. So
+// whatever is on the machine already will do, of any version and from any source.
+//
+// New ones come from pip, into the folder .clients; old ones from Debian, or from pip where there is no
+// apt-get or no right to use it. Every step has its time and may fail: the run then says why, and goes on.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+
+type Wire = 'query' | 'json';
+
+/** How to start a client: the words of the command, and what its environment needs beside the usual. */
+interface Program {
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+type Found = Partial<Record<Wire, Program>>;
+
+interface Client {
+  /** The commands that may start it, the best first. */
+  readonly commands: readonly (readonly string[])[];
+  /** Arguments with which it makes one request to the URL. */
+  request(url: string): string[];
+}
+
+interface Source {
+  readonly name: string;
+  readonly wire: Wire;
+  /** Undefined, or why it did not work. */
+  install(): Promise<string | undefined>;
+}
+
+interface Run {
+  readonly ok: boolean;
+  /** The last line it wrote to standard error, or why it could not be started. */
+  readonly complaint: string;
+}
+
+const probeMsMax = 20_000;
+const pipMsMax = 180_000;
+const aptMsMax = 240_000;
+const complaintCharsMax = 200;
+
+/** The folders of pip's packages, one for each wire form: two versions of one package need two folders. */
+const pipFolders: Readonly<Record<Wire, string>> = {
+  json: fileURLToPath(new URL('../../.clients/json', import.meta.url)),
+  query: fileURLToPath(new URL('../../.clients/query', import.meta.url)),
+};
+
+const clients: Readonly<Record<string, Client>> = {
+  boto3: {
+    // Debian's packages belong to Debian's Python, which need not be the one in the path.
+    commands: [['python3'], ['/usr/bin/python3']],
+    request: (url) => [
+      '-c',
+      `import boto3; boto3.client('sqs', endpoint_url='${url}').list_queues()`,
+    ],
+  },
+  awscli: {
+    commands: [['python3', '-m', 'awscli'], ['aws'], ['/usr/bin/aws']],
+    request: (url) => ['sqs', 'list-queues', '--endpoint-url', url],
+  },
+};
+
+/** In the order in which they are tried, until all clients of their wire form are there. */
+const sources: readonly Source[] = [
+  { name: 'pip', wire: 'json', install: () => installWithPip('json', ['boto3', 'awscli']) },
+  { name: 'apt-get', wire: 'query', install: installWithApt },
+  // The last versions that speak Query are of October 2023.
+  {
+    name: 'pip',
+    wire: 'query',
+    install: () => installWithPip('query', ['boto3==1.28.70', 'awscli==1.29.70']),
+  },
+];
+
+const [option, clientName] = process.argv.slice(2);
+if (option === '--find') {
+  const client = clients[clientName ?? ''];
+  if (client === undefined) throw new Error(`--find takes one of ${Object.keys(clients)}.`);
+  console.log(JSON.stringify(await find(client)));
+} else {
+  await findOrInstall();
+}
+
+async function findOrInstall(): Promise<void> {
+  const before = await findAll();
+  const notes: Record<Wire, string[]> = { json: [], query: [] };
+  let now = before;
+  for (const { name, wire, install } of sources) {
+    if (Object.values(now).every((found) => found[wire] !== undefined)) continue;
+    const failure = await install();
+    notes[wire].push(`${name}: ${failure ?? 'installed, but it speaks another wire form'}`);
+    now = await findAll();
+  }
+  for (const [client, found] of Object.entries(now)) {
+    for (const wire of ['query', 'json'] as const) {
+      const program = found[wire];
+      const state = before[client]?.[wire] === undefined ? 'installed' : 'present';
+      const text = program
+        ? `${state}: ${program.command.join(' ')} ${program.env['PYTHONPATH'] ?? ''}`.trimEnd()
+        : `not to be had: ${notes[wire].join('; ')}`;
+      console.log(`${client} (${wire}): ${text}`);
+    }
+  }
+}
+
+async function findAll(): Promise<Record<string, Found>> {
+  const found: Record<string, Found> = {};
+  for (const [name, client] of Object.entries(clients)) found[name] = await find(client);
+  return found;
+}
+
+/** All places are looked at at once; of two that speak the same, the better one counts. */
+async function find({ commands, request }: Client): Promise<Found> {
+  const places = commands.flatMap(programs);
+  const wires = await Promise.all(places.map((program) => wireOf(program, request)));
+  const found: Found = {};
+  for (const [index, wire] of wires.entries()) {
+    if (wire !== undefined) found[wire] ??= places[index] as Program;
+  }
+  return found;
+}
+
+/** The command on its own; the Python that pip belongs to also, and first, with each of pip's folders. */
+function programs(command: readonly string[]): Program[] {
+  const folders = command[0] === 'python3' ? Object.values(pipFolders).filter(existsSync) : [];
+  return [...folders.map((folder) => ({ PYTHONPATH: folder })), {}].map((env) => ({
+    command,
+    env,
+  }));
+}
+
+/** Lets the client make one request and looks at it; undefined when none comes. */
+async function wireOf(
+  { command, env }: Program,
+  request: Client['request'],
+): Promise<Wire | undefined> {
+  let wire: Wire | undefined;
+  const server = createServer(({ headers }, response) => {
+    wire = headers['x-amz-target'] === undefined ? 'query' : 'json';
+    // No client tries again after a refusal.
+    response.writeHead(400, { Connection: 'close' }).end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const settings = {
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_DEFAULT_REGION: 'us-east-1',
+    AWS_EC2_METADATA_DISABLED: 'true',
+    AWS_CONFIG_FILE: 'none',
+    AWS_SHARED_CREDENTIALS_FILE: 'none',
+    ...env,
+  };
+  await run([...command, ...request(`http://127.0.0.1:${port}`)], settings, probeMsMax);
+  server.close();
+  return wire;
+}
+
+async function installWithPip(
+  wire: Wire,
+  packages: readonly string[],
+): Promise<string | undefined> {
+  const folder = pipFolders[wire];
+  rmSync(folder, { recursive: true, force: true });
+  const options = ['--quiet', '--disable-pip-version-check', '--no-input', '--target', folder];
+  const pip = ['python3', '-m', 'pip', 'install', ...options, ...packages];
+  const { ok, complaint } = await run(pip, {}, pipMsMax);
+  return ok ? undefined : complaint;
+}
+
+async function installWithApt(): Promise<string | undefined> {
+  if (process.getuid?.() !== 0) return 'needs root';
+  const quiet = { DEBIAN_FRONTEND: 'noninteractive' };
+  const apt = ['apt-get', '-qq', '-o', 'DPkg::Lock::Timeout=60'];
+  // An update that fails may leave lists that are good enough.
+  await run([...apt, 'update'], quiet, aptMsMax);
+  const install = [...apt, 'install', '-y', '--no-install-recommends', 'python3-boto3', 'awscli'];
+  const { ok, complaint } = await run(install, quiet, aptMsMax);
+  return ok ? undefined : complaint;
+}
+
+/** Runs a command for at most so long; never throws. */
+function run(
+  [file = '', ...args]: readonly string[],
+  env: Readonly<Record<string, string>>,
+  msMax: number,
+): Promise<Run> {
+  return new Promise((resolve) => {
+    let said = '';
+    const child = spawn(file, args, {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'ignore', 'pipe'],
+      timeout: msMax,
+      killSignal: 'SIGKILL',
+    });
+    child.stderr.on('data', (chunk) => {
+      said = (said + String(chunk)).slice(-10 * complaintCharsMax);
+    });
+    child.on('error', (error) => resolve({ ok: false, complaint: error.message }));
+    child.on('close', (code, signal) => {
+      const last = said.trim().split('\n').at(-1)?.slice(0, complaintCharsMax) ?? '';
+      const cause = signal === null ? last : `took longer than ${msMax / 1000} s`;
+      resolve({ ok: code === 0, complaint: cause || `ended with ${code}` });
+    });
+  });
+}
