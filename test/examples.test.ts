@@ -1,7 +1,8 @@
-// Runs every example as a reader would: examples/NAME/main.ts, compiled, in a process of its own.
+// Runs every example as a reader would, in a process of its own: main.ts with node, queue.test.ts with the test runner
+// that the folder is named after.
 //
-// An example passes when it ends by itself with exit code 0; what it printed is shown when it does
-// not. A folder without a main.ts is a mistake and fails as well.
+// An example passes when it ends by itself with exit code 0; what it printed is shown when it does not. A folder that
+// nobody knows how to run is a mistake and fails as well.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -10,11 +11,28 @@ import { test } from 'node:test';
 
 const exampleMsMax = 60_000;
 
+/** By the folder's name without its number; what is not listed has a main.ts. */
+const runners: Readonly<Record<string, (name: string) => string[]>> = {
+  'node-test': (name) => ['--test', `.build/examples/${name}/queue.test.js`],
+  vitest: (name) => ['node_modules/vitest/vitest.mjs', 'run', '--root', `examples/${name}`],
+  jest: (name) => [
+    '--experimental-vm-modules',
+    'node_modules/jest/bin/jest.js',
+    '--rootDir',
+    `.build/examples/${name}`,
+  ],
+};
+
 for (const name of exampleNames()) {
   test(`the example ${name} runs to its end`, () => {
-    const example = spawnSync(process.execPath, [`.build/examples/${name}/main.js`], {
+    const runner = runners[name.replace(/^\d+-/, '')];
+    const args = runner === undefined ? [`.build/examples/${name}/main.js`] : runner(name);
+    // A test runner started by a test must not think that it is a part of this one.
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    const example = spawnSync(process.execPath, args, {
       encoding: 'utf8',
       timeout: exampleMsMax,
+      env,
     });
     assert.equal(example.status, 0, `${example.stdout}${example.stderr}`);
   });
