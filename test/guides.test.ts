@@ -1,0 +1,34 @@
+// The guides about the code: what README shows is what the example runs, and the server's guide names every setting
+// with its flag, its variable and its default. Links are checked in tidy.test.ts, the reference pages in
+// reference.test.ts.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { settings } from '#broker/server/config.js';
+
+test('the code on the first screen of README is that of the first example', () => {
+  const [, block = ''] = /```ts\n([^]*?)```/.exec(readFileSync('README.md', 'utf8')) ?? [];
+  const example = readFileSync('examples/01-send-and-receive/main.ts', 'utf8');
+  // The example starts a server of its own, so only what follows the client is the same to the letter.
+  const shown = block.slice(block.indexOf('const { QueueUrl }')).trim();
+  assert.ok(shown.length > 100);
+  assert.ok(example.includes(shown), shown);
+});
+
+describe('every setting is in the guide', () => {
+  const guide = readFileSync('docs/guide/server.md', 'utf8');
+  for (const [name, { value, default: fallback, notYet }] of Object.entries(settings)) {
+    test(`--${name} stands in docs/guide/server.md`, () => {
+      if (notYet !== undefined || name === 'auth') {
+        assert.match(guide, new RegExp(`\`--${name}[ \`]`));
+        return;
+      }
+      const variable = `ONCEMQ_${name.toUpperCase().replaceAll('-', '_')}`;
+      const flag = `--${name}${value === undefined ? '' : ` ${value}`}`;
+      const row = guide.split('\n').find((line) => line.startsWith(`| \`${flag}\` |`));
+      assert.ok(row?.includes(`\`${variable}\``), `${flag} and ${variable} in one row`);
+      if (fallback !== undefined) assert.ok(row?.includes(`\`${fallback}\``), fallback);
+    });
+  }
+});
