@@ -108,7 +108,7 @@ const table: Readonly<Record<string, AttributeRow>> = {
 };
 
 /** Attributes that can be read and not set. */
-export const readOnlyAttributes: readonly string[] = [
+const readOnlyAttributes: readonly string[] = [
   'QueueArn',
   'CreatedTimestamp',
   'LastModifiedTimestamp',

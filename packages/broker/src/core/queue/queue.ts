@@ -34,15 +34,8 @@ import { DeduplicationWindow, type WindowKey } from './deduplication-window.ts';
 import { MessageGroups } from './message-groups.ts';
 import { delayed, inFlight, MessageTable, visible } from './message-table.ts';
 import { nextMoveAt } from './move-task.ts';
+import { MovedMessages } from './moved-messages.ts';
 import { ReadyMessages, type Shelf } from './ready-messages.ts';
-
-/** What only messages have that came from another queue. */
-interface Moved {
-  readonly deduplicationId: string | undefined;
-  readonly deadLetterSource: string | undefined;
-  /** Its place among those that expire out of order, or `none`. */
-  readonly expiryPlace: number;
-}
 
 export class Queue {
   readonly name: string;
@@ -62,11 +55,7 @@ export class Queue {
   #counterKept = 0;
   /** Delayed messages and those in flight, by the time at which they become visible. */
   readonly #hidden: Line = new Line();
-  /** Dead letters of a standard queue, by the send time they came with. */
-  readonly #expiringOutOfOrder: Line = new Line();
-  readonly #moved: Map<number, Moved> = new Map();
-  /** Names of the queues that dead letters here have come from, with how many lie here. */
-  readonly #deadLetterSources: Map<string, number> = new Map();
+  readonly #moved: MovedMessages = new MovedMessages();
   #inFlight = 0;
   #delayed = 0;
 
@@ -106,17 +95,12 @@ export class Queue {
   }
 
   get oldestSentAt(): number | undefined {
-    const row = this.table.oldest();
-    const place = this.#expiringOutOfOrder.first();
-    const times = [
-      ...(row === none ? [] : [this.table.sentAt(row)]),
-      ...(place === none ? [] : [this.#expiringOutOfOrder.time(place)]),
-    ];
-    return times.length === 0 ? undefined : Math.min(...times);
+    const row = this.#oldest();
+    return row === none ? undefined : this.table.sentAt(row);
   }
 
   get deadLetterSources(): Iterable<string> {
-    return this.#deadLetterSources.keys();
+    return this.#moved.sources();
   }
 
   /** The next number of this queue's counter; the turn's end keeps it (`keepCounter`). */
@@ -237,12 +221,8 @@ export class Queue {
   /** The earliest time at which `advance` or a move task would do something; undefined if nothing is waiting. */
   nextDueAt(): number | undefined {
     let due = this.hiddenUntil() ?? Number.POSITIVE_INFINITY;
-    const row = this.table.oldest();
+    const row = this.#oldest();
     if (row !== none) due = Math.min(due, this.table.sentAt(row) + this.#settings.retentionMs);
-    const place = this.#expiringOutOfOrder.first();
-    if (place !== none) {
-      due = Math.min(due, this.#expiringOutOfOrder.time(place) + this.#settings.retentionMs);
-    }
     const acceptedAt = this.window.oldestAcceptedAt();
     if (acceptedAt !== undefined) due = Math.min(due, acceptedAt + this.#settings.windowMs);
     const attempt = this.attempts.oldest();
@@ -271,7 +251,7 @@ export class Queue {
 
   /** A message as a receive returns it. One literal, because spreading another object costs as much as a digest. */
   handOut(row: number, delivery: KeptDelivery | undefined, receiptHandle: string): ReceivedMessage {
-    const moved = this.#moved.size === 0 ? undefined : this.#moved.get(row);
+    const moved = this.#moved.get(row);
     return {
       messageId: this.table.messageId(row),
       sequence: this.table.sequence(row),
@@ -315,36 +295,26 @@ export class Queue {
   }
 
   #add(sequence: number, message: KeptMessage): number {
-    const { deadLetterSource, deduplicationId } = message;
-    const isOutOfOrder = deadLetterSource !== undefined && !this.isFifo;
+    const isOutOfOrder = message.deadLetterSource !== undefined && !this.isFifo;
     const row = this.table.add(sequence, message, isOutOfOrder);
     this.shelf.add(row, message.groupId);
-    if (deadLetterSource !== undefined || deduplicationId !== undefined) {
-      const expiryPlace = isOutOfOrder
-        ? this.#expiringOutOfOrder.insert(row, message.sentAt, sequence)
-        : none;
-      this.#moved.set(row, { deduplicationId, deadLetterSource, expiryPlace });
-      if (deadLetterSource !== undefined) this.#countSource(deadLetterSource, 1);
-    }
+    this.#moved.add(row, sequence, message, isOutOfOrder);
     return row;
   }
 
   #remove(row: number): void {
     this.#unplace(row);
     this.shelf.remove(row);
-    const moved = this.#moved.get(row);
-    if (moved !== undefined) {
-      this.#moved.delete(row);
-      if (moved.expiryPlace !== none) this.#expiringOutOfOrder.remove(moved.expiryPlace);
-      if (moved.deadLetterSource !== undefined) this.#countSource(moved.deadLetterSource, -1);
-    }
+    this.#moved.remove(row);
     this.table.remove(row);
   }
 
-  #countSource(arn: string, by: number): void {
-    const count = (this.#deadLetterSources.get(arn) ?? 0) + by;
-    if (count === 0) this.#deadLetterSources.delete(arn);
-    else this.#deadLetterSources.set(arn, count);
+  /** The message that was sent first, and so expires first; or `none`. */
+  #oldest(): number {
+    const row = this.table.oldest();
+    const moved = this.#moved.oldest();
+    if (row === none || moved === none) return row === none ? moved : row;
+    return this.table.sentAt(moved) < this.table.sentAt(row) ? moved : row;
   }
 
   #setDelivery(row: number, delivery: KeptDelivery, now: number): void {
@@ -397,9 +367,7 @@ export class Queue {
     this.shelf.clear();
     this.attempts.clear();
     this.#hidden.clear();
-    this.#expiringOutOfOrder.clear();
     this.#moved.clear();
-    this.#deadLetterSources.clear();
     this.#inFlight = 0;
     this.#delayed = 0;
   }
@@ -417,15 +385,10 @@ export class Queue {
 
   #expireMessages(turn: Turn): void {
     const sentBefore = turn.now - this.#settings.retentionMs;
-    let row = this.table.oldest();
+    let row = this.#oldest();
     while (row !== none && this.table.sentAt(row) <= sentBefore) {
       this.#expire(turn, row);
-      row = this.table.oldest();
-    }
-    let place = this.#expiringOutOfOrder.first();
-    while (place !== none && this.#expiringOutOfOrder.time(place) <= sentBefore) {
-      this.#expire(turn, this.#expiringOutOfOrder.item(place));
-      place = this.#expiringOutOfOrder.first();
+      row = this.#oldest();
     }
   }
 

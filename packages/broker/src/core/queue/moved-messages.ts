@@ -1,0 +1,68 @@
+/**
+ * What only messages have that came from another queue, dead letters and redriven ones: the deduplication id that the
+ * move gave them, the queue they died in, and, on a standard queue, a send time older than their arrival (rule 12.7),
+ * by which they expire out of order.
+ */
+
+import type { KeptMessage } from '../changes.ts';
+import { Line } from '../line.ts';
+import { none } from '../slab.ts';
+
+interface Moved {
+  readonly deduplicationId: string | undefined;
+  readonly deadLetterSource: string | undefined;
+  /** Its place among those that expire out of order, or `none`. */
+  readonly place: number;
+}
+
+export class MovedMessages {
+  readonly #byRow: Map<number, Moved> = new Map();
+  /** ARNs of the queues that dead letters here have come from, with how many lie here. */
+  readonly #sources: Map<string, number> = new Map();
+  /** Those that came with an older send time, by that time. */
+  readonly #byAge: Line = new Line();
+
+  /** Takes note of the message if it came from another queue. */
+  add(row: number, sequence: number, message: KeptMessage, isOutOfOrder: boolean): void {
+    const { deadLetterSource, deduplicationId } = message;
+    if (deadLetterSource === undefined && deduplicationId === undefined) return;
+    const place = isOutOfOrder ? this.#byAge.insert(row, message.sentAt, sequence) : none;
+    this.#byRow.set(row, { deduplicationId, deadLetterSource, place });
+    if (deadLetterSource !== undefined) this.#count(deadLetterSource, 1);
+  }
+
+  remove(row: number): void {
+    const moved = this.get(row);
+    if (moved === undefined) return;
+    this.#byRow.delete(row);
+    if (moved.place !== none) this.#byAge.remove(moved.place);
+    if (moved.deadLetterSource !== undefined) this.#count(moved.deadLetterSource, -1);
+  }
+
+  get(row: number): Moved | undefined {
+    // Most queues have none, and a Map is not asked for nothing.
+    return this.#byRow.size === 0 ? undefined : this.#byRow.get(row);
+  }
+
+  sources(): Iterable<string> {
+    return this.#sources.keys();
+  }
+
+  /** The one of those out of order that was sent first, or `none`. */
+  oldest(): number {
+    const place = this.#byAge.first();
+    return place === none ? none : this.#byAge.item(place);
+  }
+
+  clear(): void {
+    this.#byRow.clear();
+    this.#sources.clear();
+    this.#byAge.clear();
+  }
+
+  #count(arn: string, by: number): void {
+    const count = (this.#sources.get(arn) ?? 0) + by;
+    if (count === 0) this.#sources.delete(arn);
+    else this.#sources.set(arn, count);
+  }
+}
