@@ -204,17 +204,20 @@ function run(
     const child = spawn(file, args, {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'ignore', 'pipe'],
-      timeout: msMax,
+      // Not the option `timeout`: for a program that is not there, its timer would hold up our own end.
+      signal: AbortSignal.timeout(msMax),
       killSignal: 'SIGKILL',
     });
     child.stderr.on('data', (chunk) => {
       said = (said + String(chunk)).slice(-10 * complaintCharsMax);
     });
-    child.on('error', (error) => resolve({ ok: false, complaint: error.message }));
-    child.on('close', (code, signal) => {
-      const last = said.trim().split('\n').at(-1)?.slice(0, complaintCharsMax) ?? '';
-      const cause = signal === null ? last : `took longer than ${msMax / 1000} s`;
-      resolve({ ok: code === 0, complaint: cause || `ended with ${code}` });
+    child.on('error', ({ name, message }) => {
+      const complaint = name === 'AbortError' ? `took longer than ${msMax / 1000} s` : message;
+      resolve({ ok: false, complaint });
+    });
+    child.on('close', (code) => {
+      const last = said.trim().split('\n').at(-1)?.slice(0, complaintCharsMax);
+      resolve({ ok: code === 0, complaint: last || `ended with ${code}` });
     });
   });
 }

@@ -1,0 +1,481 @@
+/**
+ * The AWS SDK for JavaScript v3, which speaks JSON: the life that all clients share, and what shows best in this client:
+ * its exception classes, long polls and what wakes them, clients that go away, and the addresses in queue URLs.
+ *
+ * No long poll here can end by itself: the clock stands still, so a poll that nothing wakes fails by the test's timeout.
+ */
+
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import {
+  BatchEntryIdsNotDistinct,
+  BatchRequestTooLong,
+  EmptyBatchRequest,
+  InvalidAttributeName,
+  InvalidAttributeValue,
+  InvalidBatchEntryId,
+  InvalidMessageContents,
+  OverLimit,
+  PurgeQueueInProgress,
+  QueueDeletedRecently,
+  QueueDoesNotExist,
+  QueueNameExists,
+  ReceiptHandleIsInvalid,
+  ResourceNotFoundException,
+  type SQS,
+  SQSServiceException,
+  TooManyEntriesInBatchRequest,
+  UnsupportedOperation,
+} from '@aws-sdk/client-sqs';
+import type { TestServer } from '../../src/testing.ts';
+import { everydayLife } from './everyday-life.ts';
+import { atEnd, nextArrival, openServer, testMsMax } from './fixture.ts';
+import { v3, v3Client } from './v3-client.ts';
+
+const timed = { timeout: testMsMax };
+const visibility = 30;
+
+describe('aws-sdk v3', () => {
+  everydayLife(v3);
+
+  describe('exceptions', () => {
+    type Call = (sqs: SQS, QueueUrl: string) => Promise<unknown>;
+    type ExceptionClass = new (...args: never[]) => SQSServiceException;
+    const entries = (count: number, MessageBody = 'a') =>
+      Array.from({ length: count }, (_, index) => ({ Id: `id-${index}`, MessageBody }));
+    const arn = 'arn:aws:sqs:us-east-1:000000000000:missing';
+    const modelled: [ExceptionClass, number, Call][] = [
+      [QueueDoesNotExist, 400, (sqs) => sqs.getQueueUrl({ QueueName: 'missing' })],
+      [
+        QueueNameExists,
+        400,
+        (sqs) => sqs.createQueue({ QueueName: 'jobs', Attributes: { DelaySeconds: '9' } }),
+      ],
+      [
+        QueueDeletedRecently,
+        400,
+        async (sqs, QueueUrl) => {
+          await sqs.deleteQueue({ QueueUrl });
+          await sqs.createQueue({ QueueName: 'jobs' });
+        },
+      ],
+      [
+        PurgeQueueInProgress,
+        403,
+        async (sqs, QueueUrl) => {
+          await sqs.purgeQueue({ QueueUrl });
+          await sqs.purgeQueue({ QueueUrl });
+        },
+      ],
+      [
+        InvalidAttributeName,
+        400,
+        (sqs, QueueUrl) =>
+          sqs.setQueueAttributes({ QueueUrl, Attributes: { QueueArn: 'x' } as never }),
+      ],
+      [
+        InvalidAttributeValue,
+        400,
+        (sqs, QueueUrl) => sqs.setQueueAttributes({ QueueUrl, Attributes: { DelaySeconds: 'x' } }),
+      ],
+      [
+        InvalidMessageContents,
+        400,
+        (sqs, QueueUrl) => sqs.sendMessage({ QueueUrl, MessageBody: 'a\u0000b' }),
+      ],
+      [
+        UnsupportedOperation,
+        400,
+        (sqs, QueueUrl) => {
+          const list = { DataType: 'String', StringListValues: ['a'] };
+          return sqs.sendMessage({ QueueUrl, MessageBody: 'a', MessageAttributes: { list } });
+        },
+      ],
+      [
+        ReceiptHandleIsInvalid,
+        404,
+        (sqs, QueueUrl) => sqs.deleteMessage({ QueueUrl, ReceiptHandle: 'none' }),
+      ],
+      [
+        EmptyBatchRequest,
+        400,
+        (sqs, QueueUrl) => sqs.sendMessageBatch({ QueueUrl, Entries: entries(0) }),
+      ],
+      [
+        TooManyEntriesInBatchRequest,
+        400,
+        (sqs, QueueUrl) => sqs.sendMessageBatch({ QueueUrl, Entries: entries(11) }),
+      ],
+      [
+        BatchEntryIdsNotDistinct,
+        400,
+        (sqs, QueueUrl) =>
+          sqs.sendMessageBatch({ QueueUrl, Entries: [...entries(1), ...entries(1)] }),
+      ],
+      [
+        InvalidBatchEntryId,
+        400,
+        (sqs, QueueUrl) =>
+          sqs.sendMessageBatch({ QueueUrl, Entries: [{ Id: 'a.b', MessageBody: 'a' }] }),
+      ],
+      [
+        BatchRequestTooLong,
+        400,
+        (sqs, QueueUrl) =>
+          sqs.sendMessageBatch({ QueueUrl, Entries: entries(2, 'x'.repeat(524_289)) }),
+      ],
+      [
+        OverLimit,
+        403,
+        (sqs, QueueUrl) =>
+          sqs.addPermission({
+            QueueUrl,
+            Label: 'many',
+            AWSAccountIds: ['111111111111'],
+            Actions: Array.from({ length: 8 }, () => 'SendMessage'),
+          }),
+      ],
+      [ResourceNotFoundException, 404, (sqs) => sqs.startMessageMoveTask({ SourceArn: arn })],
+    ];
+
+    for (const [Exception, status, call] of modelled) {
+      const { name } = Exception;
+      test(
+        `${name} is thrown as an object of its class, with status ${status}`,
+        timed,
+        async (t) => {
+          const { sqs, QueueUrl } = await openQueue(t, 'jobs');
+          await assert.rejects(call(sqs, QueueUrl), (error) => {
+            assert.ok(error instanceof Exception, String(error));
+            assert.deepEqual([error.name, error.$metadata.httpStatusCode], [name, status]);
+            assert.equal(error.$fault, 'client');
+            assert.match(error.$metadata.requestId ?? '', /^[0-9a-f-]{36}$/);
+            return true;
+          });
+        },
+      );
+    }
+
+    test('an error without a class of its own is named by its code', timed, async (t) => {
+      const { sqs, QueueUrl } = await openQueue(t, 'jobs');
+      const calls: [string, Promise<unknown>][] = [
+        ['InvalidParameterValue', sqs.receiveMessage({ QueueUrl, WaitTimeSeconds: 21 })],
+        ['MissingParameter', sqs.sendMessage({ QueueUrl, MessageBody: undefined })],
+      ];
+      for (const [name, call] of calls) {
+        await assert.rejects(call, (error) => {
+          assert.ok(error instanceof SQSServiceException, String(error));
+          assert.deepEqual([error.name, error.$metadata.httpStatusCode], [name, 400]);
+          return true;
+        });
+      }
+    });
+  });
+
+  describe('duplicates', () => {
+    test('a header names the message that a send was a duplicate of', timed, async (t) => {
+      const { sqs, QueueUrl } = await openQueue(t, 'jobs.fifo');
+      const originals: (string | undefined)[] = [];
+      sqs.middlewareStack.add(
+        (next) => async (args) => {
+          const result = await next(args);
+          const { headers } = result.response as { headers: Record<string, string> };
+          originals.push(headers['x-oncemq-duplicate-of']);
+          return result;
+        },
+        { step: 'deserialize' },
+      );
+      const first = await send(sqs, QueueUrl, 'x-1');
+      const again = await send(sqs, QueueUrl, 'x-1');
+      assert.deepEqual(originals, [undefined, first.MessageId]);
+      assert.equal(again.MessageId, first.MessageId);
+    });
+
+    test('a duplicate with another body passes the check of its MD5 sum', timed, async (t) => {
+      const { sqs, QueueUrl } = await openQueue(t, 'jobs.fifo');
+      const fifo = { QueueUrl, MessageGroupId: 'x', MessageDeduplicationId: 'd' };
+      const first = await sqs.sendMessage({ ...fifo, MessageBody: 'a' });
+      const again = await sqs.sendMessage({ ...fifo, MessageBody: 'b' });
+      assert.equal(again.MessageId, first.MessageId);
+      assert.notEqual(again.MD5OfMessageBody, first.MD5OfMessageBody);
+    });
+
+    test('a duplicate is known after its message was deleted', timed, async (t) => {
+      const { sqs, QueueUrl } = await openQueue(t, 'jobs.fifo');
+      const { MessageId } = await send(sqs, QueueUrl, 'x-1');
+      const [message] = await receive(sqs, QueueUrl);
+      await sqs.deleteMessage({ QueueUrl, ReceiptHandle: message?.ReceiptHandle });
+      assert.equal((await send(sqs, QueueUrl, 'x-1')).MessageId, MessageId);
+      assert.deepEqual(await receive(sqs, QueueUrl), []);
+    });
+
+    test('of many sends at once with one id, one is a message', timed, async (t) => {
+      const { sqs, QueueUrl } = await openQueue(t, 'jobs.fifo');
+      const sends = Array.from({ length: 20 }, () => send(sqs, QueueUrl, 'x-1'));
+      const ids = new Set((await Promise.all(sends)).map(({ MessageId }) => MessageId));
+      assert.equal(ids.size, 1);
+      assert.equal((await receive(sqs, QueueUrl)).length, 1);
+    });
+
+    test('a FIFO batch without a group for each entry sends nothing', timed, async (t) => {
+      const { sqs, QueueUrl } = await openQueue(t, 'jobs.fifo');
+      const Entries = [
+        { Id: 'a', MessageBody: 'a', MessageGroupId: 'x', MessageDeduplicationId: 'a' },
+        { Id: 'b', MessageBody: 'b', MessageDeduplicationId: 'b' },
+      ];
+      await assert.rejects(sqs.sendMessageBatch({ QueueUrl, Entries }), {
+        name: 'InvalidParameterValue',
+        message: 'The request must contain the parameter MessageGroupId.',
+      });
+      assert.deepEqual(await receive(sqs, QueueUrl), []);
+    });
+
+    test('a purge lets an id be used again', timed, async (t) => {
+      const { sqs, QueueUrl } = await openQueue(t, 'jobs.fifo');
+      const { MessageId } = await send(sqs, QueueUrl, 'x-1');
+      await sqs.purgeQueue({ QueueUrl });
+      assert.notEqual((await send(sqs, QueueUrl, 'x-1')).MessageId, MessageId);
+    });
+  });
+
+  describe('long polls', () => {
+    test('the end of a visibility timeout wakes one', timed, async (t) => {
+      const { server, sqs, QueueUrl } = await openQueue(t, 'jobs.fifo');
+      await send(sqs, QueueUrl, 'x-1');
+      await receive(sqs, QueueUrl, { VisibilityTimeout: 15 });
+      const { answer } = await longPoll(server, sqs, QueueUrl);
+      await server.clock.advance(15);
+      assert.deepEqual(await answer, ['x-1']);
+    });
+
+    test('a timeout set to zero wakes one', timed, async (t) => {
+      const { server, sqs, QueueUrl } = await openQueue(t, 'jobs.fifo');
+      await send(sqs, QueueUrl, 'x-1');
+      const [message] = await receive(sqs, QueueUrl);
+      const { answer } = await longPoll(server, sqs, QueueUrl);
+      const { ReceiptHandle } = message ?? {};
+      await sqs.changeMessageVisibility({ QueueUrl, ReceiptHandle, VisibilityTimeout: 0 });
+      assert.deepEqual(await answer, ['x-1']);
+    });
+
+    test('a deletion that frees the group wakes one', timed, async (t) => {
+      const { server, sqs, QueueUrl } = await openQueue(t, 'jobs.fifo');
+      await send(sqs, QueueUrl, 'x-1');
+      await send(sqs, QueueUrl, 'x-2');
+      const [message] = await receive(sqs, QueueUrl, { MaxNumberOfMessages: 1 });
+      const { answer } = await longPoll(server, sqs, QueueUrl);
+      await sqs.deleteMessage({ QueueUrl, ReceiptHandle: message?.ReceiptHandle });
+      assert.deepEqual(await answer, ['x-2']);
+    });
+
+    test('the end of a delay wakes one', timed, async (t) => {
+      const { server, sqs, QueueUrl } = await openQueue(t, 'jobs');
+      await sqs.sendMessage({ QueueUrl, MessageBody: 'a', DelaySeconds: 10 });
+      const { answer } = await longPoll(server, sqs, QueueUrl);
+      await server.clock.advance(10);
+      assert.deepEqual(await answer, ['a']);
+    });
+
+    test('a dead letter wakes one at the dead-letter queue', timed, async (t) => {
+      const { server, sqs, QueueUrl } = await openQueue(t, 'jobs.fifo');
+      const dead = await sqs.createQueue({
+        QueueName: 'dead.fifo',
+        Attributes: { FifoQueue: 'true' },
+      });
+      const RedrivePolicy = JSON.stringify({
+        deadLetterTargetArn: 'arn:aws:sqs:us-east-1:000000000000:dead.fifo',
+        maxReceiveCount: 1,
+      });
+      await sqs.setQueueAttributes({ QueueUrl, Attributes: { RedrivePolicy } });
+      await send(sqs, QueueUrl, 'x-1');
+      await receive(sqs, QueueUrl, { VisibilityTimeout: 0 });
+      const { answer } = await longPoll(server, sqs, dead.QueueUrl ?? '');
+      assert.deepEqual(await receive(sqs, QueueUrl), []);
+      assert.deepEqual(await answer, ['x-1']);
+    });
+
+    test('whoever has waited longest is served first', timed, async (t) => {
+      const { server, sqs, QueueUrl } = await openQueue(t, 'jobs.fifo');
+      const polls = [
+        await longPoll(server, sqs, QueueUrl),
+        await longPoll(server, sqs, QueueUrl),
+        await longPoll(server, sqs, QueueUrl),
+      ];
+      for (const body of ['x-1', 'y-1', 'z-1']) await send(sqs, QueueUrl, body);
+      assert.deepEqual(await Promise.all(polls.map(({ answer }) => answer)), [
+        ['x-1'],
+        ['y-1'],
+        ['z-1'],
+      ]);
+    });
+
+    test("the queue's own wait time holds where a receive gives none", timed, async (t) => {
+      const { server, sqs, QueueUrl } = await openQueue(t, 'jobs', {
+        ReceiveMessageWaitTimeSeconds: '20',
+      });
+      const { answer } = await longPoll(server, sqs, QueueUrl, { WaitTimeSeconds: undefined });
+      await sqs.sendMessage({ QueueUrl, MessageBody: 'a' });
+      assert.deepEqual(await answer, ['a']);
+      assert.deepEqual(await receive(sqs, QueueUrl, { WaitTimeSeconds: 0 }), []);
+    });
+
+    test('one that its client gave up takes no message', timed, async (t) => {
+      const { server, sqs, QueueUrl } = await openQueue(t, 'jobs.fifo');
+      const given = new AbortController();
+      const arrival = nextArrival(server);
+      const poll = sqs.receiveMessage(
+        { QueueUrl, WaitTimeSeconds: 20 },
+        { abortSignal: given.signal },
+      );
+      const { ended } = await arrival;
+      given.abort();
+      await assert.rejects(poll, { name: 'AbortError' });
+      await ended;
+      await send(sqs, QueueUrl, 'x-1');
+      const [message] = await receive(sqs, QueueUrl);
+      assert.equal(message?.Body, 'x-1');
+      assert.equal(message?.Attributes?.ApproximateReceiveCount, '1');
+    });
+
+    test('one given up at the moment of a send loses no message', timed, async (t) => {
+      const { server, sqs, QueueUrl } = await openQueue(t, 'jobs.fifo');
+      const given = new AbortController();
+      const arrival = nextArrival(server);
+      const poll = sqs.receiveMessage(
+        { QueueUrl, WaitTimeSeconds: 20 },
+        { abortSignal: given.signal },
+      );
+      const { ended } = await arrival;
+      const sent = send(sqs, QueueUrl, 'x-1');
+      given.abort();
+      await assert.rejects(poll, { name: 'AbortError' });
+      await Promise.all([sent, ended]);
+      // The server may have answered before it noticed; then the message comes back at its timeout.
+      await server.clock.advance(visibility);
+      assert.deepEqual(bodies(await receive(sqs, QueueUrl)), ['x-1']);
+    });
+
+    test('a server that stops ends them with nothing', timed, async (t) => {
+      const { server, sqs, QueueUrl } = await openQueue(t, 'jobs.fifo');
+      const { answer } = await longPoll(server, sqs, QueueUrl);
+      await server.close();
+      assert.deepEqual(await answer, []);
+    });
+  });
+
+  describe('queue URLs', () => {
+    test('they carry the address by which the client came', timed, async (t) => {
+      const server = await openServer(t);
+      const { port } = new URL(server.url);
+      for (const host of ['127.0.0.1', 'localhost']) {
+        const sqs = openClient(t, `http://${host}:${port}`);
+        const { QueueUrl } = await sqs.createQueue({ QueueName: 'jobs' });
+        assert.equal(QueueUrl, `http://${host}:${port}/000000000000/jobs`);
+        const { QueueUrls } = await sqs.listQueues({});
+        assert.deepEqual(QueueUrls, [QueueUrl]);
+        await sqs.sendMessage({ QueueUrl, MessageBody: host });
+        assert.deepEqual(bodies(await receive(sqs, QueueUrl ?? '')), [host]);
+      }
+    });
+
+    test('they carry the public URL if there is one, and still work', timed, async (t) => {
+      const server = await openServer(t, { publicUrl: 'https://queues.example' });
+      const sqs = openClient(t, server.url);
+      const { QueueUrl = '' } = await sqs.createQueue({ QueueName: 'jobs' });
+      assert.equal(QueueUrl, 'https://queues.example/000000000000/jobs');
+      await sqs.sendMessage({ QueueUrl, MessageBody: 'a' });
+      assert.deepEqual(bodies(await receive(sqs, QueueUrl)), ['a']);
+    });
+
+    test('the name alone stands for the queue', timed, async (t) => {
+      const { sqs } = await openQueue(t, 'jobs.fifo');
+      await send(sqs, 'jobs.fifo', 'x-1');
+      assert.deepEqual(bodies(await receive(sqs, 'jobs.fifo')), ['x-1']);
+    });
+
+    test('account and region are those of the server', timed, async (t) => {
+      const server = await openServer(t, { account: '123456789012', region: 'eu-central-1' });
+      const sqs = openClient(t, server.url);
+      const { QueueUrl } = await sqs.createQueue({ QueueName: 'jobs' });
+      assert.equal(QueueUrl, `${server.url}/123456789012/jobs`);
+      const { Attributes } = await sqs.getQueueAttributes({
+        QueueUrl,
+        AttributeNames: ['QueueArn'],
+      });
+      assert.equal(Attributes?.QueueArn, 'arn:aws:sqs:eu-central-1:123456789012:jobs');
+    });
+  });
+
+  test('a message of 1 MiB goes through, one byte more does not', timed, async (t) => {
+    const { sqs, QueueUrl } = await openQueue(t, 'jobs');
+    const MessageBody = 'é'.repeat(524_288);
+    await sqs.sendMessage({ QueueUrl, MessageBody });
+    assert.deepEqual(bodies(await receive(sqs, QueueUrl)), [MessageBody]);
+    await assert.rejects(sqs.sendMessage({ QueueUrl, MessageBody: `${MessageBody}a` }), {
+      name: 'InvalidParameterValue',
+      message: /Message must be shorter than 1048576 bytes/,
+    });
+  });
+});
+
+function openClient(t: TestContext, endpoint: string): SQS {
+  const sqs = v3Client(endpoint);
+  atEnd(t, () => sqs.destroy());
+  return sqs;
+}
+
+/** A server with one queue in it. */
+async function openQueue(
+  t: TestContext,
+  QueueName: string,
+  attributes: Record<string, string> = {},
+): Promise<{ server: TestServer; sqs: SQS; QueueUrl: string }> {
+  const server = await openServer(t);
+  const sqs = openClient(t, server.url);
+  const fifo = QueueName.endsWith('.fifo') ? { FifoQueue: 'true' } : {};
+  const Attributes = { ...fifo, ...attributes };
+  const { QueueUrl = '' } = await sqs.createQueue({ QueueName, Attributes });
+  return { server, sqs, QueueUrl };
+}
+
+/** To a FIFO queue: the body is also the deduplication id, and the group what stands before its dash. */
+function send(sqs: SQS, QueueUrl: string, MessageBody: string) {
+  const MessageGroupId = MessageBody.split('-')[0];
+  return sqs.sendMessage({
+    QueueUrl,
+    MessageBody,
+    MessageGroupId,
+    MessageDeduplicationId: MessageBody,
+  });
+}
+
+async function receive(
+  sqs: SQS,
+  QueueUrl: string,
+  input: Omit<Parameters<SQS['receiveMessage']>[0], 'QueueUrl'> = {},
+) {
+  const { Messages = [] } = await sqs.receiveMessage({
+    QueueUrl,
+    MaxNumberOfMessages: 10,
+    MessageSystemAttributeNames: ['All'],
+    ...input,
+  });
+  return Messages;
+}
+
+function bodies(messages: readonly { Body?: string | undefined }[]): (string | undefined)[] {
+  return messages.map(({ Body }) => Body);
+}
+
+/** A receive that waits at the server by the time that this resolves; `answer` has the bodies that it gets. */
+async function longPoll(
+  server: TestServer,
+  sqs: SQS,
+  QueueUrl: string,
+  input: { WaitTimeSeconds?: number | undefined } = { WaitTimeSeconds: 20 },
+): Promise<{ answer: Promise<(string | undefined)[]> }> {
+  const arrival = nextArrival(server);
+  const answer = receive(sqs, QueueUrl, input).then(bodies);
+  await arrival;
+  return { answer };
+}

@@ -1,0 +1,641 @@
+/**
+ * What every AWS client must be able to do here, whatever it is written in and whichever wire form it speaks: the life
+ * of queues and messages from creation to the dead-letter queue and back. Each test has its own server, whose clock
+ * stands still until the test moves it.
+ *
+ * What one client alone has (exception classes, abort signals) is tested in that client's own file.
+ */
+
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import type { Message } from '@aws-sdk/client-sqs';
+import { nextArrival, open, testMsMax } from './fixture.ts';
+import { CallError, type ClientKind, type Input, type WireClient } from './wire-client.ts';
+
+/** Everything that XML treats in its own way, and characters of one to four bytes. */
+const awkwardText = ' <a href="x">&amp; \'q\' ]]>\ttab\nline\rreturn\r\nboth é 漢字 😀 \u2028 end ';
+
+const window = 300;
+const visibility = 30;
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+export function everydayLife(kind: ClientKind): void {
+  const titled = (title: string, body: (c: Opened, t: TestContext) => Promise<void>): void => {
+    test(title, { timeout: testMsMax }, async (t) => body(await open(t, kind), t));
+  };
+
+  titled('it speaks the wire form that it is here for', async ({ server, client }) => {
+    const arrival = nextArrival(server);
+    await client.call('ListQueues', {});
+    const { headers } = await arrival;
+    const type = kind.wire === 'json' ? 'application/x-amz-json-1.0' : 'x-www-form-urlencoded';
+    assert.match(String(headers['content-type']), new RegExp(type));
+  });
+
+  describe('queues', () => {
+    titled('a queue is found by its name, and creating it again gives its URL', async (c) => {
+      const { QueueUrl } = await c.client.call('CreateQueue', {
+        QueueName: 'jobs.fifo',
+        Attributes: { FifoQueue: 'true', VisibilityTimeout: '45' },
+      });
+      assert.equal(QueueUrl, `${c.server.url}/000000000000/jobs.fifo`);
+      const again = await c.client.call('CreateQueue', {
+        QueueName: 'jobs.fifo',
+        Attributes: { FifoQueue: 'true' },
+      });
+      assert.equal(again.QueueUrl, QueueUrl);
+      const found = await c.client.call('GetQueueUrl', { QueueName: 'jobs.fifo' });
+      assert.equal(found.QueueUrl, QueueUrl);
+      const attributes = await attributesOf(c.client, QueueUrl);
+      assert.equal(attributes['QueueArn'], 'arn:aws:sqs:us-east-1:000000000000:jobs.fifo');
+      assert.equal(attributes['VisibilityTimeout'], '45');
+      assert.equal(attributes['FifoQueue'], 'true');
+    });
+
+    titled('a list in pages holds every queue with the prefix once, in order', async (c) => {
+      for (const name of ['a-1', 'a-2', 'a-3', 'b-1']) await createQueue(c.client, name);
+      const pages: string[][] = [];
+      let NextToken: string | undefined;
+      do {
+        const page = await c.client.call('ListQueues', {
+          QueueNamePrefix: 'a-',
+          MaxResults: 2,
+          ...(NextToken === undefined ? {} : { NextToken }),
+        });
+        pages.push((page.QueueUrls ?? []).map(nameOf));
+        NextToken = page.NextToken;
+      } while (NextToken !== undefined && pages.length < 4);
+      assert.deepEqual(pages, [['a-1', 'a-2'], ['a-3']]);
+      const none = await c.client.call('ListQueues', { QueueNamePrefix: 'c' });
+      assert.deepEqual(none.QueueUrls ?? [], []);
+    });
+
+    titled('attributes that are set are the ones that are shown', async (c) => {
+      const QueueUrl = await createQueue(c.client, 'jobs');
+      await c.client.call('SetQueueAttributes', {
+        QueueUrl,
+        Attributes: { DelaySeconds: '7', MessageRetentionPeriod: '600' },
+      });
+      const { Attributes } = await c.client.call('GetQueueAttributes', {
+        QueueUrl,
+        AttributeNames: ['DelaySeconds', 'MessageRetentionPeriod'],
+      });
+      assert.deepEqual(Attributes, { DelaySeconds: '7', MessageRetentionPeriod: '600' });
+    });
+
+    titled('tags are kept as they were given, replaced and removed', async (c) => {
+      const { QueueUrl } = await c.client.call('CreateQueue', {
+        QueueName: 'jobs',
+        tags: { team: 'mail + post', stage: 'test' },
+      });
+      await c.client.call('TagQueue', { QueueUrl, Tags: { team: 'post', empty: '' } });
+      await c.client.call('UntagQueue', { QueueUrl, TagKeys: ['stage', 'unknown'] });
+      const { Tags } = await c.client.call('ListQueueTags', { QueueUrl });
+      assert.deepEqual(Tags, { team: 'post', empty: '' });
+      await c.client.call('UntagQueue', { QueueUrl, TagKeys: ['team', 'empty'] });
+      const none = await c.client.call('ListQueueTags', { QueueUrl });
+      assert.deepEqual(none.Tags ?? {}, {});
+    });
+
+    titled('a permission is a statement of the policy until it is removed', async (c) => {
+      const QueueUrl = await createQueue(c.client, 'jobs');
+      await c.client.call('AddPermission', {
+        QueueUrl,
+        Label: 'partner',
+        AWSAccountIds: ['111111111111', '222222222222'],
+        Actions: ['SendMessage', 'ReceiveMessage'],
+      });
+      const policy = JSON.parse((await attributesOf(c.client, QueueUrl))['Policy'] ?? '{}');
+      assert.equal(policy.Statement.length, 1);
+      assert.equal(policy.Statement[0].Sid, 'partner');
+      assert.deepEqual(policy.Statement[0].Principal.AWS, [
+        'arn:aws:iam::111111111111:root',
+        'arn:aws:iam::222222222222:root',
+      ]);
+      assert.deepEqual(policy.Statement[0].Action, ['SQS:SendMessage', 'SQS:ReceiveMessage']);
+      await c.client.call('RemovePermission', { QueueUrl, Label: 'partner' });
+      assert.equal((await attributesOf(c.client, QueueUrl))['Policy'], undefined);
+    });
+
+    titled('a policy comes back as the text that was set', async (c) => {
+      const QueueUrl = await createQueue(c.client, 'jobs');
+      const Policy = JSON.stringify({
+        Version: '2012-10-17',
+        Statement: [{ Effect: 'Allow', Principal: '*', Action: 'sqs:SendMessage', Resource: '*' }],
+      });
+      await c.client.call('SetQueueAttributes', { QueueUrl, Attributes: { Policy } });
+      assert.equal((await attributesOf(c.client, QueueUrl))['Policy'], Policy);
+    });
+
+    titled('the name of a deleted queue is free again after 60 seconds', async (c) => {
+      const QueueUrl = await createQueue(c.client, 'jobs');
+      await c.client.call('DeleteQueue', { QueueUrl });
+      await refused(
+        c.client.call('CreateQueue', { QueueName: 'jobs' }),
+        'AWS.SimpleQueueService.QueueDeletedRecently',
+        400,
+      );
+      await c.server.clock.advance(60);
+      await c.client.call('CreateQueue', { QueueName: 'jobs' });
+    });
+
+    titled('a purge removes all messages, and the next may come after 60 seconds', async (c) => {
+      const QueueUrl = await createQueue(c.client, 'jobs');
+      await c.client.call('SendMessage', { QueueUrl, MessageBody: 'a' });
+      await c.client.call('PurgeQueue', { QueueUrl });
+      assert.deepEqual(await receive(c.client, { QueueUrl }), []);
+      await refused(
+        c.client.call('PurgeQueue', { QueueUrl }),
+        'AWS.SimpleQueueService.PurgeQueueInProgress',
+        403,
+      );
+      await c.server.clock.advance(60);
+      await c.client.call('PurgeQueue', { QueueUrl });
+    });
+  });
+
+  describe('messages', () => {
+    titled('a message comes back character by character, with its attributes', async (c) => {
+      const QueueUrl = await createQueue(c.client, 'jobs');
+      const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
+      const MessageAttributes = {
+        text: { DataType: 'String', StringValue: awkwardText },
+        'count.total': { DataType: 'Number.int', StringValue: '-12.50' },
+        bytes: { DataType: 'Binary.png', BinaryValue: bytes },
+      };
+      await c.client.call('SendMessage', {
+        QueueUrl,
+        MessageBody: awkwardText,
+        MessageAttributes,
+        MessageSystemAttributes: {
+          AWSTraceHeader: { DataType: 'String', StringValue: 'Root=1-5759e988' },
+        },
+      });
+      const [message] = await receive(c.client, {
+        QueueUrl,
+        AttributeNames: ['All'],
+        MessageAttributeNames: ['All'],
+      });
+      assert.equal(message?.Body, awkwardText);
+      assert.equal(message?.Attributes?.AWSTraceHeader, 'Root=1-5759e988');
+      assert.equal(message?.Attributes?.ApproximateReceiveCount, '1');
+      const { text, bytes: binary, 'count.total': count } = message?.MessageAttributes ?? {};
+      assert.deepEqual(
+        [text?.DataType, text?.StringValue, count?.DataType, count?.StringValue],
+        ['String', awkwardText, 'Number.int', '-12.50'],
+      );
+      assert.equal(binary?.DataType, 'Binary.png');
+      assert.deepEqual(new Uint8Array(binary?.BinaryValue ?? []), bytes);
+    });
+
+    titled('the digests are those that AWS computes', async (c) => {
+      const QueueUrl = await createQueue(c.client, 'jobs');
+      const sent = await c.client.call('SendMessage', {
+        QueueUrl,
+        MessageBody: 'hello',
+        MessageAttributes: {
+          color: { DataType: 'String', StringValue: 'blue' },
+          count: { DataType: 'Number', StringValue: '3' },
+          blob: { DataType: 'Binary', BinaryValue: Uint8Array.of(1, 2, 3) },
+        },
+      });
+      assert.equal(sent.MD5OfMessageBody, '5d41402abc4b2a76b9719d911017c592');
+      assert.equal(sent.MD5OfMessageAttributes, 'd838729972a4b70e2d2acd9d59ac847c');
+      assert.match(sent.MessageId ?? '', uuid);
+      const [message] = await receive(c.client, { QueueUrl, MessageAttributeNames: ['All'] });
+      assert.equal(message?.MD5OfBody, '5d41402abc4b2a76b9719d911017c592');
+      assert.equal(message?.MD5OfMessageAttributes, 'd838729972a4b70e2d2acd9d59ac847c');
+    });
+
+    titled('only the attributes asked for come along', async (c) => {
+      const QueueUrl = await createQueue(c.client, 'jobs');
+      const value = { DataType: 'String', StringValue: 'x' };
+      await c.client.call('SendMessage', {
+        QueueUrl,
+        MessageBody: 'a',
+        MessageAttributes: { 'trace.a': value, 'trace.b': value, other: value },
+      });
+      const look = async (input: Omit<Input<'ReceiveMessage'>, 'QueueUrl'>): Promise<unknown> => {
+        const [message] = await receive(c.client, { QueueUrl, VisibilityTimeout: 0, ...input });
+        return [message?.Attributes, message?.MessageAttributes].map((found) =>
+          Object.keys(found ?? {}).sort(),
+        );
+      };
+      assert.deepEqual(await look({}), [[], []]);
+      assert.deepEqual(await look({ AttributeNames: ['SenderId'] as never }), [['SenderId'], []]);
+      assert.deepEqual(await look({ MessageAttributeNames: ['trace.*'] }), [
+        [],
+        ['trace.a', 'trace.b'],
+      ]);
+    });
+
+    titled('a batch goes through but for the entry that is wrong', async (c) => {
+      const QueueUrl = await createQueue(c.client, 'jobs');
+      const { Successful, Failed } = await c.client.call('SendMessageBatch', {
+        QueueUrl,
+        Entries: [
+          { Id: 'first', MessageBody: awkwardText },
+          { Id: 'late', MessageBody: 'b', DelaySeconds: 901 },
+          { Id: 'third', MessageBody: 'c', DelaySeconds: 5 },
+        ],
+      });
+      assert.deepEqual(
+        Successful?.map(({ Id }) => Id),
+        ['first', 'third'],
+      );
+      assert.deepEqual(
+        Failed?.map(({ Id, Code, SenderFault }) => ({ Id, Code, SenderFault })),
+        [{ Id: 'late', Code: 'InvalidParameterValue', SenderFault: true }],
+      );
+      assert.match(Failed?.[0]?.Message ?? '', /DelaySeconds must be >= 0 and <= 900/);
+      assert.deepEqual(await bodies(c.client, { QueueUrl }), [awkwardText]);
+      await c.server.clock.advance(5);
+      assert.deepEqual(await bodies(c.client, { QueueUrl }), ['c']);
+    });
+
+    titled('a batch of deletions goes through but for the handle that is none', async (c) => {
+      const QueueUrl = await createQueue(c.client, 'jobs');
+      await sendAll(c.client, QueueUrl, ['a', 'b']);
+      const received = await receive(c.client, { QueueUrl, MaxNumberOfMessages: 10 });
+      const { Successful, Failed } = await c.client.call('DeleteMessageBatch', {
+        QueueUrl,
+        Entries: [
+          { Id: 'one', ReceiptHandle: received[0]?.ReceiptHandle },
+          { Id: 'two', ReceiptHandle: 'no handle' },
+          { Id: 'three', ReceiptHandle: received[1]?.ReceiptHandle },
+        ],
+      });
+      assert.deepEqual(
+        Successful?.map(({ Id }) => Id),
+        ['one', 'three'],
+      );
+      assert.deepEqual(
+        Failed?.map(({ Id, Code, SenderFault }) => ({ Id, Code, SenderFault })),
+        [{ Id: 'two', Code: 'ReceiptHandleIsInvalid', SenderFault: true }],
+      );
+      await c.server.clock.advance(visibility);
+      assert.deepEqual(await bodies(c.client, { QueueUrl }), []);
+    });
+
+    titled('a message is away for as long as its visibility timeout says', async (c) => {
+      const QueueUrl = await createQueue(c.client, 'jobs');
+      await sendAll(c.client, QueueUrl, ['a']);
+      const [first] = await receive(c.client, { QueueUrl, VisibilityTimeout: 10 });
+      await c.client.call('ChangeMessageVisibility', {
+        QueueUrl,
+        ReceiptHandle: first?.ReceiptHandle,
+        VisibilityTimeout: 100,
+      });
+      await c.server.clock.advance(99);
+      assert.deepEqual(await bodies(c.client, { QueueUrl }), []);
+      await c.server.clock.advance(1);
+      const [again] = await receive(c.client, { QueueUrl, AttributeNames: ['All'] });
+      assert.equal(again?.Attributes?.ApproximateReceiveCount, '2');
+      await c.client.call('ChangeMessageVisibility', {
+        QueueUrl,
+        ReceiptHandle: again?.ReceiptHandle,
+        VisibilityTimeout: 0,
+      });
+      assert.deepEqual(await bodies(c.client, { QueueUrl }), ['a']);
+    });
+
+    titled('timeouts changed in a batch hold for each message on its own', async (c) => {
+      const QueueUrl = await createQueue(c.client, 'jobs');
+      await sendAll(c.client, QueueUrl, ['a', 'b', 'c']);
+      const received = await receive(c.client, { QueueUrl, MaxNumberOfMessages: 10 });
+      const timeouts = [0, 43_201, 200];
+      const { Successful, Failed } = await c.client.call('ChangeMessageVisibilityBatch', {
+        QueueUrl,
+        Entries: received.map(({ Body, ReceiptHandle }, index) => ({
+          Id: Body,
+          ReceiptHandle,
+          VisibilityTimeout: timeouts[index],
+        })),
+      });
+      assert.deepEqual(
+        [Successful?.map(({ Id }) => Id), Failed?.map(({ Id }) => Id)],
+        [['a', 'c'], ['b']],
+      );
+      assert.deepEqual(await bodies(c.client, { QueueUrl }), ['a']);
+      await c.server.clock.advance(visibility);
+      // A standard queue promises no order.
+      assert.deepEqual((await bodies(c.client, { QueueUrl })).sort(), ['a', 'b']);
+      await c.server.clock.advance(200 - visibility);
+      assert.deepEqual((await bodies(c.client, { QueueUrl })).sort(), ['a', 'b', 'c']);
+    });
+
+    titled('a long poll has a message as soon as one is sent', async (c) => {
+      const QueueUrl = await createQueue(c.client, 'jobs');
+      const arrived = nextArrival(c.server);
+      const waiting = bodies(c.client, { QueueUrl, WaitTimeSeconds: 20 });
+      await arrived;
+      await sendAll(c.client, QueueUrl, ['a']);
+      assert.deepEqual(await waiting, ['a']);
+    });
+
+    titled('a long poll ends with nothing when its time is over', async (c) => {
+      const QueueUrl = await createQueue(c.client, 'jobs');
+      const arrived = nextArrival(c.server);
+      const waiting = bodies(c.client, { QueueUrl, WaitTimeSeconds: 20 });
+      await arrived;
+      await c.server.clock.advance(20);
+      assert.deepEqual(await waiting, []);
+    });
+  });
+
+  describe('FIFO queues', () => {
+    titled("a duplicate is answered with the first message's id, and is no message", async (c) => {
+      const QueueUrl = await createQueue(c.client, 'jobs.fifo');
+      const send = (MessageBody: string, MessageDeduplicationId: string) =>
+        c.client.call('SendMessage', {
+          QueueUrl,
+          MessageBody,
+          MessageGroupId: 'g',
+          MessageDeduplicationId,
+        });
+      const first = await send('a', 'd-1');
+      const second = await send('b', 'd-2');
+      const again = await send('a', 'd-1');
+      assert.deepEqual(
+        [again.MessageId, again.SequenceNumber],
+        [first.MessageId, first.SequenceNumber],
+      );
+      assert.ok(BigInt(second.SequenceNumber ?? 0) > BigInt(first.SequenceNumber ?? 0));
+      assert.equal(first.SequenceNumber?.length, 20);
+      assert.deepEqual(await bodies(c.client, { QueueUrl }), ['a', 'b']);
+    });
+
+    titled('the same id is a new message once the window has closed', async (c) => {
+      const QueueUrl = await createQueue(c.client, 'jobs.fifo');
+      const send = async () => {
+        const sent = await c.client.call('SendMessage', {
+          QueueUrl,
+          MessageBody: 'a',
+          MessageGroupId: 'g',
+          MessageDeduplicationId: 'd',
+        });
+        return sent.MessageId;
+      };
+      const first = await send();
+      await c.server.clock.advance(window - 1);
+      assert.equal(await send(), first);
+      await c.server.clock.advance(1);
+      assert.notEqual(await send(), first);
+    });
+
+    titled('equal bodies are one message on a queue that compares contents', async (c) => {
+      const { QueueUrl } = await c.client.call('CreateQueue', {
+        QueueName: 'jobs.fifo',
+        Attributes: { FifoQueue: 'true', ContentBasedDeduplication: 'true' },
+      });
+      const Entries = ['a', 'b', 'a'].map((MessageBody, index) => ({
+        Id: String(index),
+        MessageBody,
+        MessageGroupId: 'g',
+      }));
+      const { Successful } = await c.client.call('SendMessageBatch', { QueueUrl, Entries });
+      assert.equal(Successful?.length, 3);
+      assert.equal(Successful?.[2]?.MessageId, Successful?.[0]?.MessageId);
+      assert.deepEqual(await bodies(c.client, { QueueUrl }), ['a', 'b']);
+    });
+
+    titled('a group waits for its message in flight, other groups do not', async (c) => {
+      const QueueUrl = await createQueue(c.client, 'jobs.fifo');
+      await sendAll(c.client, QueueUrl, ['x-1', 'x-2', 'y-1']);
+      const [first] = await receive(c.client, { QueueUrl });
+      assert.equal(first?.Body, 'x-1');
+      assert.deepEqual(await bodies(c.client, { QueueUrl }), ['y-1']);
+      await remove(c.client, QueueUrl, first);
+      assert.deepEqual(await bodies(c.client, { QueueUrl }), ['x-2']);
+    });
+
+    titled('a receive attempt asked again has the same messages and handles', async (c) => {
+      const QueueUrl = await createQueue(c.client, 'jobs.fifo');
+      await sendAll(c.client, QueueUrl, ['x-1', 'x-2', 'x-3']);
+      const attempt = async (ReceiveRequestAttemptId: string): Promise<unknown> => {
+        const messages = await receive(c.client, {
+          QueueUrl,
+          ReceiveRequestAttemptId,
+          MaxNumberOfMessages: 2,
+        });
+        return messages.map(({ MessageId, ReceiptHandle, Body }) => ({
+          MessageId,
+          ReceiptHandle,
+          Body,
+        }));
+      };
+      const first = await attempt('attempt-1');
+      assert.equal((first as unknown[]).length, 2);
+      assert.deepEqual(await attempt('attempt-1'), first);
+      assert.deepEqual(await attempt('attempt-2'), []);
+    });
+
+    titled('a handle whose timeout is over deletes nothing', async (c) => {
+      const QueueUrl = await createQueue(c.client, 'jobs.fifo');
+      await sendAll(c.client, QueueUrl, ['x-1']);
+      const [message] = await receive(c.client, { QueueUrl });
+      await c.server.clock.advance(visibility);
+      await refused(
+        remove(c.client, QueueUrl, message),
+        'InvalidParameterValue',
+        400,
+        /The receipt handle has expired/,
+      );
+      assert.deepEqual(await bodies(c.client, { QueueUrl }), ['x-1']);
+    });
+
+    titled('what is received too often goes to the dead-letter queue', async (c) => {
+      const { deadUrl, QueueUrl, arn } = await createWithDeadLetters(c.client, 2);
+      const sources = await c.client.call('ListDeadLetterSourceQueues', { QueueUrl: deadUrl });
+      assert.deepEqual(sources.queueUrls, [QueueUrl]);
+      const sent = await sendAll(c.client, QueueUrl, ['x-1', 'x-2']);
+      for (let time = 0; time < 2; time += 1) {
+        assert.deepEqual(await bodies(c.client, { QueueUrl }, 1), ['x-1']);
+        await c.server.clock.advance(visibility);
+      }
+      assert.deepEqual(await bodies(c.client, { QueueUrl }, 1), ['x-2']);
+      const [dead] = await receive(c.client, { QueueUrl: deadUrl, AttributeNames: ['All'] });
+      assert.equal(dead?.MessageId, sent[0]);
+      assert.equal(dead?.Attributes?.DeadLetterQueueSourceArn, arn);
+      assert.equal(dead?.Attributes?.MessageGroupId, 'x');
+    });
+
+    titled('a move task takes dead letters back to where they came from', async (c, t) => {
+      if (!c.client.has('StartMessageMoveTask')) {
+        t.skip('this client is from before June 2023 and has no move tasks');
+        return;
+      }
+      const { deadUrl, deadArn, QueueUrl } = await createWithDeadLetters(c.client, 1);
+      await sendAll(c.client, QueueUrl, ['x-1', 'x-2', 'x-3']);
+      await bodies(c.client, { QueueUrl });
+      await c.server.clock.advance(visibility);
+      assert.deepEqual(await bodies(c.client, { QueueUrl }), []);
+      const { TaskHandle } = await c.client.call('StartMessageMoveTask', {
+        SourceArn: deadArn,
+        MaxNumberOfMessagesPerSecond: 1,
+      });
+      const task = async () => {
+        const { Results } = await c.client.call('ListMessageMoveTasks', { SourceArn: deadArn });
+        return Results?.[0];
+      };
+      const running = await task();
+      assert.deepEqual(
+        [running?.Status, running?.TaskHandle, running?.ApproximateNumberOfMessagesToMove],
+        ['RUNNING', TaskHandle, 3],
+      );
+      await c.server.clock.advance(1);
+      const { ApproximateNumberOfMessagesMoved } = await c.client.call('CancelMessageMoveTask', {
+        TaskHandle,
+      });
+      assert.equal(ApproximateNumberOfMessagesMoved, 2);
+      await c.server.clock.advance(5);
+      assert.equal((await task())?.Status, 'CANCELLED');
+      assert.deepEqual(await bodies(c.client, { QueueUrl }), ['x-1', 'x-2']);
+      await c.client.call('StartMessageMoveTask', { SourceArn: deadArn });
+      await c.server.clock.advance(5);
+      assert.equal((await task())?.Status, 'COMPLETED');
+      assert.deepEqual(await bodies(c.client, { QueueUrl: deadUrl }), []);
+      await c.server.clock.advance(visibility);
+      assert.deepEqual(await bodies(c.client, { QueueUrl }), ['x-3']);
+    });
+  });
+
+  describe('errors', () => {
+    titled('an error keeps its code, its status and its text', async (c) => {
+      const QueueUrl = await createQueue(c.client, 'jobs');
+      const missing = `${c.server.url}/000000000000/missing`;
+      await refused(
+        c.client.call('SendMessage', { QueueUrl: missing, MessageBody: 'a' }),
+        'AWS.SimpleQueueService.NonExistentQueue',
+        400,
+        kind.wire === 'json'
+          ? /The specified queue does not exist\./
+          : /The specified queue does not exist for this wsdl version\./,
+      );
+      await refused(
+        c.client.call('DeleteMessage', { QueueUrl, ReceiptHandle: '<&>' }),
+        'ReceiptHandleIsInvalid',
+        404,
+        /The input receipt handle "<&>" is not a valid receipt handle\./,
+      );
+      await refused(
+        c.client.call('ReceiveMessage', { QueueUrl, MaxNumberOfMessages: 11 }),
+        'InvalidParameterValue',
+        400,
+        /Value 11 for parameter MaxNumberOfMessages is invalid\./,
+      );
+      await refused(
+        c.client.call('SendMessageBatch', {
+          QueueUrl,
+          Entries: ['a', 'a'].map((Id) => ({ Id, MessageBody: 'x' })),
+        }),
+        'AWS.SimpleQueueService.BatchEntryIdsNotDistinct',
+        400,
+        /Id a repeated\./,
+      );
+      await refused(
+        c.client.call('SetQueueAttributes', { QueueUrl, Attributes: { Colour: 'red' } as never }),
+        'InvalidAttributeName',
+        400,
+        /Unknown Attribute Colour\./,
+      );
+    });
+  });
+}
+
+type Opened = Awaited<ReturnType<typeof open>>;
+
+async function createQueue(client: WireClient, QueueName: string): Promise<string> {
+  const Attributes = { FifoQueue: 'true' };
+  const isFifo = QueueName.endsWith('.fifo');
+  const { QueueUrl } = await client.call('CreateQueue', {
+    QueueName,
+    ...(isFifo ? { Attributes } : {}),
+  });
+  return QueueUrl ?? '';
+}
+
+/** The FIFO queues `jobs.fifo` and `dead.fifo`. */
+async function createWithDeadLetters(
+  client: WireClient,
+  maxReceiveCount: number,
+): Promise<{ QueueUrl: string; arn: string; deadUrl: string; deadArn: string }> {
+  const deadUrl = await createQueue(client, 'dead.fifo');
+  const { QueueArn: deadArn = '' } = await attributesOf(client, deadUrl);
+  const QueueUrl = await createQueue(client, 'jobs.fifo');
+  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: deadArn, maxReceiveCount });
+  await client.call('SetQueueAttributes', { QueueUrl, Attributes: { RedrivePolicy } });
+  const { QueueArn: arn = '' } = await attributesOf(client, QueueUrl);
+  return { QueueUrl, arn, deadUrl, deadArn };
+}
+
+async function attributesOf(
+  client: WireClient,
+  QueueUrl: string | undefined,
+): Promise<Partial<Record<string, string>>> {
+  const { Attributes } = await client.call('GetQueueAttributes', {
+    QueueUrl,
+    AttributeNames: ['All'],
+  });
+  return Attributes ?? {};
+}
+
+/** One message a body, in order; on a FIFO queue the group is what stands before the dash. Gives the message ids. */
+async function sendAll(
+  client: WireClient,
+  QueueUrl: string,
+  texts: readonly string[],
+): Promise<(string | undefined)[]> {
+  const ids: (string | undefined)[] = [];
+  for (const MessageBody of texts) {
+    const fifo = { MessageGroupId: MessageBody.split('-')[0], MessageDeduplicationId: MessageBody };
+    const isFifo = QueueUrl.endsWith('.fifo');
+    const sent = await client.call('SendMessage', {
+      QueueUrl,
+      MessageBody,
+      ...(isFifo ? fifo : {}),
+    });
+    ids.push(sent.MessageId);
+  }
+  return ids;
+}
+
+async function receive(client: WireClient, input: Input<'ReceiveMessage'>): Promise<Message[]> {
+  const { Messages } = await client.call('ReceiveMessage', input);
+  return Messages ?? [];
+}
+
+async function bodies(
+  client: WireClient,
+  input: Input<'ReceiveMessage'>,
+  MaxNumberOfMessages = 10,
+): Promise<(string | undefined)[]> {
+  const messages = await receive(client, { MaxNumberOfMessages, ...input });
+  return messages.map(({ Body }) => Body);
+}
+
+function remove(
+  client: WireClient,
+  QueueUrl: string,
+  message: Message | undefined,
+): Promise<unknown> {
+  return client.call('DeleteMessage', { QueueUrl, ReceiptHandle: message?.ReceiptHandle });
+}
+
+async function refused(
+  call: Promise<unknown>,
+  code: string,
+  status: number,
+  text: RegExp = /./,
+): Promise<void> {
+  await assert.rejects(call, (error) => {
+    assert.ok(error instanceof CallError, String(error));
+    assert.deepEqual([error.code, error.status], [code, status]);
+    assert.match(error.message, text);
+    return true;
+  });
+}
+
+function nameOf(queueUrl: string): string {
+  return queueUrl.slice(queueUrl.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,83 @@
+/**
+ * What the tests with real clients stand on: a listening server for each test, with a clock that stands still until the
+ * test moves it, and a way to know what has reached the server, so that no test has to sleep. Everything is closed when
+ * the test ends, the clients before the server.
+ */
+
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { TestContext } from 'node:test';
+import { startTestServer, type TestServer, type TestServerOptions } from '../../src/testing.ts';
+import type { ClientKind, WireClient } from './wire-client.ts';
+
+/** Long enough for a machine under load; on a clock that stands still, what does not come never comes. */
+export const testMsMax = 30_000;
+
+export async function openServer(
+  t: TestContext,
+  options: TestServerOptions = {},
+): Promise<TestServer> {
+  const server = await startTestServer({ clock: 'manual', ...options });
+  atEnd(t, () => server.close());
+  return server;
+}
+
+export async function open(
+  t: TestContext,
+  kind: ClientKind,
+): Promise<{ server: TestServer; client: WireClient }> {
+  const server = await openServer(t);
+  const client = kind.open(server.url);
+  atEnd(t, () => client.close());
+  return { server, client };
+}
+
+type Step = () => void | Promise<void>;
+
+const steps: WeakMap<TestContext, Step[]> = new WeakMap();
+
+/** Like `t.after`, but what was opened last is closed first. */
+export function atEnd(t: TestContext, step: Step): void {
+  const known = steps.get(t);
+  if (known !== undefined) {
+    known.push(step);
+    return;
+  }
+  const own = [step];
+  steps.set(t, own);
+  t.after(async () => {
+    for (const each of own.reverse()) await each();
+  });
+}
+
+export interface Arrival {
+  readonly headers: IncomingMessage['headers'];
+  /** The client has its answer, or has gone away. */
+  readonly ended: Promise<void>;
+}
+
+/**
+ * The next request that the server gets, once it has been read and acted upon: a receive that finds nothing is waiting
+ * by then. Node tells of each request before our server hears of it, so this `end` listener is the first; the server's
+ * own runs right after it and reaches the waiting line in microtasks, which are done before the next immediate.
+ */
+export function nextArrival(server: TestServer): Promise<Arrival> {
+  const channel = 'http.server.request.start';
+  const port = Number(new URL(server.url).port);
+  return new Promise((resolve) => {
+    const onRequest = (message: unknown): void => {
+      const { request, response, socket } = message as {
+        request: IncomingMessage;
+        response: ServerResponse;
+        socket: Socket;
+      };
+      if (socket.localPort !== port) return;
+      unsubscribe(channel, onRequest);
+      const ended = new Promise<void>((resolve) => response.once('close', resolve));
+      const { headers } = request;
+      request.once('end', () => setImmediate(resolve, { headers, ended }));
+    };
+    subscribe(channel, onRequest);
+  });
+}
