@@ -64,7 +64,17 @@ function build() {
   const stamp = buildStamp();
   run('tsc -b', process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b']);
   removeStaleOutputs();
+  linkCommand();
   writeFileSync(buildStampFile, stamp);
+}
+
+/** Makes `npx oncemq` work: npm could not link the command when it installed, since it was not built yet. */
+function linkCommand() {
+  const command = join(root, 'packages', 'broker', 'dist', 'src', 'cli', 'main.js');
+  const isLinked = existsSync(join(root, 'node_modules', '.bin', 'oncemq'));
+  if (isLinked && statSync(command).mode & 0o100) return;
+  const step = 'npm rebuild oncemq';
+  run(step, 'npm', ['rebuild', 'oncemq', '--ignore-scripts', '--loglevel=error']);
 }
 
 /** The compiler leaves the outputs of a deleted source behind, and a stale test would still run. */
