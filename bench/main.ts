@@ -5,9 +5,11 @@
 
 import { cpus, totalmem } from 'node:os';
 import { benchEngine } from './engine.ts';
+import { benchHttp } from './http.ts';
 
 const questions: Readonly<Record<string, (flags: readonly string[]) => Promise<void>>> = {
   engine: benchEngine,
+  http: benchHttp,
 };
 
 const [asked, ...flags] = process.argv.slice(2);
@@ -17,6 +19,12 @@ if (unknown !== undefined) {
   process.stderr.write(
     `bench: there is no question ${unknown}. Known: ${Object.keys(questions).join(', ')}.\n`,
   );
+  process.exit(2);
+}
+
+const isFileAsked = process.argv.includes('--json') || process.argv.includes('--svg');
+if (isFileAsked && names.length > 1) {
+  process.stderr.write('bench: name the question whose results the file is for.\n');
   process.exit(2);
 }
 

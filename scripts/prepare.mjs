@@ -121,7 +121,7 @@ function buildStamp() {
   const hash = createHash('sha256').update(installStamp());
   const configs = readdirSync(root).filter((name) => /^tsconfig.*\.json$/.test(name));
   const sources = sourceFolders.flatMap((folder) =>
-    filesUnder(join(root, folder), ['node_modules', 'dist']),
+    filesUnder(join(root, folder), ['node_modules', 'dist', 'results']),
   );
   for (const file of [...configs.map((name) => join(root, name)), ...sources]) {
     const { mtimeMs, size } = statSync(file);

@@ -3,17 +3,24 @@
 // reference.test.ts.
 
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { settings } from '#broker/server/config.js';
 
 test('the code on the first screen of README is that of the first example', () => {
-  const [, block = ''] = /```ts\n([^]*?)```/.exec(readFileSync('README.md', 'utf8')) ?? [];
+  const [, block = ''] = /```ts\n([\s\S]*?)```/.exec(readFileSync('README.md', 'utf8')) ?? [];
   const example = readFileSync('examples/01-send-and-receive/main.ts', 'utf8');
   // The example starts a server of its own, so only what follows the client is the same to the letter.
   const shown = block.slice(block.indexOf('const { QueueUrl }')).trim();
   assert.ok(shown.length > 100);
   assert.ok(example.includes(shown), shown);
+});
+
+test('the id that README explains is that of the body it sends', () => {
+  const readme = readFileSync('README.md', 'utf8');
+  const body = /MessageBody: '([^']+)'/.exec(readme)?.[1] as string;
+  assert.ok(readme.includes(`id         ${createHash('sha256').update(body).digest('hex')}`));
 });
 
 describe('every setting is in the guide', () => {

@@ -255,7 +255,7 @@ function addresses(files: readonly RepositoryFile[], folders: readonly string[])
   const registry = /\bregistry\.[\w-]+\.\w|:\/\/[^\s"'/]*registry/;
   const homes = ['/home/\\w', '/Users/\\w', '[A-Z]:\\\\+Users'];
   const starts = [...homes, ...folders.map((folder) => `${folder.replace(/\W/g, '\\$&')}/`)];
-  // Only where a path can start: "packages/work/x" is no path below "/work".
+  // Only where a path can start: "packages/elsewhere/x" is no path below "/elsewhere".
   const machine = new RegExp(`(^|[\\s"'\`(=:<]|file://)(${starts.join('|')})`, 'm');
   return files.flatMap(({ path, text }) => [
     ...(fetched.test(text) ? [`${path}: says where a package was fetched from`] : []),

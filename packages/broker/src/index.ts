@@ -3,11 +3,13 @@
  * storage, api and server stays internal, whatever the file layout.
  */
 
-import { readConfig } from './server/config.ts';
-import { type RunningServer, start } from './server/start-server.ts';
+import { type Config, readConfig } from './server/config.ts';
+import { type Started, start } from './server/start-server.ts';
 
 export { ConfigError } from './server/config.ts';
-export type { RunningServer } from './server/start-server.ts';
+
+/** A running server: where it listens, what it was told, and how to stop it. */
+export type RunningServer = Omit<Started, 'backend'>;
 
 /** What `oncemq serve` takes as flags, in camel case; absent ones have their defaults. */
 export interface ServerOptions {
@@ -34,12 +36,18 @@ export interface ServerOptions {
 }
 
 /** Starts a server in this process. The environment is not read. */
-export function startServer(options: ServerOptions = {}): Promise<RunningServer> {
+export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
+  const { backend: _, ...server } = await start(configOf(options));
+  return server;
+}
+
+/** The whole configuration that the options stand for. */
+export function configOf(options: ServerOptions): Config {
   const flags = Object.entries(options)
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => [
       key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
       String(value),
     ]);
-  return start(readConfig(Object.fromEntries(flags), {}));
+  return readConfig(Object.fromEntries(flags), {});
 }

@@ -4,7 +4,8 @@
  */
 
 import type { Event } from './core/events.ts';
-import { type ServerOptions, startServer } from './index.ts';
+import { configOf, type ServerOptions } from './index.ts';
+import { start } from './server/start-server.ts';
 
 export type { Event } from './core/events.ts';
 
@@ -39,7 +40,7 @@ const eventsMax = 10_000;
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { clock = 'virtual', ...others } = options;
-  const server = await startServer({ log: 'silent', ...others, clock, port: 0 });
+  const server = await start(configOf({ log: 'silent', ...others, clock, port: 0 }));
   const { backend, url, close } = server;
   const events: Event[] = [];
   backend.listen((event) => {

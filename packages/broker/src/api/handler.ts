@@ -40,15 +40,13 @@ export interface Api {
 
 export function createApi(options: ApiOptions): Api {
   const publicUrl = options.publicUrl?.replace(/\/+$/, '');
-  const surroundings: Surroundings = { ...options, publicUrl };
+  const trimmed: ApiOptions = { ...options, publicUrl };
   return {
-    handle: (request) => handle(request, surroundings),
+    handle: (request) => handle(request, trimmed),
     fail: ({ headers, requestId }, code, detail) =>
       formOf(headers).fail(fault(code, detail), requestId),
   };
 }
-
-type Surroundings = ApiOptions;
 
 interface RunnableAction extends NamedAction {
   readonly run: Action;
@@ -62,20 +60,20 @@ const actions: ReadonlyMap<string, RunnableAction> = new Map(
   }),
 );
 
-async function handle(request: ApiRequest, surroundings: Surroundings): Promise<ApiResponse> {
+async function handle(request: ApiRequest, options: ApiOptions): Promise<ApiResponse> {
   const { requestId } = request;
   const form = formOf(request.headers);
   try {
     const read = form.read(request, actions);
     if (!read.ok) return form.fail(read, requestId);
     const { action, input } = read;
-    const answer = await action.run(input, new RequestCall(request, surroundings));
+    const answer = await action.run(input, new RequestCall(request, options));
     if (!answer.ok) return form.fail(answer, requestId);
     const response = form.answer(action, answer.output ?? noOutput, requestId);
     const { duplicateOf = [] } = answer;
     return duplicateOf.length === 0 ? response : withOriginals(response, duplicateOf);
   } catch (error) {
-    surroundings.onError?.(error);
+    options.onError?.(error);
     return form.fail(fault('internal-failure'), requestId);
   }
 }
@@ -101,7 +99,7 @@ class RequestCall implements Call {
   readonly #request: ApiRequest;
   readonly #publicUrl: string | undefined;
 
-  constructor(request: ApiRequest, { backend, publicUrl }: Surroundings) {
+  constructor(request: ApiRequest, { backend, publicUrl }: ApiOptions) {
     this.backend = backend;
     this.#request = request;
     this.#publicUrl = publicUrl;

@@ -35,6 +35,6 @@ try {
   }
 } catch (error) {
   const isOurs = error instanceof ConfigError || error instanceof UsageError;
-  process.stderr.write(`oncemq: ${isOurs ? error.message : String(error)}\n`);
+  process.stderr.write(`oncemq: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = isOurs ? 2 : 1;
 }

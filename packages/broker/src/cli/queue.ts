@@ -35,11 +35,20 @@ type QueueCommand = (
 
 const commands: Readonly<Record<string, QueueCommand>> = { list, peek, explain, purge, redrive };
 
+/** How many words may follow a command; one, the queue's name, if not said. */
+const wordsOf: Readonly<Record<string, number>> = { list: 0, explain: 2 };
+
 export async function queueCommand(args: readonly string[]): Promise<void> {
   const { words, flags } = readArguments(args, ['json']);
   const [name, ...rest] = words;
   const command = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) throw new UsageError(queueUsage);
+  const wordsMax = wordsOf[name as string] ?? 1;
+  if (rest.length > wordsMax) {
+    throw new UsageError(
+      `${name} does not know what to do with ${rest[wordsMax]}.\n\n${queueUsage}`,
+    );
+  }
   const unknown = Object.keys(flags).find((flag) => !known.includes(flag));
   if (unknown !== undefined)
     throw new UsageError(`There is no flag --${unknown}.\n\n${queueUsage}`);
@@ -176,8 +185,11 @@ async function redrive(
   flags: Flags,
   print: Print,
 ): Promise<void> {
-  const source = await arnOf(remote, nameOf(words));
   const { to, rate } = flags;
+  if (rate !== undefined && !/^\d+$/.test(rate)) {
+    throw new UsageError(`--rate takes a number of messages a second, not ${rate}.`);
+  }
+  const source = await arnOf(remote, nameOf(words));
   const answer = await remote.sqs('StartMessageMoveTask', {
     SourceArn: source,
     ...(to === undefined ? {} : { DestinationArn: await arnOf(remote, to) }),

@@ -4,7 +4,7 @@
  */
 
 import { readConfig, settings } from '../server/config.ts';
-import { type RunningServer, start, version } from '../server/start-server.ts';
+import { type Started, start, version } from '../server/start-server.ts';
 import { readArguments, UsageError } from './usage.ts';
 
 export async function serve(args: readonly string[]): Promise<void> {
@@ -37,20 +37,20 @@ flags win over variables, variables over the file.
 `;
 }
 
-function readyLine({ url, config }: RunningServer): string {
+function readyLine({ url, config }: Started): string {
   const { clock, region, account, profile } = config;
   const storage = 'storage=memory (nothing is kept on disk)';
   return `oncemq ready ${url} ${storage} clock=${clock} region=${region} account=${account} profile=${profile}`;
 }
 
-function banner({ url, config }: RunningServer): string {
+function banner({ url, config }: Started): string {
   return `
   OnceMQ ${version}   ${url}
 
   In memory: queues and messages end with this process.
   Try it with the AWS CLI:
 
-    export AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_REGION=${config.region}
+    export AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_DEFAULT_REGION=${config.region}
     aws --endpoint-url ${url} sqs create-queue --queue-name hello.fifo \\
         --attributes FifoQueue=true,ContentBasedDeduplication=true
 

@@ -47,6 +47,7 @@ export class Agenda {
   /** The names whose time has come, sorted: the same on every engine, whatever order they were set in. */
   dueBy(now: number): string[] {
     const due: { name: string; time: number }[] = [];
+    if ((this.first() ?? Number.POSITIVE_INFINITY) > now) return [];
     for (let place = this.#line.first(); place !== none; place = this.#line.first()) {
       const time = this.#line.time(place);
       if (time > now) break;
@@ -56,5 +57,11 @@ export class Agenda {
     }
     for (const { name, time } of due) this.set(name, time);
     return due.map(({ name }) => name).sort();
+  }
+
+  clear(): void {
+    this.#byName.clear();
+    this.#line.clear();
+    this.#names.clear();
   }
 }

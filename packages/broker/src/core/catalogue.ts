@@ -68,10 +68,10 @@ export class Catalogue {
   create(command: CommandOf<'create-queue'>, turn: Turn): Outcome<'create-queue'> {
     const { queue: name, attributes: given = {}, tags = {} } = command;
     const asksForFifo = given['FifoQueue']?.toLowerCase() === 'true';
+    const existing = this.#queues.get(name ?? '');
+    if (existing !== undefined) return this.#sameAgain(existing, given);
     const refusal = checkName(name, asksForFifo) ?? checkTags(name ?? '', tags);
     if (name === undefined || refusal !== undefined) return refusal ?? refuse('queue-name-missing');
-    const existing = this.#queues.get(name);
-    if (existing !== undefined) return this.#sameAgain(existing, given);
     const freeAt = this.#taken.timeOf(name);
     if (freeAt !== undefined && turn.now < freeAt) {
       return refuse('queue-deleted-recently', { seconds: this.#limits.nameReuseMs / 1000 });

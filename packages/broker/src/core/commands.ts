@@ -7,11 +7,8 @@
  * With `isBatch: false` the list has exactly one entry, and its refusal is the command's.
  */
 
-import type { DeduplicationSource, MessageAttribute, MoveTaskStatus } from './changes.ts';
+import type { DeduplicationSource, MoveTaskStatus } from './changes.ts';
 import type { Refusal } from './errors.ts';
-import type { Difference } from './events.ts';
-
-export type { Difference };
 
 /** A message attribute as it came in. */
 export interface AttributeInput {
@@ -275,5 +272,3 @@ interface Outcomes {
 }
 
 export type Outcome<T extends Command['type'] = Command['type']> = Outcomes[T] | Refusal;
-
-export type { MessageAttribute };

@@ -145,6 +145,7 @@ export const errors = {
     'Value {value} for parameter Label is invalid. Reason: Can only include alphanumeric characters, hyphens, or underscores. 1 to 80 in length',
   ],
   'actions-too-many': ['OverLimit', '{count} Actions were found, maximum allowed is 7.'],
+  'principals-too-many': ['OverLimit', '{count} Principals were found, maximum allowed is 50.'],
   'statements-too-many': ['OverLimit', '{count} Statements were found, maximum allowed is 20.'],
   'action-owner-only': [
     'InvalidParameterValue',

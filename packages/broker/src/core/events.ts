@@ -1,6 +1,7 @@
 /**
  * What happened, for people and telemetry: one typed stream with four readers to come (metrics, provenance ledger,
- * the explain call, the console). Events decide nothing and are not kept; without a reader none is made.
+ * the explain call, the console). Events decide nothing and are not kept. Without a
+ * reader only `duplicate` is made: that a send was suppressed is never left unsaid.
  */
 
 import type { DeduplicationSource, MoveTaskStatus } from './changes.ts';

@@ -67,6 +67,7 @@ export const moveTaskMs = 129_600_000;
 /** Policies written by AddPermission. */
 export const policyStatementsMax = 20;
 export const policyActionsMax = 7;
+export const policyPrincipalsMax = 50;
 
 /**
  * Ours: how many messages one command may move to a dead-letter queue, or one tick for a move task, so that no

@@ -1,6 +1,6 @@
 /**
- * The three clocks. Time never goes back on any of them: the engine's order rests on it, so when the machine's clock is
- * set back, ours stands still until it has caught up.
+ * The three clocks. Time never goes back on any of them, since the engine's order rests on it: when the machine's clock is
+ * set back, ours runs on from where it was, by the monotonic one.
  */
 
 import type { Clock } from '../storage/clock.ts';
@@ -8,12 +8,15 @@ import type { Clock } from '../storage/clock.ts';
 export type { Clock };
 
 export function realClock(): Clock {
-  let last = 0;
+  let offset = 0;
   return {
     kind: 'real',
     now: () => {
-      last = Math.max(last, Date.now());
-      return last;
+      const running = Math.floor(performance.now() + offset);
+      const wall = Date.now();
+      if (wall <= running) return running;
+      offset += wall - running;
+      return wall;
     },
     moveTo: () => {
       throw new Error('a real clock cannot be moved');

@@ -48,7 +48,12 @@ interface Setting {
 
 /** By flag name; in the file the same in camel case, in the environment ONCEMQ_ and capitals. */
 export const settings: Readonly<Record<string, Setting>> = {
-  host: { doc: 'address to listen on', value: 'ADDRESS', default: '127.0.0.1' },
+  host: {
+    doc: 'address to listen on',
+    value: 'ADDRESS',
+    pattern: /^\S+$/,
+    default: '127.0.0.1',
+  },
   port: {
     doc: 'port to listen on; 0 takes a free one',
     value: 'PORT',
@@ -153,13 +158,14 @@ export function readConfig(
 }
 
 function check(name: string, value: string): void {
-  const { choices, pattern, notYet } = settings[name] as Setting;
+  const { choices, pattern, notYet, value: form, doc } = settings[name] as Setting;
+  if (form !== undefined && value === '') throw new ConfigError(`${name} needs a value: ${doc}.`);
   if (notYet !== undefined) throw new ConfigError(notYet);
   if (choices !== undefined && !choices.includes(value)) {
     throw new ConfigError(`${name}: ${value} is none of ${choices.join(', ')}.`);
   }
   if (pattern !== undefined && !pattern.test(value)) {
-    throw new ConfigError(`${name}: ${value} is not valid (${(settings[name] as Setting).doc}).`);
+    throw new ConfigError(`${name}: ${value} is not valid (${doc}).`);
   }
 }
 
@@ -204,11 +210,16 @@ function fileSettings(
     if (Object.hasOwn(settings, name) && !isPlain) {
       throw new ConfigError(`${file}: ${key} must be a text, a number, true or false.`);
     }
-    if (value !== false) found[name] = String(value);
+    found[name] = String(value);
   }
   const spell = (name: string): string =>
     name.replace(/-[a-z]/g, (pair) => (pair[1] as string).toUpperCase());
-  return Object.assign(checkNames(found, `setting in ${file}:`, spell), {
+  const known = checkNames(found, `setting in ${file}:`, spell);
+  // A switch that is off is a switch that is not there.
+  for (const [name, value] of Object.entries(known)) {
+    if (value === 'false' && settings[name]?.value === undefined) delete known[name];
+  }
+  return Object.assign(known, {
     queues: queuesOf(queues ?? [], file),
   }) as Record<string, string> & { readonly queues: readonly QueueConfig[] };
 }

@@ -3,17 +3,28 @@
  * actions. Nothing per request that could be shared, and an AbortController only for requests that ask for its signal:
  * long polls, whose client may go away.
  *
- * Bounds: a body has at most `bodyBytesMax`, a request a minute to arrive; anything that is not HTTP is answered with
- * 400 and cut off.
+ * Bounds: connections, the bytes of a body, a minute for a request to arrive, two seconds to stop; anything that is not
+ * HTTP is answered with 400 and cut off.
  */
 
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeader,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Api, ApiRequest, ApiResponse } from '../api/handler.ts';
 import type { Inspect } from '../api/inspect/inspect.ts';
 
 /** A message of 1 MiB is at most 6 MiB of JSON, when every byte of it is written as an escape. */
 const bodyBytesMax = 8 * 1024 * 1024;
+const discardedBytesMax = 64 * 1024 * 1024;
+const noBody: Buffer = Buffer.alloc(0);
+const connectionsMax = 10_000;
+/** How long stopping waits for requests that have not wholly arrived. */
+const stopMsMax = 2_000;
 const requestMsMax = 60_000;
 const headersMsMax = 30_000;
 /** Longer than AWS clients keep an idle connection, so that they, and not we, close it. */
@@ -33,22 +44,29 @@ export function createListener(
   onError: (error: unknown) => void,
 ): Listener {
   let isClosing = false;
+  const answer = (call: Call): Promise<ApiResponse> =>
+    call.path.startsWith(inspectPrefix) ? answerInspect(inspect, call, onError) : api.handle(call);
   const server = createServer((request, response) => {
-    readBody(api, request, response, (body) => {
-      const call = new Call(request, response, body);
-      const answered = call.path.startsWith(inspectPrefix)
-        ? answerInspect(inspect, call, response)
-        : api.handle(call).then((answer) => {
-            // A connection that is answered while we stop must not be kept for a next request.
-            if (isClosing) response.shouldKeepAlive = false;
-            send(response, answer);
-          });
-      answered.catch((error: unknown) => {
-        onError(error);
-        response.destroy();
-      });
+    readBody(request, response, (body) => {
+      const call = new Call(request, response, body ?? noBody);
+      const answered =
+        body === undefined
+          ? Promise.resolve(api.fail(call, 'body-too-large', { limit: bodyBytesMax }))
+          : answer(call);
+      answered.then(
+        (ready) => {
+          // A connection that is answered while we stop must not be kept for a next request.
+          if (isClosing || body === undefined) response.shouldKeepAlive = false;
+          send(response, ready);
+        },
+        (error: unknown) => {
+          onError(error);
+          response.destroy();
+        },
+      );
     });
   });
+  server.maxConnections = connectionsMax;
   server.requestTimeout = requestMsMax;
   server.headersTimeout = headersMsMax;
   server.keepAliveTimeout = idleMsMax;
@@ -73,7 +91,8 @@ class Call implements ApiRequest {
   #controller: AbortController | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, body: Buffer) {
-    const url = request.url ?? '/';
+    // A target may be a whole URL (RFC 9112, 3.2.2); only what follows the host matters.
+    const url = (request.url ?? '/').replace(/^https?:\/\/[^/?#]*/i, '') || '/';
     const mark = url.indexOf('?');
     this.method = request.method ?? 'GET';
     this.path = mark < 0 ? url : url.slice(0, mark);
@@ -94,66 +113,73 @@ class Call implements ApiRequest {
   }
 }
 
+/** Gives the whole body, or nothing if it is larger than the limit. */
 function readBody(
-  api: Api,
   request: IncomingMessage,
   response: ServerResponse,
-  then: (body: Buffer) => void,
+  then: (body: Buffer | undefined) => void,
 ): void {
   const chunks: Buffer[] = [];
   let size = 0;
   request.on('data', (chunk: Buffer) => {
     size += chunk.length;
     if (size <= bodyBytesMax) chunks.push(chunk);
-    else if (!response.headersSent) refuseBody(api, request, response);
+    // Read to its end, and thrown away, so that a client that writes first and reads then gets its answer; but not
+    // for ever.
+    else if (size > discardedBytesMax) request.destroy();
   });
   request.on('end', () => {
-    if (size > bodyBytesMax) return;
-    then(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+    if (size > bodyBytesMax) then(undefined);
+    else then(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
   });
   // A client that goes away before it has finished gets nothing, and nothing was done.
   request.on('error', () => response.destroy());
 }
 
-/** Says so in the wire form that the request's headers show, and reads no further. */
-function refuseBody(api: Api, request: IncomingMessage, response: ServerResponse): void {
-  const headers = request.headers as ApiRequest['headers'];
-  const call = { headers, requestId: randomUUID() };
-  const answer = api.fail(call, 'body-too-large', { limit: bodyBytesMax });
-  response.shouldKeepAlive = false;
-  response.once('finish', () => request.destroy());
-  send(response, answer);
-}
-
 function send(response: ServerResponse, { status, headers, body }: ApiResponse): void {
-  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
+  // A flat list is the form that node takes without looking into it again.
+  const lines: (string | number)[] = ['Content-Length', Buffer.byteLength(body)];
+  for (const name in headers) lines.push(name, headers[name] as string);
+  response.writeHead(status, lines as unknown as OutgoingHttpHeader[]);
   response.end(body);
 }
 
 async function answerInspect(
   inspect: Inspect,
   call: Call,
-  response: ServerResponse,
-): Promise<void> {
-  const { status, body, allow } = await inspect.handle({
-    method: call.method,
-    path: call.path.slice(inspectPrefix.length),
-    query: new URLSearchParams(call.query),
-    body: call.body.toString('utf8'),
-  });
-  send(response, {
+  onError: (error: unknown) => void,
+): Promise<ApiResponse> {
+  const { status, body, allow } = await inspect
+    .handle({
+      method: call.method,
+      path: call.path.slice(inspectPrefix.length),
+      query: new URLSearchParams(call.query),
+      body: call.body.toString('utf8'),
+    })
+    .catch((error: unknown) => {
+      onError(error);
+      const failure = { code: 'InternalFailure', message: 'The server failed; its log says why.' };
+      return { status: 500, body: { error: failure }, allow: undefined };
+    });
+  return {
     status,
     headers: {
       'Content-Type': 'application/json',
       ...(allow === undefined ? {} : { Allow: allow }),
     },
     body: `${JSON.stringify(body)}\n`,
-  });
+  };
 }
 
+/** Lets what is under way be answered, for a while; who has sent nothing, or half of it, is cut off then. */
 function close(server: Server): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.close((error) => (error === undefined ? resolve() : reject(error)));
+    const impatience = setTimeout(() => server.closeAllConnections(), stopMsMax);
+    server.close((error) => {
+      clearTimeout(impatience);
+      if (error === undefined) resolve();
+      else reject(error);
+    });
     server.closeIdleConnections();
   });
 }

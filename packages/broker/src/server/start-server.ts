@@ -16,7 +16,7 @@ import { type Config, ConfigError } from './config.ts';
 import { createListener } from './listener.ts';
 import { createLog } from './log.ts';
 
-export interface RunningServer {
+export interface Started {
   /** Where it listens: `http://HOST:PORT`. */
   readonly url: string;
   readonly port: number;
@@ -33,7 +33,7 @@ const clocks: Readonly<Record<Config['clock'], () => Clock>> = {
   manual: manualClock,
 };
 
-export async function start(config: Config): Promise<RunningServer> {
+export async function start(config: Config): Promise<Started> {
   const log = createLog(config.log);
   const backend = openLocalBackend({
     clock: clocks[config.clock](),
@@ -47,7 +47,7 @@ export async function start(config: Config): Promise<RunningServer> {
   const api = createApi({ backend, publicUrl: config.publicUrl, onError });
   const inspect = createInspect({ backend, version, clock: config.clock });
   const listener = createListener(api, inspect, onError);
-  const { port } = await listen(listener.server, config);
+  const { port } = await listen(listener.server, config, onError);
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closing ??= Promise.all([listener.close(), backend.close()]).then(() => {});
@@ -82,6 +82,7 @@ async function createQueues(backend: Backend, { queues }: Config): Promise<void>
 function listen(
   server: ReturnType<typeof createListener>['server'],
   { host, port }: Config,
+  onError: (error: unknown) => void,
 ): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
@@ -91,6 +92,10 @@ function listen(
           : cause.message;
       reject(new ConfigError(`Cannot listen on ${host}:${port}: ${reason}.`, { cause }));
     });
-    server.listen(port, host, () => resolve(server.address() as AddressInfo));
+    server.listen(port, host, () => {
+      server.removeAllListeners('error');
+      server.on('error', onError);
+      resolve(server.address() as AddressInfo);
+    });
   });
 }

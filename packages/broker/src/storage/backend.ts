@@ -40,12 +40,13 @@ export interface Backend {
   run<C extends PlainCommand>(command: C): Promise<Outcome<C['type']>>;
 
   /**
-   * Messages, waiting for them as long as the command or the queue says. First come, first served. When the signal
-   * aborts, the wait ends with no messages; messages already found are delivered and come back at their timeout.
+   * Messages, waiting for them as long as the command or the queue says. First come, first served. When the client's
+   * signal aborts, the wait ends with no messages; messages already found are delivered and come back at their timeout.
+   * The signal is asked for only if the receive has to wait.
    */
   receive(
     command: CommandOf<'receive'>,
-    signal: AbortSignal,
+    client: { readonly signal: AbortSignal },
   ): Promise<{ readonly ok: true; readonly messages: readonly Delivered[] } | Refusal>;
 
   peek(

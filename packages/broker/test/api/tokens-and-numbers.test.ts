@@ -81,11 +81,14 @@ test('a task shows its handle while it runs, and not when it has ended (13.6)', 
   await api.createQueue('dead');
   const policy = { deadLetterTargetArn: arnOf('dead'), maxReceiveCount: 1 };
   await api.createQueue('jobs', { RedrivePolicy: JSON.stringify(policy) });
-  await api.called('SendMessage', { QueueUrl: urlOf('dead'), MessageBody: 'x' });
+  for (const MessageBody of ['x', 'y']) {
+    await api.called('SendMessage', { QueueUrl: urlOf('dead'), MessageBody });
+  }
   const SourceArn = arnOf('dead');
   const { TaskHandle } = await api.called('StartMessageMoveTask', {
     SourceArn,
     DestinationArn: arnOf('jobs'),
+    MaxNumberOfMessagesPerSecond: 1,
   });
   const tasks = async (): Promise<Json> =>
     (await api.called('ListMessageMoveTasks', { SourceArn })).Results[0];
@@ -93,7 +96,7 @@ test('a task shows its handle while it runs, and not when it has ended (13.6)', 
   await api.backend.advance(1000);
   const ended = await tasks();
   assert.equal(ended.Status, 'COMPLETED');
-  assert.equal(ended.ApproximateNumberOfMessagesMoved, 1);
+  assert.equal(ended.ApproximateNumberOfMessagesMoved, 2);
   assert.equal(ended.TaskHandle, undefined);
 });
 

@@ -97,6 +97,14 @@ test('a permission has up to seven actions (5.13)', () => {
   assertRefused(tryAdd(openQueue(), { actions: eight }), 'OverLimit', text);
 });
 
+test('a permission has up to fifty accounts (5.13)', () => {
+  const queue = openQueue();
+  const accounts = Array.from({ length: 51 }, (_, index) => String(index).padStart(12, '0'));
+  const text = '51 Principals were found, maximum allowed is 50.';
+  assertRefused(tryAdd(queue, { accounts }), 'OverLimit', text);
+  assert.equal(tryAdd(queue, { accounts: accounts.slice(1) }).ok, true);
+});
+
 test('actions of the owner alone cannot be given away (5.13)', () => {
   const text =
     'Value SQS:CreateQueue for parameter ActionName is invalid. Reason: Only the queue owner is allowed to invoke this action.';

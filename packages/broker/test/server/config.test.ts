@@ -60,6 +60,7 @@ test('an unknown name is refused with the nearest known one, in the spelling of 
   refused(() => readConfig({ prot: '1' }, {}), /no flag --prot\. Did you mean --port\?/);
   refused(() => readConfig({}, { ONCEMQ_REGOIN: 'x' }), /ONCEMQ_REGOIN.*ONCEMQ_REGION\?/);
   refused(() => readConfig({ config: file({ publicURl: 'x' }) }, {}), /Did you mean publicUrl\?/);
+  refused(() => readConfig({ config: file({ prot: false }) }, {}), /Did you mean port\?/);
   const queues = file({ queues: [{ name: 'a', atributes: {} }] });
   refused(() => readConfig({ config: queues }, {}), /queues\[0\].*atributes.*attributes\?/);
 });
@@ -71,7 +72,8 @@ test('a name like nothing known is refused without a guess', () => {
 test('a value that cannot be is refused with what can', () => {
   refused(() => readConfig({ clock: 'fast' }, {}), /clock: fast is none of real, virtual, manual/);
   refused(() => readConfig({ port: '65536' }, {}), /port: 65536 is not valid/);
-  refused(() => readConfig({ port: '' }, {}), /port/);
+  refused(() => readConfig({ port: '' }, {}), /port needs a value/);
+  refused(() => readConfig({}, { ONCEMQ_HOST: '' }), /host needs a value/);
   refused(() => readConfig({ account: '1' }, {}), /12 digits/);
   refused(() => readConfig({ 'public-url': 'queue.example' }, {}), /public-url/);
 });

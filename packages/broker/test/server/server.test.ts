@@ -4,7 +4,9 @@
  */
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -264,21 +266,77 @@ test('the yandex profile makes equal bodies duplicates although their ids differ
 test('a body over the limit is refused in the wire form of its request', async (t) => {
   const server = await open(t);
   const body = 'x'.repeat(9 * 1024 * 1024);
-  const refused = await fetch(server.url, {
-    method: 'POST',
-    headers: { 'X-Amz-Target': 'AmazonSQS.SendMessage' },
-    body,
-  }).then(
-    async (response) => ({ status: response.status, text: await response.text() }),
-    // The connection may be cut while the client is still writing.
-    () => undefined,
-  );
-  if (refused !== undefined) {
-    assert.equal(refused.status, 413);
-    assert.equal(
-      JSON.parse(refused.text).__type,
-      'com.amazon.coral.service#RequestEntityTooLargeException',
-    );
-  }
+  const headers = { 'X-Amz-Target': 'AmazonSQS.SendMessage' };
+  const json = await fetch(server.url, { method: 'POST', headers, body });
+  assert.equal(json.status, 413);
+  const { __type } = (await json.json()) as { __type: string };
+  assert.equal(__type, 'com.amazon.coral.service#RequestEntityTooLargeException');
+  const query = await fetch(server.url, { method: 'POST', body });
+  assert.equal(query.status, 413);
+  assert.match(await query.text(), /<Code>RequestEntityTooLarge/);
   assert.equal((await ask(server, '/_oncemq/health')).status, 200);
+});
+
+test('stopping does not wait for a connection that says nothing', async () => {
+  const server = await startTestServer();
+  const silent = connect(Number(new URL(server.url).port), '127.0.0.1');
+  await once(silent, 'connect');
+  const closed = once(silent, 'close');
+  // Real time, two seconds of it: that the wait ends by itself is what is tested.
+  await server.close();
+  await closed;
+});
+
+test('a target that is a whole URL is understood', async (t) => {
+  const server = await open(t);
+  const port = Number(new URL(server.url).port);
+  const socket = connect(port, '127.0.0.1');
+  socket.write(
+    `GET ${server.url}/_oncemq/health HTTP/1.1\r\nHost: any\r\nConnection: close\r\n\r\n`,
+  );
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  assert.match(Buffer.concat(chunks).toString(), /^HTTP\/1\.1 200 /);
+});
+
+test('explaining an id of a queue that deduplicates by group asks for the group', async (t) => {
+  const server = await open(t);
+  const Attributes = { FifoQueue: 'true', DeduplicationScope: 'messageGroup' };
+  await sqs(server, 'CreateQueue', { QueueName: 'jobs.fifo', Attributes });
+  await sqs(server, 'SendMessage', {
+    QueueUrl: 'jobs.fifo',
+    MessageBody: 'one',
+    MessageGroupId: 'g',
+    MessageDeduplicationId: 'd',
+  });
+  const { status, body } = await ask(server, '/_oncemq/queues/jobs.fifo/dedup?id=d');
+  assert.equal(status, 400);
+  assert.match(body.error.message, /&group=ID/);
+  const found = await ask(server, '/_oncemq/queues/jobs.fifo/dedup?id=d&group=g');
+  assert.equal(found.body.entry.id, 'd');
+});
+
+test('hostile policies are refused, not answered with a failure', async (t) => {
+  const server = await open(t);
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  for (const [name, value] of [
+    ['RedrivePolicy', `{"deadLetterTargetArn":"a","maxReceiveCount":${deep}}`],
+    ['Policy', `{"Statement":${deep}}`],
+  ]) {
+    const input = { QueueName: 'q', Attributes: { [name as string]: value } };
+    assert.equal((await sqs(server, 'CreateQueue', input)).status, 400, name);
+  }
+});
+
+test('a number of a million digits is refused at once', async (t) => {
+  const server = await open(t);
+  await sqs(server, 'CreateQueue', { QueueName: 'q' });
+  const StringValue = `1${'0'.repeat(1_000_000)}1`;
+  const { status, body } = await sqs(server, 'SendMessage', {
+    QueueUrl: 'q',
+    MessageBody: 'x',
+    MessageAttributes: { n: { DataType: 'Number', StringValue } },
+  });
+  assert.equal(status, 400);
+  assert.match(body.message, /to a number/);
 });

@@ -12,7 +12,7 @@ import type { Backend, Delivered } from '../../src/storage/backend.ts';
 import { openLocalBackend } from '../../src/storage/local/local-backend.ts';
 
 const start = 1_800_000_000_000;
-const never: AbortSignal = new AbortController().signal;
+const patient = new AbortController();
 
 async function open(queue = 'jobs.fifo'): Promise<Backend> {
   const backend = openLocalBackend({ clock: manualClock(start) });
@@ -35,11 +35,11 @@ type Receive = Omit<CommandOf<'receive'>, 'type' | 'queue'>;
 async function receive(
   backend: Backend,
   options: Receive = {},
-  signal: AbortSignal = never,
+  client: { readonly signal: AbortSignal } = patient,
 ): Promise<readonly Delivered[]> {
   const received = await backend.receive(
     { type: 'receive', queue: 'jobs.fifo', ...options },
-    signal,
+    client,
   );
   assert.ok(received.ok);
   return received.messages;
@@ -171,16 +171,16 @@ test('a message moved into the queue wakes a waiting receive (9.3)', async () =>
   const entries = [{ body: 'poison', groupId: 'g', deduplicationId: 'p' }];
   await backend.run({ type: 'send', queue: 'work.fifo', isBatch: false, entries });
   const take: CommandOf<'receive'> = { type: 'receive', queue: 'work.fifo', visibilitySeconds: 0 };
-  await backend.receive(take, never);
+  await backend.receive(take, patient);
   const waiting = receive(backend, { waitSeconds: 20 });
-  await backend.receive(take, never);
+  await backend.receive(take, patient);
   assert.deepEqual(bodies(await waiting), ['poison']);
 });
 
 test('a client that goes away while it waits takes no message with it', async () => {
   const backend = await open();
   const gone = new AbortController();
-  const waiting = receive(backend, { waitSeconds: 20 }, gone.signal);
+  const waiting = receive(backend, { waitSeconds: 20 }, gone);
   gone.abort();
   assert.deepEqual(await waiting, []);
   await send(backend, 'for the next');
@@ -189,7 +189,10 @@ test('a client that goes away while it waits takes no message with it', async ()
 
 test('a queue that is deleted ends the waits on it', async () => {
   const backend = await open();
-  const waiting = backend.receive({ type: 'receive', queue: 'jobs.fifo', waitSeconds: 20 }, never);
+  const waiting = backend.receive(
+    { type: 'receive', queue: 'jobs.fifo', waitSeconds: 20 },
+    patient,
+  );
   await backend.run({ type: 'delete-queue', queue: 'jobs.fifo' });
   const ended = await waiting;
   assert.equal(ended.ok ? undefined : ended.code, 'queue-missing');
@@ -253,4 +256,39 @@ test('explaining an id names its original and every suppressed send', async () =
     attributes: true,
     group: false,
   });
+});
+
+test('a receiver whose message is due is not overtaken by one that comes before the timer', async () => {
+  const clock = manualClock(start);
+  const backend = openLocalBackend({ clock });
+  const attributes = { FifoQueue: 'true' };
+  await backend.run({ type: 'create-queue', queue: 'jobs.fifo', attributes });
+  await send(backend, 'one');
+  await receive(backend, { visibilitySeconds: 10 });
+  const waiting = receive(backend, { waitSeconds: 20 });
+  clock.moveTo(start + 10_000);
+  assert.deepEqual(await receive(backend, { visibilitySeconds: 0 }), []);
+  assert.deepEqual(bodies(await waiting), ['one']);
+});
+
+test('what is due now happens on a manual clock without moving it: a redrive starts at once (13.5)', async () => {
+  const backend = await open();
+  const deadLetterTargetArn = 'arn:aws:sqs:us-east-1:000000000000:jobs.fifo';
+  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 1 });
+  const attributes = { FifoQueue: 'true', RedrivePolicy };
+  await backend.run({ type: 'create-queue', queue: 'work.fifo', attributes });
+  const entries = [{ body: 'poison', groupId: 'g', deduplicationId: 'p' }];
+  await backend.run({ type: 'send', queue: 'work.fifo', isBatch: false, entries });
+  const take: CommandOf<'receive'> = { type: 'receive', queue: 'work.fifo', visibilitySeconds: 0 };
+  await backend.receive(take, patient);
+  await backend.receive(take, patient);
+  const moved = new Promise((resolve) => backend.listen(resolve));
+  await backend.run({ type: 'start-move-task', sourceArn: deadLetterTargetArn });
+  assert.equal(((await moved) as Event).at, start);
+});
+
+test('two moves of time that come together move it by both', async () => {
+  const backend = await open();
+  await Promise.all([backend.advance(10_000), backend.advance(10_000)]);
+  assert.equal(backend.now(), start + 20_000);
 });

@@ -4,7 +4,7 @@
  */
 
 import { errorShape, errorText, type Refusal } from '../../core/errors.ts';
-import type { Backend } from '../../storage/backend.ts';
+import type { Backend, Explained } from '../../storage/backend.ts';
 
 export interface InspectRequest {
   readonly method: string;
@@ -147,7 +147,7 @@ async function listMessages(
 ): Promise<InspectResponse> {
   const limit = limitOf(query);
   if (limit === undefined) return wrongLimit();
-  const groupId = query.get('group') ?? undefined;
+  const groupId = query.get('group') || undefined;
   const found = await backend.peek({ type: 'peek-messages', queue: name, groupId, limit });
   if (!found.ok) return refused(found);
   const messages = found.messages.map(({ content, state, visibleAt, ...message }) => ({
@@ -178,8 +178,8 @@ async function explain(
 ): Promise<InspectResponse> {
   const limit = limitOf(query);
   if (limit === undefined) return wrongLimit();
-  const deduplicationId = query.get('id') ?? undefined;
-  const groupId = query.get('group') ?? undefined;
+  const deduplicationId = query.get('id') || undefined;
+  const groupId = query.get('group') || undefined;
   const found = await backend.explain({
     type: 'explain',
     queue: name,
@@ -189,7 +189,10 @@ async function explain(
   });
   if (!found.ok) return refused(found);
   const now = backend.now();
-  const entries = found.entries.map((entry) => ({
+  // An id was looked up with its group already, where the group counts.
+  const isAsked = (entry: Explained): boolean =>
+    deduplicationId !== undefined || groupId === undefined || entry.groupId === groupId;
+  const entries = found.entries.filter(isAsked).map((entry) => ({
     id: entry.deduplicationId,
     source: entry.source,
     groupId: entry.groupId,
@@ -214,7 +217,7 @@ async function explain(
       const text = `${name} deduplicates within each message group: say which with &group=ID.`;
       return failed(400, 'GroupMissing', text);
     }
-    const text = `No send with the id ${deduplicationId} is in the window: the next one is accepted.`;
+    const text = `No send with the id ${deduplicationId} is in the deduplication window of ${name}.`;
     return failed(404, 'NotInWindow', text);
   }
   return ok({ entry });
@@ -255,7 +258,7 @@ function wrongLimit(): InspectResponse {
 
 function limitOf(query: URLSearchParams): number | undefined {
   const text = query.get('limit');
-  if (text === null) return listLimit.default;
+  if (text === null || text === '') return listLimit.default;
   const limit = Number(text);
   const isGood = /^\d+$/.test(text) && limit >= 1 && limit <= listLimit.max;
   return isGood ? limit : undefined;

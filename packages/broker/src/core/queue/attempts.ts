@@ -4,54 +4,34 @@
  * deletes and timeouts need not look for attempts.
  */
 
+import { Agenda } from '../agenda.ts';
 import type { KeptAttempt } from '../changes.ts';
-import { Line } from '../line.ts';
-import { none } from '../slab.ts';
-
-interface Attempt {
-  readonly kept: KeptAttempt;
-  readonly place: number;
-}
 
 export class Attempts {
-  readonly #byId: Map<string, Attempt> = new Map();
-  /** Items are slots, since a line holds integers. */
-  readonly #byTime: Line = new Line();
-  readonly #slots: Map<number, string> = new Map();
-  #nextSlot = 0;
+  readonly #byId: Map<string, KeptAttempt> = new Map();
+  readonly #byTime: Agenda = new Agenda();
 
   get(id: string): KeptAttempt | undefined {
-    return this.#byId.get(id)?.kept;
+    return this.#byId.get(id);
   }
 
-  set(id: string, kept: KeptAttempt): void {
-    this.delete(id);
-    const slot = this.#nextSlot;
-    this.#nextSlot = (slot + 1) | 0;
-    this.#slots.set(slot, id);
-    const stamp = kept.messages[0]?.receipt ?? 0;
-    this.#byId.set(id, { kept, place: this.#byTime.insert(slot, kept.receivedAt, stamp) });
+  set(id: string, attempt: KeptAttempt | null): void {
+    if (attempt === null) this.#byId.delete(id);
+    else this.#byId.set(id, attempt);
+    this.#byTime.set(id, attempt?.receivedAt);
   }
 
-  delete(id: string): void {
-    const attempt = this.#byId.get(id);
-    if (attempt === undefined) return;
-    this.#byId.delete(id);
-    this.#slots.delete(this.#byTime.item(attempt.place));
-    this.#byTime.remove(attempt.place);
+  oldestReceivedAt(): number | undefined {
+    return this.#byTime.first();
   }
 
-  /** The id that was received first, and when. */
-  oldest(): { id: string; receivedAt: number } | undefined {
-    const place = this.#byTime.first();
-    if (place === none) return undefined;
-    const id = this.#slots.get(this.#byTime.item(place)) as string;
-    return { id, receivedAt: this.#byTime.time(place) };
+  /** The ids of those received at this time or earlier. */
+  receivedBy(time: number): string[] {
+    return this.#byTime.dueBy(time);
   }
 
   clear(): void {
     this.#byId.clear();
     this.#byTime.clear();
-    this.#slots.clear();
   }
 }

@@ -72,6 +72,8 @@ export function messageSize(entry: SendEntry): number {
   return size;
 }
 
+const numberLengthMax = 300;
+
 // Letters, digits and ASCII punctuation: everything printable but the space.
 const idForm = /^[!-~]+$/;
 
@@ -135,6 +137,8 @@ function checkAttributeValue(
 
 /** Up to 38 digits of precision between 10^-128 and 10^126, as the developer guide says. */
 function isNumber(text: string): boolean {
+  // Digits, point and exponent of any number in range fit; looking closer at more would only cost time.
+  if (text.length > numberLengthMax) return false;
   const parts = /^[+-]?(?=\d|\.\d)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,6}))?$/.exec(text);
   if (parts === null) return false;
   const [, whole = '', fraction = '', exponent = '0'] = parts;

@@ -219,11 +219,7 @@ export class MessageTable {
     };
   }
 
-  setDelivery(row: number, delivery: KeptDelivery | null): void {
-    if (delivery === null) {
-      this.#dropDelivery(row);
-      return;
-    }
+  setDelivery(row: number, delivery: KeptDelivery): void {
     let at = this.#messages.int(row, deliveryWord);
     if (at === none) {
       at = this.#deliveries.allocate();

@@ -1,12 +1,17 @@
 /**
  * AddPermission and RemovePermission: statements in the queue's Policy attribute (rules 5.13, 5.14). The policy is
- * only written here; checking requests against it is the api's.
+ * only written and shown; no request is checked against it.
  */
 
 import type { CommandOf, Outcome } from '../commands.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import { parseObject } from '../json-object.ts';
-import { nameLengthMax, policyActionsMax, policyStatementsMax } from '../limits.ts';
+import {
+  nameLengthMax,
+  policyActionsMax,
+  policyPrincipalsMax,
+  policyStatementsMax,
+} from '../limits.ts';
 import type { Turn } from '../turn.ts';
 import type { Queue } from './queue.ts';
 
@@ -95,6 +100,9 @@ function checkPermission(command: CommandOf<'add-permission'>): Refusal | undefi
   }
   if (actions.length > policyActionsMax)
     return refuse('actions-too-many', { count: actions.length });
+  if (accounts.length > policyPrincipalsMax) {
+    return refuse('principals-too-many', { count: accounts.length });
+  }
   for (const value of actions) {
     if (ownerActions.includes(value)) return refuse('action-owner-only', { value });
     if (!sharedActions.includes(value)) return refuse('action-unknown', { value });

@@ -156,7 +156,7 @@ export class Queue {
   }
 
   setAttempt(turn: Turn, id: string, value: KeptAttempt | null): void {
-    this.#setAttempt(id, value);
+    this.attempts.set(id, value);
     turn.changes.push({ kind: 'attempt', queue: this.name, id, value });
   }
 
@@ -196,7 +196,7 @@ export class Queue {
         else this.window.add(change.id, change.value);
         break;
       case 'attempt':
-        this.#setAttempt(change.id, change.value);
+        this.attempts.set(change.id, change.value);
         break;
       case 'task':
         this.#setTask(change.id, change.value);
@@ -225,8 +225,8 @@ export class Queue {
     if (row !== none) due = Math.min(due, this.table.sentAt(row) + this.#settings.retentionMs);
     const acceptedAt = this.window.oldestAcceptedAt();
     if (acceptedAt !== undefined) due = Math.min(due, acceptedAt + this.#settings.windowMs);
-    const attempt = this.attempts.oldest();
-    if (attempt !== undefined) due = Math.min(due, attempt.receivedAt + attemptMs);
+    const receivedAt = this.attempts.oldestReceivedAt();
+    if (receivedAt !== undefined) due = Math.min(due, receivedAt + attemptMs);
     if (this.tasks.size > 0) {
       for (const task of this.tasks.values()) due = Math.min(due, nextMoveAt(task));
     }
@@ -350,11 +350,6 @@ export class Queue {
     this.#hidden.remove(this.table.place(row));
   }
 
-  #setAttempt(id: string, value: KeptAttempt | null): void {
-    if (value === null) this.attempts.delete(id);
-    else this.attempts.set(id, value);
-  }
-
   #setTask(id: string, value: KeptMoveTask | null): void {
     if (value === null) this.tasks.delete(id);
     else this.tasks.set(id, value);
@@ -416,10 +411,8 @@ export class Queue {
   }
 
   #expireAttempts(turn: Turn): void {
-    let oldest = this.attempts.oldest();
-    while (oldest !== undefined && oldest.receivedAt <= turn.now - attemptMs) {
-      this.setAttempt(turn, oldest.id, null);
-      oldest = this.attempts.oldest();
+    for (const id of this.attempts.receivedBy(turn.now - attemptMs)) {
+      this.setAttempt(turn, id, null);
     }
   }
 }

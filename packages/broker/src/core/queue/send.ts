@@ -169,26 +169,24 @@ function accept(send: FifoSend, bodyHash: string | undefined, turn: Turn): SendR
 function duplicate(send: FifoSend, row: number, matchedBy: 'id' | 'body', turn: Turn): SendResult {
   const { queue, content, key, groupId, deduplicationId, source } = send;
   const original = queue.window.match(row);
-  if (turn.isObserved) {
-    turn.events.push({
-      type: 'duplicate',
-      at: turn.now,
-      queue: queue.name,
-      deduplicationId,
-      groupId,
-      source,
-      matchedBy,
-      scope: queue.settings.scope,
-      ageMs: turn.now - original.acceptedAt,
-      expiresAt: original.acceptedAt + queue.settings.windowMs,
-      original,
-      differed: queue.window.difference(row, {
-        bodyMd5: content.bodyMd5,
-        attributesMd5: content.attributesMd5,
-        key,
-      }),
-    });
-  }
+  turn.events.push({
+    type: 'duplicate',
+    at: turn.now,
+    queue: queue.name,
+    deduplicationId,
+    groupId,
+    source,
+    matchedBy,
+    scope: queue.settings.scope,
+    ageMs: turn.now - original.acceptedAt,
+    expiresAt: original.acceptedAt + queue.settings.windowMs,
+    original,
+    differed: queue.window.difference(row, {
+      bodyMd5: content.bodyMd5,
+      attributesMd5: content.attributesMd5,
+      key,
+    }),
+  });
   const { messageId, sequence } = original;
   return sendResult(content, { messageId, sequence, isDuplicate: true });
 }

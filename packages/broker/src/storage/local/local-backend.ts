@@ -3,7 +3,8 @@
  * is kept as soon as it is applied; answers leave at once.
  *
  * Time: every command is stamped with the clock's now. The timer is set to the next moment at which something falls
- * due, be it in the engine or for a waiting receiver; on a manual clock there is no timer, and `advance` alone moves.
+ * due, be it in the engine or for a waiting receiver; on a manual clock only what is due now has one, and `advance`
+ * alone moves on.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -49,7 +50,7 @@ class LocalBackend implements Backend {
   readonly #ids: Ids;
   #engine: Engine;
   #entries: MemoryEntries = new MemoryEntries();
-  readonly #receivers: ParkedReceivers = new ParkedReceivers();
+  readonly #receivers: ParkedReceivers<Waiting> = new ParkedReceivers();
   readonly #suppressed: SuppressedSends = new SuppressedSends();
   readonly #listeners: Set<(event: Event) => void> = new Set();
   /** Queues with waiting receivers that changed since they were last asked. */
@@ -57,6 +58,7 @@ class LocalBackend implements Backend {
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
   #isClosed = false;
+  #advancing: Promise<number> = Promise.resolve(0);
 
   constructor(options: LocalOptions) {
     const { region = 'us-east-1', account = '000000000000' } = options;
@@ -72,29 +74,19 @@ class LocalBackend implements Backend {
     return Promise.resolve(this.#apply(command));
   }
 
-  receive(command: CommandOf<'receive'>, signal: AbortSignal): Promise<Received> {
-    const outcome = this.#apply(command);
-    if (!outcome.ok) return Promise.resolve(outcome);
-    const mayWait = outcome.messages.length === 0 && outcome.waitMs > 0;
-    if (!mayWait || signal.aborted || this.#isClosed) {
-      return Promise.resolve(this.#delivered(command.queue, outcome.messages));
-    }
-    return new Promise((resolve) => {
-      const receiver: Waiting = {
-        command,
-        deadline: this.#clock.now() + outcome.waitMs,
-        end: (received) => {
-          this.#receivers.remove(receiver);
-          signal.removeEventListener('abort', receiver.giveUp);
-          resolve(received);
-        },
-        giveUp: () => receiver.end({ ok: true, messages: [] }),
-      };
-      signal.addEventListener('abort', receiver.giveUp, { once: true });
-      this.#receivers.park(receiver);
-      this.#receivers.sleepUntil(command.queue, outcome.noneUntil);
-      this.#setTimer();
-    });
+  receive(
+    command: CommandOf<'receive'>,
+    client: { readonly signal: AbortSignal },
+  ): Promise<Received> {
+    this.#catchUp();
+    const { outcome } = this.#step(command);
+    // Read before others are served: one of them could move these very messages on.
+    const received = outcome.ok ? this.#delivered(command.queue, outcome.messages) : outcome;
+    this.#serve();
+    this.#setTimer();
+    const mayWait = outcome.ok && outcome.messages.length === 0 && outcome.waitMs > 0;
+    if (!mayWait || this.#isClosed || client.signal.aborted) return Promise.resolve(received);
+    return this.#wait(command, outcome, client.signal);
   }
 
   peek(
@@ -127,21 +119,11 @@ class LocalBackend implements Backend {
     return this.#clock.now();
   }
 
-  async advance(milliseconds: number): Promise<number> {
-    const target = this.#clock.now() + milliseconds;
-    let due = this.#nextAt();
-    while (due !== undefined && due <= target) {
-      this.#clock.moveTo(due);
-      this.#doWhatIsDue();
-      // Lets those who were answered act at the time at which it happened.
-      await new Promise((resolve) => setImmediate(resolve));
-      due = this.#nextAt();
-    }
-    this.#clock.moveTo(target);
-    // What the timer was set to is now nearer.
-    this.#timerAt = Number.POSITIVE_INFINITY;
-    this.#setTimer();
-    return this.#clock.now();
+  /** One after the other: two that come together move time by both. */
+  advance(milliseconds: number): Promise<number> {
+    const advanced = this.#advancing.then(() => this.#advance(milliseconds));
+    this.#advancing = advanced;
+    return advanced;
   }
 
   reset(): Promise<void> {
@@ -170,7 +152,54 @@ class LocalBackend implements Backend {
     return new Engine({ ...this.realm, limits: this.#limits, profile: this.#profile });
   }
 
+  async #advance(milliseconds: number): Promise<number> {
+    const target = this.#clock.now() + milliseconds;
+    let due = this.#nextAt();
+    while (due !== undefined && due <= target) {
+      this.#clock.moveTo(due);
+      this.#doWhatIsDue();
+      // Lets what was answered leave, and other requests in, while time moves on.
+      await new Promise((resolve) => setImmediate(resolve));
+      due = this.#nextAt();
+    }
+    this.#clock.moveTo(target);
+    // What the timer was set to is now nearer.
+    this.#timerAt = Number.POSITIVE_INFINITY;
+    this.#setTimer();
+    return this.#clock.now();
+  }
+
+  #wait(
+    command: CommandOf<'receive'>,
+    { waitMs, noneUntil }: { readonly waitMs: number; readonly noneUntil: number | undefined },
+    signal: AbortSignal,
+  ): Promise<Received> {
+    return new Promise((resolve) => {
+      const receiver: Waiting = {
+        command,
+        deadline: this.#clock.now() + waitMs,
+        end: (received) => {
+          this.#receivers.remove(name);
+          signal.removeEventListener('abort', receiver.giveUp);
+          resolve(received);
+        },
+        giveUp: () => receiver.end({ ok: true, messages: [] }),
+      };
+      signal.addEventListener('abort', receiver.giveUp, { once: true });
+      const name = this.#receivers.park(receiver);
+      this.#receivers.sleepUntil(command.queue, noneUntil);
+      this.#setTimer();
+    });
+  }
+
+  /** Does first what is due already although its timer is late, so that nobody is overtaken by a newcomer. */
+  #catchUp(): void {
+    const at = this.#nextAt();
+    if (at !== undefined && at <= this.#clock.now()) this.#doWhatIsDue();
+  }
+
   #apply<C extends Command>(command: C): Outcome<C['type']> {
+    this.#catchUp();
     const { outcome } = this.#step(command);
     this.#serve();
     this.#setTimer();
@@ -179,7 +208,8 @@ class LocalBackend implements Backend {
 
   /** One command through the engine; its changes are kept and its events told. */
   #step<C extends Command>(command: C): Applied<C['type']> {
-    const context = { now: this.#clock.now(), ids: this.#ids, isObserved: true };
+    const isObserved = this.#listeners.size > 0;
+    const context = { now: this.#clock.now(), ids: this.#ids, isObserved };
     const applied = this.#engine.apply(command, context);
     this.#entries.apply(applied.changes);
     for (const event of applied.events) {
@@ -199,7 +229,7 @@ class LocalBackend implements Backend {
     for (const queue of this.#restless) {
       this.#restless.delete(queue);
       for (;;) {
-        const receiver = this.#receivers.first(queue) as Waiting | undefined;
+        const receiver = this.#receivers.first(queue);
         if (receiver === undefined) break;
         const { outcome } = this.#step(receiver.command);
         if (outcome.ok && outcome.messages.length === 0) {
@@ -212,6 +242,8 @@ class LocalBackend implements Backend {
   }
 
   #doWhatIsDue(): void {
+    clearTimeout(this.#timer);
+    this.#timerAt = Number.POSITIVE_INFINITY;
     const now = this.#clock.now();
     const due = this.#engine.nextDueAt();
     if (due !== undefined && due <= now) this.#step({ type: 'tick' });
@@ -228,17 +260,16 @@ class LocalBackend implements Backend {
   }
 
   #setTimer(): void {
-    if (this.#clock.kind === 'manual' || this.#isClosed) return;
+    if (this.#isClosed) return;
     const at = this.#nextAt() ?? Number.POSITIVE_INFINITY;
+    // A manual clock does not get there by itself; but what is due now is done now.
+    if (this.#clock.kind === 'manual' && at > this.#clock.now()) return;
     // A timer that comes too early finds nothing due and is set again; that is cheaper than moving it each time.
     if (at >= this.#timerAt) return;
     clearTimeout(this.#timer);
     this.#timerAt = at;
     const delay = Math.min(Math.max(at - this.#clock.now(), 0), timerMsMax);
-    this.#timer = setTimeout(() => {
-      this.#timerAt = Number.POSITIVE_INFINITY;
-      this.#doWhatIsDue();
-    }, delay);
+    this.#timer = setTimeout(() => this.#doWhatIsDue(), delay);
     // Waiting for time to pass is no reason for a process to stay.
     this.#timer.unref();
   }
@@ -257,7 +288,9 @@ class LocalBackend implements Backend {
   }
 
   #content(queue: string, sequence: number): MessageContent {
-    return this.#entries.content(queue, sequence) as MessageContent;
+    const content = this.#entries.content(queue, sequence);
+    if (content === undefined) throw new Error(`message ${sequence} of ${queue} has no content`);
+    return content;
   }
 }
 

@@ -117,7 +117,7 @@ export class MemoryEntries {
   }
 
   #resolve(message: KeptMessage): ResolvedMessage {
-    if (!('from' in message.content)) return { ...message, content: message.content };
+    if (!('from' in message.content)) return message as ResolvedMessage;
     const { queue, sequence } = message.content.from;
     const content = this.content(queue, sequence);
     if (content === undefined) {

@@ -15,48 +15,45 @@ export interface Receiver {
   giveUp(): void;
 }
 
-export class ParkedReceivers {
-  readonly #lines: Map<string, Set<Receiver>> = new Map();
+export class ParkedReceivers<R extends Receiver> {
+  /** By queue, and there by the name under which they were parked, in that order. */
+  readonly #lines: Map<string, Map<string, R>> = new Map();
+  /** Everyone's deadline, under `queue name` since a queue's name has no space. */
+  readonly #deadlines: Agenda = new Agenda();
   /** Queues with receivers, by the time at which asking again can help. */
   readonly #wakes: Agenda = new Agenda();
-  readonly #deadlines: Map<Receiver, string> = new Map();
-  readonly #byDeadline: Agenda = new Agenda();
-  readonly #byName: Map<string, Receiver> = new Map();
   #parked = 0;
+  #size = 0;
 
   get size(): number {
-    return this.#deadlines.size;
+    return this.#size;
   }
 
-  park(receiver: Receiver): void {
+  /** Returns the name by which the receiver is removed. */
+  park(receiver: R): string {
     const { queue } = receiver.command;
-    const line = this.#lines.get(queue);
-    if (line === undefined) this.#lines.set(queue, new Set([receiver]));
-    else line.add(receiver);
     this.#parked += 1;
-    const name = String(this.#parked);
-    this.#deadlines.set(receiver, name);
-    this.#byName.set(name, receiver);
-    this.#byDeadline.set(name, receiver.deadline);
+    this.#size += 1;
+    const name = `${queue} ${this.#parked}`;
+    const line = this.#lines.get(queue) ?? new Map<string, R>();
+    this.#lines.set(queue, line.set(name, receiver));
+    this.#deadlines.set(name, receiver.deadline);
+    return name;
   }
 
-  remove(receiver: Receiver): void {
-    const name = this.#deadlines.get(receiver);
-    if (name === undefined) return;
-    this.#deadlines.delete(receiver);
-    this.#byName.delete(name);
-    this.#byDeadline.set(name, undefined);
-    const { queue } = receiver.command;
+  remove(name: string): void {
+    const queue = queueOf(name);
     const line = this.#lines.get(queue);
-    line?.delete(receiver);
-    if (line?.size === 0) {
-      this.#lines.delete(queue);
-      this.#wakes.set(queue, undefined);
-    }
+    if (line === undefined || !line.delete(name)) return;
+    this.#size -= 1;
+    this.#deadlines.set(name, undefined);
+    if (line.size > 0) return;
+    this.#lines.delete(queue);
+    this.#wakes.set(queue, undefined);
   }
 
   /** Who has waited longest at this queue. */
-  first(queue: string): Receiver | undefined {
+  first(queue: string): R | undefined {
     return this.#lines.get(queue)?.values().next().value;
   }
 
@@ -73,18 +70,25 @@ export class ParkedReceivers {
     return this.#wakes.dueBy(now);
   }
 
-  overdue(now: number): Receiver[] {
-    return this.#byDeadline.dueBy(now).map((name) => this.#byName.get(name) as Receiver);
+  overdue(now: number): R[] {
+    const names = this.#deadlines.dueBy(now);
+    return names.map((name) => this.#lines.get(queueOf(name))?.get(name) as R);
   }
 
+  /** The earliest time at which somebody is to be asked for again, or gives up. */
   nextAt(): number | undefined {
-    const times = [this.#wakes.first(), this.#byDeadline.first()].filter(
-      (time) => time !== undefined,
-    );
-    return times.length === 0 ? undefined : Math.min(...times);
+    const wake = this.#wakes.first();
+    const deadline = this.#deadlines.first();
+    return wake === undefined || deadline === undefined
+      ? (wake ?? deadline)
+      : Math.min(wake, deadline);
   }
 
-  all(): Receiver[] {
-    return [...this.#deadlines.keys()];
+  all(): R[] {
+    return [...this.#lines.values()].flatMap((line) => [...line.values()]);
   }
+}
+
+function queueOf(name: string): string {
+  return name.slice(0, name.indexOf(' '));
 }

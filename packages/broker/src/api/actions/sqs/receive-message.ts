@@ -29,7 +29,7 @@ export async function receiveMessage(input: Input, call: Call): Promise<Answer |
     waitSeconds: input.WaitTimeSeconds,
     attemptId: input.ReceiveRequestAttemptId,
   } as const;
-  const outcome = await call.backend.receive(command, call.signal);
+  const outcome = await call.backend.receive(command, call);
   if (!outcome.ok) return outcome;
   const { AttributeNames = none, MessageSystemAttributeNames = none } = input;
   const asked = {

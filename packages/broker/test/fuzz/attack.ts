@@ -1,0 +1,207 @@
+/**
+ * Makes the hostile requests of a seed, sends them, and judges what comes back. Kinds take turns in a fixed round, so
+ * that each is tried as often as its table says; what a request says is chance's, from the seed and its number alone.
+ */
+
+import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
+import { answerFault, leakFault, statusFault } from './answer-checks.ts';
+import { type Broken, brokenKinds } from './broken-http.ts';
+import { Chance } from './chance.ts';
+import { KeptConnection, tryBroken } from './connection.ts';
+import type { Hostile, Source } from './hostile.ts';
+import { type Targets, wrongTypes } from './inputs.ts';
+import type { ServerProcess } from './server-process.ts';
+import { bytesOf, jsonRequest } from './whole-request.ts';
+import { rareKinds, wholeKinds } from './whole-requests.ts';
+
+/** As many as the issue asks for; every wrong type of every member is among them. */
+export const requests = 20_000;
+const workers = 12;
+/**
+ * Every so many requests one of the rare kinds, which take megabytes each; and the first are all of them, so that what
+ * the process holds has been at its highest before measuring begins.
+ */
+const rareEvery = 1_000;
+const rareFirst = 18;
+/** Hostile requests change queues and messages when they are right by accident: new queues for every so many. */
+const requestsPerQueue = 500;
+/** So many are told together: one cause often has many faces. */
+const faultsMax = 12;
+
+type Case = (Hostile | Broken) & { readonly kind: string };
+
+export class Attack {
+  readonly #server: ServerProcess;
+  readonly #seed: number;
+  readonly #again: string;
+  readonly #table: readonly Kind[];
+  readonly #held: Socket[] = [];
+  readonly #counts = new Map<string, number>();
+  readonly #faults: string[] = [];
+
+  constructor(server: ServerProcess, seed: number, again: string) {
+    this.#server = server;
+    this.#seed = seed;
+    this.#again = again;
+    this.#table = kinds();
+    const perRound = this.#table.filter(({ name }) => name === 'wrong type').length;
+    const rounds = Math.floor(requests / this.#table.length);
+    assert.ok(perRound * rounds >= wrongTypes.length, 'every wrong type is tried');
+  }
+
+  /** What came back, by status. */
+  get summary(): string {
+    return [...this.#counts]
+      .sort(([one], [other]) => one.localeCompare(other))
+      .map(([what, count]) => `${what} ×${count}`)
+      .join(', ');
+  }
+
+  async run(from: number, to: number): Promise<void> {
+    let next = from;
+    const work = async (): Promise<void> => {
+      const connection = new KeptConnection(this.#server.port);
+      for (let number = next++; number < to; number = next++) {
+        if (this.#faults.length >= faultsMax) break;
+        if (number % requestsPerQueue === 0 || number === from) await this.#createQueues(number);
+        await this.#attempt(number, connection);
+      }
+      connection.close();
+    };
+    await Promise.all(Array.from({ length: workers }, work));
+    for (const socket of this.#held.splice(0)) socket.destroy();
+    this.#throwFaults();
+  }
+
+  async one(number: number): Promise<void> {
+    const connection = new KeptConnection(this.#server.port);
+    await this.#createQueues(number);
+    const made = this.#make(number);
+    console.log(`request ${number}, ${made.kind}:\n${textOf(made)}`);
+    try {
+      await this.#attempt(number, connection, (answer) => console.log(`\n${answer}`));
+    } finally {
+      connection.close();
+    }
+    this.#throwFaults();
+  }
+
+  /** Deletes every queue but the good clients'. */
+  async cleanUp(): Promise<void> {
+    const connection = new KeptConnection(this.#server.port);
+    const { body } = await connection.ask(jsonRequest('ListQueues', '{}'));
+    const { QueueUrls: urls = [] } = JSON.parse(body.toString()) as { QueueUrls?: string[] };
+    for (const QueueUrl of urls) {
+      if (/\/good(\.fifo)?$/.test(QueueUrl)) continue;
+      await connection.ask(jsonRequest('DeleteQueue', JSON.stringify({ QueueUrl })));
+    }
+    connection.close();
+  }
+
+  async #createQueues(number: number): Promise<void> {
+    const { standard, fifo } = targetsOf(number);
+    const connection = new KeptConnection(this.#server.port);
+    const dead = { QueueName: `dead-${standard}` };
+    const fifoQueue = { QueueName: fifo, Attributes: { FifoQueue: 'true' } };
+    for (const input of [{ QueueName: standard }, dead, fifoQueue]) {
+      await connection.ask(jsonRequest('CreateQueue', JSON.stringify(input)));
+    }
+    connection.close();
+  }
+
+  #make(number: number): Case {
+    const source: Source = {
+      chance: new Chance(this.#seed, number),
+      targets: targetsOf(number),
+      turn: 0,
+    };
+    if (number < rareFirst || number % rareEvery === 0) {
+      const rank = number < rareFirst ? number : number / rareEvery;
+      const [kind, make] = rareKinds[rank % rareKinds.length] as Rare;
+      return { kind, ...make({ ...source, turn: Math.floor(rank / rareKinds.length) }) };
+    }
+    const { name, make, slot, slots } = this.#table[number % this.#table.length] as Kind;
+    const turn = Math.floor(number / this.#table.length) * slots + slot;
+    return { kind: name, ...make({ ...source, turn }) };
+  }
+
+  async #attempt(
+    number: number,
+    connection: KeptConnection,
+    tell: (answer: string) => void = () => {},
+  ): Promise<void> {
+    const made = this.#make(number);
+    const fail = (problem: string, answer = ''): void => {
+      const again = `${this.#again} --path ${number}`;
+      this.#faults.push(
+        `request ${number}, ${made.kind}: ${problem}\n${again}\n${textOf(made)}\n${answer}`,
+      );
+    };
+    const orFail = (error: unknown): void => fail(String(error));
+    if ('request' in made) {
+      const answer = await connection.ask(made.request).catch(orFail);
+      if (answer === undefined) return;
+      this.#count(String(answer.status));
+      const text = `${answer.status} ${answer.body.toString('utf8').slice(0, 2_000)}`;
+      tell(text);
+      const problem = answerFault(made.request, answer, made.refusal);
+      if (problem !== undefined) fail(problem, text);
+      return;
+    }
+    const exchange = await tryBroken(this.#server.port, made).catch(orFail);
+    if (exchange === undefined) return;
+    const { answers, held } = exchange;
+    if (held !== undefined) this.#held.push(held);
+    if (answers.length === 0) this.#count('cut off');
+    for (const { status, body } of answers) {
+      this.#count(String(status));
+      tell(`${status} ${body}`);
+      const problem = statusFault(status, 'any') ?? leakFault(body);
+      if (problem !== undefined) fail(problem, body.toString('utf8'));
+    }
+    const accepted = answers.filter(({ status }) => status === 200).length;
+    if (accepted > made.wholes) fail(`${accepted} were accepted`);
+  }
+
+  #throwFaults(): void {
+    if (this.#faults.length === 0) return;
+    const up = this.#server.isUp ? 'still up' : 'down';
+    const faults = this.#faults.join('\n\n');
+    throw new Error(`${faults}\n\nThe server is ${up}. Its log:\n${this.#server.log}`);
+  }
+
+  #count(what: string): void {
+    this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1);
+  }
+}
+
+interface Kind {
+  readonly name: string;
+  readonly make: (source: Source) => Hostile | Broken;
+  /** Which of its places in a round of all kinds this is, and how many it has. */
+  readonly slot: number;
+  readonly slots: number;
+}
+
+type Rare = (typeof rareKinds)[number];
+
+function kinds(): Kind[] {
+  return [...wholeKinds, ...brokenKinds].flatMap(([name, slots, make]) =>
+    Array.from({ length: slots }, (_, slot) => ({ name, make, slot, slots })),
+  );
+}
+
+function targetsOf(number: number): Targets {
+  const block = Math.floor(number / requestsPerQueue);
+  return { standard: `fuzz-${block}`, fifo: `fuzz-${block}.fifo`, unique: `request-${number}` };
+}
+
+/** The request's bytes, for people: controls and bytes beyond ASCII as escapes. */
+function textOf(made: Case): string {
+  const bytes = 'request' in made ? bytesOf(made.request) : Buffer.concat(made.pieces);
+  const text = bytes.toString('latin1', 0, 3_000).replace(/[^\n -~]/g, (character) => {
+    return character === '\r' ? '' : `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  });
+  return bytes.length > 3_000 ? `${text}… (${bytes.length} bytes)` : text;
+}

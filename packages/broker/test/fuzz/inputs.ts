@@ -1,0 +1,160 @@
+/**
+ * Inputs of actions, driven by the shapes: one that is right in every member, every place in it where a wrong value
+ * can stand, and the input as AWS Query writes it. What a shape gains, the fuzz test tries from then on.
+ */
+
+import type { ActionShape, Structure, Type } from '../../src/api/shapes/shape.ts';
+import { sqsActions } from '../../src/api/shapes/sqs.ts';
+import { wrongValues } from './hostile-values.ts';
+import { encodeForm } from './whole-request.ts';
+
+export type Input = { [name: string]: unknown };
+
+export const actionNames: readonly string[] = Object.keys(sqsActions);
+
+export function shapeOf(action: string): ActionShape {
+  return sqsActions[action] as ActionShape;
+}
+
+/** The queues that hostile requests may reach; the good client's have other names. */
+export interface Targets {
+  readonly standard: string;
+  readonly fifo: string;
+  /** Tells one message from the next. */
+  readonly unique: string;
+}
+
+const account = '000000000000';
+
+/** An input with every member there is. Where the action is about a queue, it is one that exists. */
+export function goodInput(action: string, targets: Targets, isFifo: boolean): Input {
+  const queue = isFifo ? targets.fifo : targets.standard;
+  const arn = `arn:aws:sqs:us-east-1:${account}:${queue}`;
+  const known: Readonly<Record<string, unknown>> = {
+    QueueUrl: `http://localhost/${account}/${action === 'DeleteQueue' ? 'not-there' : queue}`,
+    QueueName: queue,
+    AWSAccountIds: [account],
+    Actions: ['SendMessage'],
+    AttributeNames: ['All'],
+    SourceArn: arn,
+    DestinationArn: arn,
+    MaxResults: 10,
+    MaxNumberOfMessages: 10,
+    MaxNumberOfMessagesPerSecond: 10,
+    Attributes: { VisibilityTimeout: '30' },
+    Id: 'one',
+    DataType: 'String',
+    BinaryValue: 'AAEC',
+    BinaryListValues: [],
+    StringListValues: [],
+    MessageSystemAttributes: { AWSTraceHeader: { DataType: 'String', StringValue: 'Root=1' } },
+    MessageDeduplicationId: targets.unique,
+    // Never a wait: see hostile-values.ts.
+    WaitTimeSeconds: 0,
+    VisibilityTimeout: 0,
+    DelaySeconds: 0,
+  };
+  return goodStructure(shapeOf(action).input, known);
+}
+
+function goodStructure({ fields }: Structure, known: Input): Input {
+  return Object.fromEntries(
+    fields.map(({ name, type }) => [name, known[name] ?? goodValue(type, known)]),
+  );
+}
+
+function goodValue(type: Type, known: Input): unknown {
+  switch (type.is) {
+    case 'structure':
+      return goodStructure(type, known);
+    case 'list':
+      return [goodValue(type.of, known)];
+    case 'map':
+      return { name: goodValue(type.of, known) };
+    case 'integer':
+    case 'long':
+      return 1;
+    case 'boolean':
+      return true;
+    case 'blob':
+      return 'AAEC';
+    case 'string':
+      return 'text';
+  }
+}
+
+export interface WrongType {
+  readonly action: string;
+  readonly path: readonly (string | number)[];
+  readonly value: unknown;
+}
+
+/** Every wrong JSON value in every place of every action. */
+export const wrongTypes: readonly WrongType[] = actionNames.flatMap((action) =>
+  placesIn(shapeOf(action).input, []).flatMap(({ path, type, isInMap }) =>
+    wrongValues(type, isInMap).map((value) => ({ action, path, value })),
+  ),
+);
+
+interface Place {
+  readonly path: readonly (string | number)[];
+  readonly type: Type;
+  readonly isInMap: boolean;
+}
+
+function placesIn(type: Type, path: Place['path'], isInMap = false): Place[] {
+  const here = path.length === 0 ? [] : [{ path, type, isInMap }];
+  switch (type.is) {
+    case 'structure':
+      return [
+        ...here,
+        ...type.fields.flatMap((field) => placesIn(field.type, [...path, field.name])),
+      ];
+    case 'list':
+      return [...here, ...placesIn(type.of, [...path, 0])];
+    case 'map':
+      return [...here, ...placesIn(type.of, [...path, 'name'], true)];
+    default:
+      return here;
+  }
+}
+
+/** The input with another value in that place; whatever is missing on the way is made. */
+export function withValue(input: Input, path: WrongType['path'], value: unknown): Input {
+  const changed = structuredClone(input);
+  let at: Record<string | number, unknown> = changed;
+  for (const [index, step] of path.slice(0, -1).entries()) {
+    at[step] ??= typeof path[index + 1] === 'number' ? [] : {};
+    at = at[step] as Record<string | number, unknown>;
+  }
+  at[path.at(-1) as string | number] = value;
+  return changed;
+}
+
+/** `Action=…&QueueUrl=…&Tag.1.Key=…`; values of a wrong type become their texts. */
+export function formOf(action: string, input: Input): string {
+  return [`Action=${action}`, ...pairsOf(shapeOf(action).input, input, '')].join('&');
+}
+
+function pairsOf({ fields }: Structure, input: Input, prefix: string): string[] {
+  return fields.flatMap(({ name, query, type }) =>
+    Object.hasOwn(input, name) ? valuePairs(type, input[name], prefix + query) : [],
+  );
+}
+
+function valuePairs(type: Type, value: unknown, name: string): string[] {
+  if (typeof value === 'object' && value !== null) {
+    if (type.is === 'structure') return pairsOf(type, value as Input, `${name}.`);
+    if (type.is === 'list' && Array.isArray(value)) {
+      return value.flatMap((item, index) => valuePairs(type.of, item, `${name}.${index + 1}`));
+    }
+    if (type.is === 'map') {
+      return Object.entries(value).flatMap(([key, item], index) => [
+        `${name}.${index + 1}.${type.key}=${encodeForm(key)}`,
+        ...valuePairs(type.of, item, `${name}.${index + 1}.${type.value}`),
+      ]);
+    }
+  }
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return [`${name}=${encodeForm(text)}`];
+}

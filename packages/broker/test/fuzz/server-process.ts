@@ -1,0 +1,72 @@
+/**
+ * `oncemq serve --memory` in a process of its own, so that its memory can be watched and its end be noticed. Started as
+ * users start it; only a probe for its memory is loaded beside it.
+ */
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+export interface MemoryUse {
+  /** In use after a collection: objects, and buffers outside of the heap. */
+  readonly heapBytes: number;
+  /** What the process holds of the machine's memory, used or not. */
+  readonly rssBytes: number;
+}
+
+export class ServerProcess {
+  readonly port: number;
+  readonly #child: ChildProcess;
+  readonly #log: string[];
+
+  private constructor(child: ChildProcess, port: number, log: string[]) {
+    this.#child = child;
+    this.port = port;
+    this.#log = log;
+  }
+
+  static async start(): Promise<ServerProcess> {
+    const child = fork(
+      fileURLToPath(new URL('../../src/cli/main.js', import.meta.url)),
+      ['serve', '--port', '0', '--memory', '--clock', 'virtual', '--log', 'json'],
+      {
+        execArgv: ['--expose-gc', '--import', new URL('memory-probe.js', import.meta.url).href],
+        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      },
+    );
+    const log: string[] = [];
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => log.push(text));
+    const ready = await new Promise<string>((resolve, reject) => {
+      child.stdout?.setEncoding('utf8').once('data', resolve);
+      child.once('exit', (code) => reject(new Error(`no start, code ${code}: ${log.join('')}`)));
+    });
+    const port = Number(/^oncemq ready http:\/\/127\.0\.0\.1:(\d+) /.exec(ready)?.[1]);
+    return new ServerProcess(child, port, log);
+  }
+
+  get isUp(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** What it has written to standard error: nothing, unless a request failed inside. */
+  get log(): string {
+    return this.#log.join('');
+  }
+
+  async memoryUse(): Promise<MemoryUse> {
+    this.#child.send('memory');
+    const [use] = (await once(this.#child, 'message')) as [MemoryUse];
+    return use;
+  }
+
+  /** Asks it to stop; the exit code, or the signal that it took. */
+  async stop(): Promise<number | string | null> {
+    if (!this.isUp) return this.#child.exitCode ?? this.#child.signalCode;
+    const ended = once(this.#child, 'exit') as Promise<[number | null, string | null]>;
+    this.#child.kill('SIGTERM');
+    const forced = setTimeout(() => this.#child.kill('SIGKILL'), 10_000);
+    const [code, signal] = await ended;
+    clearTimeout(forced);
+    return code ?? signal;
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * All kinds of hostile requests that are whole HTTP: what is wrong is the method, the path, a header, the body, or what
+ * the body says.
+ */
+
+import type { Hostile, Source } from './hostile.ts';
+import { badInspect, strangeHeaders, strangePath } from './hostile-http.ts';
+import {
+  brokenForm,
+  brokenJson,
+  deepJson,
+  hostileForm,
+  hostileJson,
+  noObject,
+  strangeKeys,
+  unknownAction,
+  wrongType,
+} from './hostile-inputs.ts';
+import { manyParameters, overLimit, withinLimit } from './oversized.ts';
+
+type Maker = (source: Source) => Hostile;
+
+/** How often a kind is tried: that many times in each round of all kinds. */
+export const wholeKinds: readonly (readonly [string, number, Maker])[] = [
+  ['wrong type', 20, wrongType],
+  ['hostile values in JSON', 20, hostileJson],
+  ['hostile values in a form', 14, hostileForm],
+  ['broken JSON', 12, brokenJson],
+  ['JSON that is no object', 2, noObject],
+  ['repeated and strange keys', 5, strangeKeys],
+  ['deep JSON', 2, deepJson],
+  ['broken form', 10, brokenForm],
+  ['unknown action', 5, unknownAction],
+  ['strange headers', 5, strangeHeaders],
+  ['strange method or path', 6, strangePath],
+  ['bad /_oncemq/ request', 8, badInspect],
+];
+
+export const rareKinds: readonly (readonly [string, Maker])[] = [
+  ['body over the limit', overLimit],
+  ['body just within the limit', withinLimit],
+  ['form of very many parameters', manyParameters],
+];
