@@ -2,8 +2,9 @@
  * The deduplication window of one FIFO queue: every send accepted within the last `DeduplicationIntervalSeconds`,
  * whatever has become of its message since (rules 11.8–11.14). 84 bytes an entry: 80 in a slab and 4 in the index.
  *
- * Ids and groups are held as digests, 128 and 96 bits of SHA-256: too many for two to fall together by chance or by
- * design, and of one size whatever their length. Their texts are kept with the entry (changes.ts) for who wants to
+ * Ids and groups are held as digests, of one size whatever their length: ids as 128 bits of SHA-256, groups as 96 bits
+ * of a plain hash, too many for two to fall together. The group's need not withstand design: who can send to a queue
+ * gains nothing by another name for a group that he could name itself. Their texts are kept with the entry (changes.ts) for who wants to
  * read them. The digests of body and attributes, 32 and 30 bits, only tell whether two sends differed.
  *
  * Both scopes are answered from the same entries: the group belongs to the key or not, as the queue's setting says
@@ -41,7 +42,7 @@ const isContent = 1;
 const isByBody = 2;
 const flags: number = isContent | isByBody;
 
-/** What an entry is filed under: 128 bits of its id's digest, 96 of its group's. */
+/** What an entry is filed under. */
 export interface WindowKey {
   readonly id0: number;
   readonly id1: number;
@@ -56,9 +57,6 @@ interface GroupDigest {
   readonly group2: number;
 }
 
-/** How many groups' digests are remembered, so that a busy group is not hashed for each send. */
-const groupDigestsMax = 1024;
-
 export interface WindowMatch {
   readonly messageId: string;
   readonly sequence: number;
@@ -70,7 +68,6 @@ export class DeduplicationWindow {
   readonly #rows: Slab = new Slab(words);
   readonly #index: HashIndex = new HashIndex(this.#rows, chainWord, (row) => this.#hashOfRow(row));
   #scope: DeduplicationScope;
-  readonly #groupDigests: Map<string, GroupDigest> = new Map();
   #oldest: number = none;
   #newest: number = none;
   #entries = 0;
@@ -100,7 +97,7 @@ export class DeduplicationWindow {
       id1: wordAt(bytes, 4),
       id2: wordAt(bytes, 8),
       id3: wordAt(bytes, 12),
-      group: this.#groupDigest(groupId),
+      group: groupDigest(groupId),
     };
   }
 
@@ -244,19 +241,29 @@ export class DeduplicationWindow {
     );
   }
 
-  #groupDigest(groupId: string): GroupDigest {
-    const known = this.#groupDigests.get(groupId);
-    if (known !== undefined) return known;
-    const bytes = sha256Bytes(groupId);
-    const digest = { group0: wordAt(bytes, 0), group1: wordAt(bytes, 4), group2: wordAt(bytes, 8) };
-    if (this.#groupDigests.size >= groupDigestsMax) this.#groupDigests.clear();
-    this.#groupDigests.set(groupId, digest);
-    return digest;
-  }
-
   #sequence(row: number): number {
     return this.#rows.double(row, sequenceWord);
   }
+}
+
+/** Three independent 32-bit hashes in one pass, each multiplied and folded as in MurmurHash3's last step. */
+function groupDigest(groupId: string): GroupDigest {
+  let a = 0x9e3779b1;
+  let b = 0x85ebca77;
+  let c = 0xc2b2ae3d;
+  for (let at = 0; at < groupId.length; at += 1) {
+    const code = groupId.charCodeAt(at);
+    a = Math.imul(a ^ code, 0x27d4eb2f) + (b >>> 15);
+    b = Math.imul(b ^ code, 0x165667b1) + (c >>> 13);
+    c = Math.imul(c ^ code, 0x5bd1e995) + (a >>> 11);
+  }
+  return { group0: fold(a ^ groupId.length), group1: fold(b), group2: fold(c) };
+}
+
+function fold(hash: number): number {
+  const mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  const again = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return again ^ (again >>> 16);
 }
 
 function wordAt(bytes: string, at: number): number {
