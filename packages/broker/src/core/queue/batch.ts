@@ -38,8 +38,7 @@ export function applyEntries<Entry, Result extends { readonly ok: true }>(
   command: BatchCommand<Entry>,
   apply: (entry: Entry, index: number) => Result | Refusal,
 ): { readonly ok: true; readonly results: readonly (Result | Refusal)[] } | Refusal {
-  const results = command.entries.map(apply);
-  const only = results[0];
-  if (!command.isBatch && only !== undefined && !only.ok) return only;
-  return { ok: true, results };
+  if (command.isBatch) return { ok: true, results: command.entries.map(apply) };
+  const result = apply(command.entries[0] as Entry, 0);
+  return result.ok ? { ok: true, results: [result] } : result;
 }

@@ -29,6 +29,9 @@ interface Limit {
   readonly bodyName: string;
 }
 
+const none: readonly AttributeInput[] = [];
+const noAttributes: { ok: true; values: readonly MessageAttribute[] } = { ok: true, values: [] };
+
 const unusualCharacter = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD]/;
 const illegalCharacter = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
@@ -37,23 +40,19 @@ function hasIllegalCharacter(text: string): boolean {
   return unusualCharacter.test(text) && illegalCharacter.test(text);
 }
 
-export function checkMessage(
-  entry: SendEntry,
-  sizeBytes: number,
-  limit: Limit,
-): CheckedMessage | Refusal {
+export function checkMessage(entry: SendEntry, limit: Limit): CheckedMessage | Refusal {
   const { body } = entry;
   if (body === undefined || body === '') {
     return refuse('parameter-missing', { name: limit.bodyName });
   }
-  if (sizeBytes > limit.sizeBytesMax) {
+  if (messageSize(entry) > limit.sizeBytesMax) {
     const code = limit.isBatch ? 'message-too-long-in-batch' : 'message-too-long';
     return refuse(code, { limit: limit.sizeBytesMax });
   }
   if (hasIllegalCharacter(body)) return refuse('body-characters');
-  const attributes = checkAttributes(entry.attributes ?? []);
+  const attributes = checkAttributes(entry.attributes ?? none);
   if (!attributes.ok) return attributes;
-  const trace = checkSystemAttributes(entry.systemAttributes ?? []);
+  const trace = checkSystemAttributes(entry.systemAttributes ?? none);
   if (!trace.ok) return trace;
   const refusal =
     checkId('MessageGroupId', entry.groupId) ??
@@ -91,6 +90,7 @@ const attributeTypeForm = /^(String|Number|Binary)(\..+)?$/s;
 function checkAttributes(
   inputs: readonly AttributeInput[],
 ): { ok: true; values: readonly MessageAttribute[] } | Refusal {
+  if (inputs.length === 0) return noAttributes;
   if (inputs.length > messageAttributesMax) {
     return refuse('attributes-too-many', { count: inputs.length });
   }

@@ -19,18 +19,16 @@ import { type CheckedMessage, checkMessage, messageSize } from './message-check.
 import type { Queue } from './queue.ts';
 
 export function send(queue: Queue, command: CommandOf<'send'>, turn: Turn): Outcome<'send'> {
-  const sizes = command.entries.map(messageSize);
-  const refusal =
-    checkBatch(command, 'SendMessageBatchRequestEntry') ?? checkWholeBatch(queue, command, sizes);
+  const wrongForm = checkBatch(command, 'SendMessageBatchRequestEntry');
+  if (wrongForm !== undefined) return wrongForm;
+  const refusal = checkWholeBatch(queue, command);
   if (refusal !== undefined) return refusal;
   return applyEntries(command, (entry, index) => {
-    const message = checkMessage(entry, sizes[index] as number, {
-      sizeBytesMax: queue.settings.sizeBytesMax,
-      isBatch: command.isBatch,
-      bodyName: command.isBatch
-        ? `SendMessageBatchRequestEntry.${index + 1}.MessageBody`
-        : 'MessageBody',
-    });
+    const bodyName = command.isBatch
+      ? `SendMessageBatchRequestEntry.${index + 1}.MessageBody`
+      : 'MessageBody';
+    const limit = { sizeBytesMax: queue.settings.sizeBytesMax, isBatch: command.isBatch, bodyName };
+    const message = checkMessage(entry, limit);
     if (!message.ok) return message;
     const wrong = checkDelay(queue, entry);
     if (wrong !== undefined) return wrong;
@@ -44,7 +42,6 @@ export function send(queue: Queue, command: CommandOf<'send'>, turn: Turn): Outc
 function checkWholeBatch(
   queue: Queue,
   { entries, isBatch }: CommandOf<'send'>,
-  sizes: readonly number[],
 ): Refusal | undefined {
   if (!isBatch) return undefined;
   if (queue.isFifo) {
@@ -55,7 +52,7 @@ function checkWholeBatch(
       }
     }
   }
-  const size = sizes.reduce((sum, bytes) => sum + bytes, 0);
+  const size = entries.reduce((sum, entry) => sum + messageSize(entry), 0);
   return size > batchSizeBytesMax ? refuse('batch-too-long', { size }) : undefined;
 }
 
