@@ -238,10 +238,6 @@ export const errors = {
     'InvalidParameterValue',
     'The queue should either have ContentBasedDeduplication enabled or MessageDeduplicationId provided explicitly',
   ],
-  'groups-too-many': [
-    'OverLimit',
-    'The queue holds messages of {count} message groups, the most it can.',
-  ],
 
   // Batches (8.6).
   'batch-empty': ['EmptyBatchRequest', 'There should be at least one {entry} in the request.'],

@@ -74,6 +74,3 @@ export const policyPrincipalsMax = 50;
  * single command grows without bound. The rest is due at once and follows in the next command.
  */
 export const movesPerCommandMax = 100;
-
-/** Ours: live message groups of one queue; the limit of the Map that finds them. */
-export const groupsMax = 16_000_000;

@@ -5,13 +5,14 @@
  * follows: a head in flight blocks the group, a head deleted or visible again frees it.
  *
  * Ready groups stand in a line by the moment their head became available (rule 11.4): an old backlog does not jump
- * over a younger group's turn, and a busy group does not starve the others. A group costs 16 bytes, its id and a Map
- * entry, and leaves no trace when its last message goes (rule 11.5).
+ * over a younger group's turn, and a busy group does not starve the others. A group costs 28 bytes and its id, and leaves
+ * no trace when its last message goes (rule 11.5).
  *
  * The chain has no way back: what can be deleted is at most `receiveMessagesMax` from the head, because nothing is
  * handed out beyond a message in flight; so a walk from the head is short.
  */
 
+import { HashIndex } from '../hash-index.ts';
 import { Line } from '../line.ts';
 import { none, Slab } from '../slab.ts';
 import { type MessageTable, visible } from './message-table.ts';
@@ -21,12 +22,16 @@ const headWord = 0;
 const tailWord = 1;
 /** Its place in the line of ready groups, or `none`. */
 const placeWord = 2;
-const words = 4;
+const chainWord = 3;
+const hashWord = 4;
+const words = 6;
 
 export class MessageGroups implements Shelf {
   readonly #table: MessageTable;
   readonly #rows: Slab = new Slab(words);
-  readonly #byId: Map<string, number> = new Map();
+  readonly #byId: HashIndex = new HashIndex(this.#rows, chainWord, (group) =>
+    this.#rows.int(group, hashWord),
+  );
   #ids: string[] = [];
   readonly #ready: Line = new Line();
 
@@ -35,17 +40,19 @@ export class MessageGroups implements Shelf {
   }
 
   get groups(): number {
-    return this.#byId.size;
+    return this.#rows.size;
   }
 
   add(row: number, groupId: string | undefined): void {
     const id = groupId as string;
-    let group = this.#byId.get(id);
-    if (group === undefined) {
+    const hash = hashOf(id);
+    let group = this.#find(id, hash);
+    if (group === none) {
       group = this.#rows.allocate();
       this.#rows.setInt(group, headWord, row);
       this.#rows.setInt(group, placeWord, none);
-      this.#byId.set(id, group);
+      this.#rows.setInt(group, hashWord, hash);
+      this.#byId.insert(hash, group);
       this.#ids[group] = id;
     } else {
       this.#table.setGroupNext(this.#rows.int(group, tailWord), row);
@@ -101,16 +108,12 @@ export class MessageGroups implements Shelf {
 
   /** The messages of one group, oldest first. */
   *ofGroup(groupId: string): Generator<number> {
-    const group = this.#byId.get(groupId);
-    let row = group === undefined ? none : this.#rows.int(group, headWord);
+    const group = this.#find(groupId, hashOf(groupId));
+    let row = group === none ? none : this.#rows.int(group, headWord);
     while (row !== none) {
       yield row;
       row = this.#table.groupNext(row);
     }
-  }
-
-  has(groupId: string): boolean {
-    return this.#byId.has(groupId);
   }
 
   clear(): void {
@@ -120,14 +123,30 @@ export class MessageGroups implements Shelf {
     this.#ready.clear();
   }
 
+  #find(groupId: string, hash: number): number {
+    let group = this.#byId.first(hash);
+    while (group !== none && this.#ids[group] !== groupId) group = this.#byId.next(group);
+    return group;
+  }
+
   #enter(group: number, head: number): void {
     const place = this.#ready.insert(group, this.#table.availableAt(head), this.#table.stamp(head));
     this.#rows.setInt(group, placeWord, place);
   }
 
   #drop(group: number): void {
-    this.#byId.delete(this.#ids[group] as string);
+    this.#byId.remove(this.#rows.int(group, hashWord), group);
     this.#ids[group] = '';
     this.#rows.release(group);
   }
+}
+
+/** Spreads ids over the buckets; equal ids are told by comparing them. */
+function hashOf(groupId: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < groupId.length; at += 1) {
+    hash = Math.imul(hash ^ groupId.charCodeAt(at), 0x01000193);
+  }
+  // The low bits choose the bucket, and multiplying mixes upwards only.
+  return hash ^ (hash >>> 15);
 }

@@ -10,7 +10,7 @@ import type { DeduplicationSource, KeptWindowEntry, MessageContent } from '../ch
 import type { CommandOf, Outcome, SendEntry, SendResult } from '../commands.ts';
 import { attributesMd5, md5Hex, sha256Hex } from '../digest.ts';
 import { type Refusal, refuse } from '../errors.ts';
-import { batchSizeBytesMax, delaySecondsMax, groupsMax } from '../limits.ts';
+import { batchSizeBytesMax, delaySecondsMax } from '../limits.ts';
 import { none } from '../slab.ts';
 import type { Turn } from '../turn.ts';
 import { applyEntries, checkBatch } from './batch.ts';
@@ -100,9 +100,6 @@ function sendFifo(
   if (groupId === undefined) return refuse('parameter-missing', { name: 'MessageGroupId' });
   if (entry.deduplicationId === undefined && !isContentBased) {
     return refuse('deduplication-id-missing');
-  }
-  if (queue.shelf.groups >= groupsMax && !queue.groups?.has(groupId)) {
-    return refuse('groups-too-many', { count: groupsMax });
   }
   const isBodyUnique = isContentBased && profile === 'yandex';
   const bodyHash =
