@@ -4,7 +4,7 @@
  */
 
 import type { Event } from './core/events.ts';
-import { configOf, type ServerOptions } from './index.ts';
+import { configOf, type ServerOptions } from './server/options.ts';
 import { start } from './server/start-server.ts';
 
 export type { Event } from './core/events.ts';
