@@ -167,7 +167,6 @@ class Bench {
           value: {
             deduplicationId: `earlier-${index}`,
             groupId: `group-${index % 1000}`,
-            messageId: '00000000-0000-4000-8000-000000000000',
             acceptedAt: start + Math.floor((index * windowMs) / count),
             source: 'explicit',
             bodyMd5: '00000000000000000000000000000000',

@@ -40,7 +40,8 @@ export interface ContentFrom {
 }
 
 export interface KeptMessage {
-  readonly messageId: string;
+  /** The id it had in the queue it came from, for a dead letter; else its id follows from its sequence. */
+  readonly messageId?: string | undefined;
   readonly sentAt: number;
   /** Delay of this message alone, on a standard queue; a FIFO queue's delay is always its current setting. */
   readonly delayMs: number;
@@ -72,7 +73,6 @@ export interface KeptDelivery {
 export interface KeptWindowEntry {
   readonly deduplicationId: string;
   readonly groupId: string;
-  readonly messageId: string;
   readonly acceptedAt: number;
   readonly source: DeduplicationSource;
   readonly bodyMd5: string;
@@ -83,6 +83,23 @@ export interface KeptWindowEntry {
 }
 
 export type DeduplicationSource = 'explicit' | 'content';
+
+/** What a deduplication id in a group is filed under: 128 bits of the id's SHA-256, 96 of a plain hash of the group. */
+export interface WindowKey {
+  readonly id0: number;
+  readonly id1: number;
+  readonly id2: number;
+  readonly id3: number;
+  readonly group0: number;
+  readonly group1: number;
+  readonly group2: number;
+}
+
+/** All that an engine holds of a window entry's texts; the last two only tell whether two sends differed. */
+export interface WindowDigests extends WindowKey {
+  readonly body: number;
+  readonly attributes: number;
+}
 
 export interface KeptAttempt {
   readonly receivedAt: number;
@@ -138,6 +155,8 @@ export type Change =
       readonly queue: string;
       readonly id: number;
       readonly value: KeptWindowEntry | null;
+      /** Follow from the value; who keeps them too need not compute them again to load it. */
+      readonly digests?: WindowDigests;
     }
   | {
       readonly kind: 'attempt';

@@ -62,6 +62,7 @@ export class Model {
   /** The suppressed sends of the last command, each with the accepted one that it repeats. */
   duplicates: { entry: SendEntry; original: WindowEntry; matchedBy: 'id' | 'body' }[] = [];
   private readonly uuid: () => string;
+  private messages = 0;
   find = (name?: string): Queue | undefined => this.queues.find((queue) => queue.name === name);
 
   constructor(uuid: () => string, limits: Limits) {
@@ -147,7 +148,7 @@ export class Model {
   private sendStandard(queue: Queue, { deduplicationId, delaySeconds, body }: SendEntry): Result {
     if (deduplicationId !== undefined) return refuse('deduplication-id-on-standard');
     const visibleAt = this.now + ms(queue, 'DelaySeconds', delaySeconds);
-    const { messageId } = this.add(queue, { messageId: this.uuid(), visibleAt });
+    const { messageId } = this.add(queue, { visibleAt });
     return done({ messageId, bodyMd5: hash('md5', body), isDuplicate: false });
   }
 
@@ -170,18 +171,17 @@ export class Model {
       this.duplicates.push({ entry, original, matchedBy: byId === undefined ? 'body' : 'id' });
       return done({ ...original, bodyMd5, isDuplicate: true });
     }
-    const { messageId, sequence } = this.add(queue, { messageId: this.uuid(), groupId });
+    const { messageId, sequence } = this.add(queue, { groupId });
     const source = entry.deduplicationId === undefined ? 'content' : 'explicit';
     const ids = { sequence, messageId, deduplicationId, groupId, source, ...bodyHash } as const;
-    const rest = { acceptedAt: this.now, bodyMd5, attributesMd5: '', sent: entry };
-    queue.window.push({ ...ids, ...rest });
+    queue.window.push({ ...ids, acceptedAt: this.now, bodyMd5, attributesMd5: '', sent: entry });
     return done({ messageId, sequence, bodyMd5, isDuplicate: false });
   }
 
   /** Puts a message at the end of the queue; what is not given is as in a message just sent. */
   private add(queue: Queue, given: object): Message {
-    const sequence = ++queue.counter;
-    const fresh = { sentAt: this.now, visibleAt: this.now, receiveCount: 0, ...given };
+    const [sequence, messageId] = [++queue.counter, `message ${++this.messages}`];
+    const fresh = { messageId, sentAt: this.now, visibleAt: this.now, receiveCount: 0, ...given };
     const message = { ...fresh, sequence, stamp: sequence, receipts: [] } as unknown as Message;
     queue.messages.push(message);
     return message;
@@ -344,7 +344,7 @@ export class Model {
       remove(queue, message);
       const { groupId, deduplicationId } = message;
       const visibleAt = this.now + (target.isFifo ? 0 : ms(target, 'DelaySeconds'));
-      this.add(target, { messageId: this.uuid(), visibleAt, groupId, deduplicationId });
+      this.add(target, { visibleAt, groupId, deduplicationId });
       task.moved += 1;
     }
     return { status: 'COMPLETED' };

@@ -2,8 +2,8 @@
  * Drives an engine and the reference model through the same steps at the same times and throws at the first thing in
  * which they differ: an outcome, what is told about a duplicate, or anything that can be seen of a queue.
  *
- * Two kinds of name are each side's own, sequences and receipt handles. They are paired off where they first appear
- * together and must stay paired; later sequences must be larger. Beside the comparison, every command is held to
+ * Three kinds of name are each side's own: sequences, message ids and receipt handles. They are paired off where they
+ * first appear together and must stay paired; later sequences must be larger. Beside the comparison, every command is held to
  * three rules of the engine's: a refusal changes nothing but what time alone changes; a tick before `nextDueAt()`
  * changes nothing; and `nextDueAt()` is never later than what a tick would change.
  */
@@ -148,7 +148,7 @@ export class Simulation {
     if (command.type !== 'delete-messages' && command.type !== 'change-visibility') return command;
     const entries = command.entries.map(({ receiptHandle, ...rest }) => ({
       ...rest,
-      receiptHandle: receiptHandle && (this.#pairs.expectedHandle(receiptHandle) ?? receiptHandle),
+      receiptHandle: receiptHandle && this.#pairs.expectedOf(receiptHandle),
     }));
     return { ...command, entries } as Command;
   }
@@ -164,7 +164,9 @@ export class Simulation {
       return;
     }
     if (typeof actual !== 'object' || actual === null) {
-      if (!Object.is(expected, actual)) differ(path, expected, actual);
+      // A dead letter's deduplication id is its message id.
+      const wanted = typeof expected === 'string' ? this.#pairs.actualOf(expected) : expected;
+      if (!Object.is(wanted, actual)) differ(path, wanted, actual);
       return;
     }
     if (typeof expected !== 'object' || expected === null) differ(path, expected, actual);
@@ -177,8 +179,8 @@ export class Simulation {
       const at = `${path}.${key}`;
       if (key === 'sequence' && value !== undefined) {
         this.#pairs.pairSequences(at, queue, { expected: wanted[key], actual: value });
-      } else if (key === 'receiptHandle') {
-        this.#pairs.pairHandles(at, { expected: wanted[key], actual: value });
+      } else if (key === 'receiptHandle' || key === 'messageId') {
+        this.#pairs.pairNames(at, { expected: wanted[key], actual: value });
       } else if (key === 'noneUntil') {
         this.#compareNoneUntil(at, wanted, got);
       } else {
@@ -266,21 +268,26 @@ interface Compared {
 
 /** What the two sides call by different names: the model's name and the engine's, one to one. */
 class Pairs {
-  readonly #handles = new Map<unknown, unknown>();
-  readonly #names = new Map<unknown, unknown>();
+  readonly #actual = new Map<unknown, unknown>();
+  readonly #expected = new Map<unknown, unknown>();
   readonly #sequences = new Map<string, Map<unknown, unknown>>();
 
-  expectedHandle(handle: string): string | undefined {
-    return this.#names.get(handle) as string | undefined;
+  /** The model's name for an engine's name; a text that is no name stays itself. */
+  expectedOf(actual: string): string {
+    return (this.#expected.get(actual) ?? actual) as string;
   }
 
-  pairHandles(path: string, { expected, actual }: Omit<Compared, 'queue'>): void {
-    if (!this.#names.has(actual) && !this.#handles.has(expected)) {
-      this.#names.set(actual, expected);
-      this.#handles.set(expected, actual);
+  actualOf(expected: string): string {
+    return (this.#actual.get(expected) ?? expected) as string;
+  }
+
+  pairNames(path: string, { expected, actual }: Omit<Compared, 'queue'>): void {
+    if (!this.#expected.has(actual) && !this.#actual.has(expected)) {
+      this.#expected.set(actual, expected);
+      this.#actual.set(expected, actual);
     }
-    if (this.#names.get(actual) !== expected) differ(path, expected, this.#names.get(actual));
-    if (this.#handles.get(expected) !== actual) differ(path, this.#handles.get(expected), actual);
+    if (this.#expected.get(actual) !== expected) differ(path, expected, this.#expected.get(actual));
+    if (this.#actual.get(expected) !== actual) differ(path, this.#actual.get(expected), actual);
   }
 
   pairSequences(path: string, queue: string, { expected, actual }: Omit<Compared, 'queue'>): void {

@@ -39,7 +39,6 @@ const delivery: KeptDelivery = {
 const windowEntry: KeptWindowEntry = {
   deduplicationId: 'a',
   groupId: 'g',
-  messageId: message.messageId,
   acceptedAt: 1,
   source: 'explicit',
   bodyMd5: '',

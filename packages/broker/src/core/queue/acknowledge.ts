@@ -56,7 +56,7 @@ function deleteOne(queue: Queue, entry: DeleteEntry, turn: Turn): Done | Refusal
       type: 'deleted',
       at: turn.now,
       queue: queue.name,
-      messageId: queue.table.messageId(row),
+      messageId: queue.messageId(row),
       sequence: receipt.sequence,
     });
   }
@@ -93,7 +93,7 @@ function changeOne(queue: Queue, entry: VisibilityEntry, turn: Turn): Done | Ref
       type: 'visibility-changed',
       at: turn.now,
       queue: queue.name,
-      messageId: queue.table.messageId(row),
+      messageId: queue.messageId(row),
       sequence: receipt.sequence,
       visibleAt,
     });

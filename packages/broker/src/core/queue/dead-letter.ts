@@ -21,7 +21,7 @@ export function isDeadLetter(queue: Queue, row: number): boolean {
 
 export function moveToDeadLetterQueue(queue: Queue, row: number, target: Queue, turn: Turn): void {
   const { table } = queue;
-  const messageId = table.messageId(row);
+  const messageId = queue.messageId(row);
   const sequence = table.sequence(row);
   const delivery = table.delivery(row) as KeptDelivery;
   if (turn.isObserved) {
@@ -58,7 +58,7 @@ export function moveToDeadLetterQueue(queue: Queue, row: number, target: Queue, 
 
 export function moveByTask(queue: Queue, row: number, target: Queue, turn: Turn): void {
   const { messageId, sequence, groupId, deduplicationId } = queue.view(row);
-  const newMessageId = turn.ids.uuid();
+  const arrival = target.nextStamp();
   if (turn.isObserved) {
     turn.events.push({
       type: 'moved',
@@ -67,11 +67,10 @@ export function moveByTask(queue: Queue, row: number, target: Queue, turn: Turn)
       messageId,
       sequence,
       destination: target.name,
-      newMessageId,
+      newMessageId: target.idOf(arrival),
     });
   }
-  target.addMessage(turn, target.nextStamp(), {
-    messageId: newMessageId,
+  target.addMessage(turn, arrival, {
     sentAt: turn.now,
     delayMs: target.isFifo ? 0 : target.settings.delayMs,
     groupId,

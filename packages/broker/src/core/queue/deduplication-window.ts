@@ -1,11 +1,10 @@
 /**
  * The deduplication window of one FIFO queue: every send accepted within the last `DeduplicationIntervalSeconds`,
- * whatever has become of its message since (rules 11.8–11.14). 84 bytes an entry: 80 in a slab and 4 in the index.
+ * whatever has become of its message since (rules 11.8–11.14). 68 bytes an entry: 64 in a slab and 4 in the index.
  *
- * Ids and groups are held as digests, of one size whatever their length: ids as 128 bits of SHA-256, groups as 96 bits
- * of a plain hash, too many for two to fall together. The group's need not withstand design: who can send to a queue
- * gains nothing by another name for a group that he could name itself. Their texts are kept with the entry (changes.ts) for who wants to
- * read them. The digests of body and attributes, 32 and 30 bits, only tell whether two sends differed.
+ * Ids and groups are held as digests, of one size whatever their length: too many bits for two to fall together. The
+ * group's need not withstand design: who can send to a queue gains nothing by another name for a group that he could
+ * name itself. Their texts are kept with the entry (changes.ts) for who wants to read them.
  *
  * Both scopes are answered from the same entries: the group belongs to the key or not, as the queue's setting says
  * now. Changing the setting re-files the entries and forgets none.
@@ -14,12 +13,11 @@
  * `yandex` an entry is filed a second time by its body's hash.
  */
 
-import type { KeptWindowEntry } from '../changes.ts';
+import type { DeduplicationSource, KeptWindowEntry, WindowDigests, WindowKey } from '../changes.ts';
 import { sha256Bytes } from '../digest.ts';
 import type { Difference } from '../events.ts';
 import { HashIndex } from '../hash-index.ts';
 import { none, Slab } from '../slab.ts';
-import { readUuid, writeUuid } from '../uuid.ts';
 
 export type DeduplicationScope = 'queue' | 'messageGroup';
 
@@ -28,13 +26,12 @@ const groupWord = 4;
 const chainWord = 7;
 const newerWord = 8;
 const olderWord = 9;
-const messageIdWord = 10;
-const sequenceWord = 14;
-const acceptedAtWord = 16;
-const bodyWord = 18;
+const sequenceWord = 10;
+const acceptedAtWord = 12;
+const bodyWord = 14;
 /** Thirty bits of the attributes' digest, and two flags. */
-const attributesWord = 19;
-const words = 20;
+const attributesWord = 15;
+const words = 16;
 
 /** The id was computed from the body. */
 const isContent = 1;
@@ -42,26 +39,11 @@ const isContent = 1;
 const isByBody = 2;
 const flags: number = isContent | isByBody;
 
-/** What an entry is filed under. */
-export interface WindowKey {
-  readonly id0: number;
-  readonly id1: number;
-  readonly id2: number;
-  readonly id3: number;
-  readonly group: GroupDigest;
-}
-
-interface GroupDigest {
-  readonly group0: number;
-  readonly group1: number;
-  readonly group2: number;
-}
-
+/** An entry that a send met, or that is looked at. */
 export interface WindowMatch {
-  readonly messageId: string;
   readonly sequence: number;
   readonly acceptedAt: number;
-  readonly source: 'explicit' | 'content';
+  readonly source: DeduplicationSource;
 }
 
 export class DeduplicationWindow {
@@ -89,28 +71,13 @@ export class DeduplicationWindow {
     }
   }
 
-  /** The key of a deduplication id, or of a body's hash, in a group. */
-  keyOf(text: string, groupId: string): WindowKey {
-    const bytes = sha256Bytes(text);
-    return {
-      id0: wordAt(bytes, 0),
-      id1: wordAt(bytes, 4),
-      id2: wordAt(bytes, 8),
-      id3: wordAt(bytes, 12),
-      group: groupDigest(groupId),
-    };
-  }
-
-  /** `key` is that of the entry's id, for who has it already. */
-  add(
-    sequence: number,
-    entry: KeptWindowEntry,
-    key: WindowKey = this.keyOf(entry.deduplicationId, entry.groupId),
-  ): void {
+  /** `digests` are those of the entry, for who has them already. */
+  add(sequence: number, entry: KeptWindowEntry, digests: WindowDigests = digestsOf(entry)): void {
     this.#entries += 1;
-    this.#file(sequence, entry, key, 0);
+    this.#file(sequence, entry, digests, 0);
     if (entry.bodyHash !== undefined) {
-      this.#file(sequence, entry, this.keyOf(entry.bodyHash, entry.groupId), isByBody);
+      const byBody = digestsOf({ ...entry, deduplicationId: entry.bodyHash });
+      this.#file(sequence, entry, byBody, isByBody);
     }
   }
 
@@ -119,12 +86,12 @@ export class DeduplicationWindow {
     const isGrouped = this.#scope === 'messageGroup';
     const flag = by === 'body' ? isByBody : 0;
     let found: number = none;
-    let row = this.#index.first(isGrouped ? key.id0 ^ key.group.group0 : key.id0);
+    let row = this.#index.first(isGrouped ? key.id0 ^ key.group0 : key.id0);
     while (row !== none) {
       if (
         this.#hasId(row, key) &&
         (this.#rows.int(row, attributesWord) & isByBody) === flag &&
-        (!isGrouped || this.#hasGroup(row, key.group)) &&
+        (!isGrouped || this.#hasGroup(row, key)) &&
         (found === none || this.#sequence(row) < this.#sequence(found))
       ) {
         found = row;
@@ -136,7 +103,6 @@ export class DeduplicationWindow {
 
   match(row: number): WindowMatch {
     return {
-      messageId: readUuid(this.#rows, row, messageIdWord),
       sequence: this.#sequence(row),
       acceptedAt: this.#rows.double(row, acceptedAtWord),
       source: (this.#rows.int(row, attributesWord) & isContent) === 0 ? 'explicit' : 'content',
@@ -144,15 +110,11 @@ export class DeduplicationWindow {
   }
 
   /** How another send with this entry's id differs from the one that was accepted. */
-  difference(
-    row: number,
-    send: { bodyMd5: string; attributesMd5: string; key: WindowKey },
-  ): Difference {
+  difference(row: number, send: WindowDigests): Difference {
     return {
-      body: this.#rows.int(row, bodyWord) !== md5Word(send.bodyMd5),
-      attributes:
-        (this.#rows.int(row, attributesWord) & ~flags) !== (md5Word(send.attributesMd5) & ~flags),
-      group: !this.#hasGroup(row, send.key.group),
+      body: this.#rows.int(row, bodyWord) !== send.body,
+      attributes: (this.#rows.int(row, attributesWord) & ~flags) !== (send.attributes & ~flags),
+      group: !this.#hasGroup(row, send),
     };
   }
 
@@ -194,23 +156,22 @@ export class DeduplicationWindow {
     this.#entries = 0;
   }
 
-  #file(sequence: number, entry: KeptWindowEntry, key: WindowKey, flag: number): void {
+  #file(sequence: number, entry: KeptWindowEntry, digests: WindowDigests, flag: number): void {
     const row = this.#rows.allocate();
     const page = this.#rows.page(row);
     const base = this.#rows.base(row);
-    page[base + idWord] = key.id0;
-    page[base + idWord + 1] = key.id1;
-    page[base + idWord + 2] = key.id2;
-    page[base + idWord + 3] = key.id3;
-    page[base + groupWord] = key.group.group0;
-    page[base + groupWord + 1] = key.group.group1;
-    page[base + groupWord + 2] = key.group.group2;
+    page[base + idWord] = digests.id0;
+    page[base + idWord + 1] = digests.id1;
+    page[base + idWord + 2] = digests.id2;
+    page[base + idWord + 3] = digests.id3;
+    page[base + groupWord] = digests.group0;
+    page[base + groupWord + 1] = digests.group1;
+    page[base + groupWord + 2] = digests.group2;
     page[base + newerWord] = none;
     page[base + olderWord] = this.#newest;
-    writeUuid(page, base + messageIdWord, entry.messageId);
-    page[base + bodyWord] = md5Word(entry.bodyMd5);
+    page[base + bodyWord] = digests.body;
     const source = entry.source === 'content' ? isContent : 0;
-    page[base + attributesWord] = (md5Word(entry.attributesMd5) & ~flags) | source | flag;
+    page[base + attributesWord] = (digests.attributes & ~flags) | source | flag;
     this.#rows.setDouble(row, sequenceWord, sequence);
     this.#rows.setDouble(row, acceptedAtWord, entry.acceptedAt);
     this.#index.insert(this.#hashOfRow(row), row);
@@ -233,7 +194,7 @@ export class DeduplicationWindow {
     );
   }
 
-  #hasGroup(row: number, { group0, group1, group2 }: GroupDigest): boolean {
+  #hasGroup(row: number, { group0, group1, group2 }: WindowKey): boolean {
     return (
       this.#rows.int(row, groupWord) === group0 &&
       this.#rows.int(row, groupWord + 1) === group1 &&
@@ -246,8 +207,37 @@ export class DeduplicationWindow {
   }
 }
 
+/** What an id, or a body's hash, in a group is found by. */
+export function keyOf(text: string, groupId: string): WindowKey {
+  return digestsOf({ deduplicationId: text, groupId, bodyMd5: '', attributesMd5: '' });
+}
+
+export function digestsOf({
+  deduplicationId,
+  groupId,
+  bodyMd5,
+  attributesMd5,
+}: Pick<
+  KeptWindowEntry,
+  'deduplicationId' | 'groupId' | 'bodyMd5' | 'attributesMd5'
+>): WindowDigests {
+  const bytes = sha256Bytes(deduplicationId);
+  const { group0, group1, group2 } = groupDigest(groupId);
+  return {
+    id0: wordAt(bytes, 0),
+    id1: wordAt(bytes, 4),
+    id2: wordAt(bytes, 8),
+    id3: wordAt(bytes, 12),
+    group0,
+    group1,
+    group2,
+    body: md5Word(bodyMd5),
+    attributes: md5Word(attributesMd5),
+  };
+}
+
 /** Three independent 32-bit hashes in one pass, each multiplied and folded as in MurmurHash3's last step. */
-function groupDigest(groupId: string): GroupDigest {
+function groupDigest(groupId: string): Pick<WindowKey, 'group0' | 'group1' | 'group2'> {
   let a = 0x9e3779b1;
   let b = 0x85ebca77;
   let c = 0xc2b2ae3d;

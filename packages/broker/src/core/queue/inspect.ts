@@ -5,7 +5,7 @@
 
 import type { CommandOf, ExplainedEntry, Outcome, PeekedMessage } from '../commands.ts';
 import { none } from '../slab.ts';
-import type { WindowMatch } from './deduplication-window.ts';
+import { keyOf, type WindowMatch } from './deduplication-window.ts';
 import { delayed, visible } from './message-table.ts';
 import type { Queue } from './queue.ts';
 
@@ -49,10 +49,11 @@ export function explain(
 ): Outcome<'explain'> {
   const explained = (match: WindowMatch): ExplainedEntry => ({
     ...match,
+    messageId: queue.idOf(match.sequence),
     expiresAt: match.acceptedAt + queue.settings.windowMs,
   });
   if (deduplicationId !== undefined) {
-    const row = queue.window.find(queue.window.keyOf(deduplicationId, groupId), 'id');
+    const row = queue.window.find(keyOf(deduplicationId, groupId), 'id');
     return { ok: true, entries: row === none ? [] : [explained(queue.window.match(row))] };
   }
   return { ok: true, entries: queue.window.newest(limit).map(explained) };

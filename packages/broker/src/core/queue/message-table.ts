@@ -1,6 +1,6 @@
 /**
- * All messages of one queue: 64 bytes for each, one cache line, and 48 more once it has been received. Bodies are not
- * here (see changes.ts). Finds a message by its sequence (hash-index.ts), and chains messages in the order of their
+ * All messages of one queue: 48 bytes for each, and 48 more once it has been received. Bodies are not here (see
+ * changes.ts), nor are ids (see message-id.ts). Finds a message by its sequence (hash-index.ts), and chains messages in the order of their
  * send time, so that the oldest, the next to expire, is at hand without a search.
  *
  * Dead letters of a standard queue keep the send time they had elsewhere (rule 12.7) and so come out of order; they
@@ -13,7 +13,6 @@
 import type { KeptDelivery, KeptMessage } from '../changes.ts';
 import { HashIndex } from '../hash-index.ts';
 import { none, Slab } from '../slab.ts';
-import { readUuid, writeUuid } from '../uuid.ts';
 
 export const visible = 0;
 export const delayed = 1;
@@ -21,19 +20,18 @@ export const inFlight = 2;
 export type MessageState = typeof visible | typeof delayed | typeof inFlight;
 
 // A message's record.
-const messageIdWord = 0;
-const sequenceWord = 4;
-const sentAtWord = 6;
-const groupWord = 8;
-const groupNextWord = 9;
-const olderWord = 10;
-const newerWord = 11;
-const placeWord = 12;
+const sequenceWord = 0;
+const sentAtWord = 2;
+const groupWord = 4;
+const groupNextWord = 5;
+const olderWord = 6;
+const newerWord = 7;
+const placeWord = 8;
 /** State in two bits, then one that tells a dead letter out of order, then the delay in milliseconds. */
-const stateWord = 13;
-const deliveryWord = 14;
-const chainWord = 15;
-const messageWords = 16;
+const stateWord = 9;
+const deliveryWord = 10;
+const chainWord = 11;
+const messageWords = 12;
 
 // A delivery's record.
 const receiveCountWord = 0;
@@ -68,7 +66,6 @@ export class MessageTable {
     const chain = isOutOfOrder ? this.#outOfOrder : this.#inOrder;
     const page = this.#messages.page(row);
     const base = this.#messages.base(row);
-    writeUuid(page, base + messageIdWord, message.messageId);
     page[base + groupWord] = none;
     page[base + groupNextWord] = none;
     page[base + olderWord] = chain.newest;
@@ -145,10 +142,6 @@ export class MessageTable {
         row = this.newer(row);
       }
     }
-  }
-
-  messageId(row: number): string {
-    return readUuid(this.#messages, row, messageIdWord);
   }
 
   sequence(row: number): number {

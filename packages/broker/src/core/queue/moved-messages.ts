@@ -1,7 +1,7 @@
 /**
- * What only messages have that came from another queue, dead letters and redriven ones: the deduplication id that the
- * move gave them, the queue they died in, and, on a standard queue, a send time older than their arrival (rule 12.7),
- * by which they expire out of order.
+ * What only messages have that came from another queue, dead letters and redriven ones: the message id they kept, the
+ * deduplication id that the move gave them, the queue they died in, and, on a standard queue, a send time older than
+ * their arrival (rule 12.7), by which they expire out of order.
  */
 
 import type { KeptMessage } from '../changes.ts';
@@ -9,6 +9,7 @@ import { Line } from '../line.ts';
 import { none } from '../slab.ts';
 
 interface Moved {
+  readonly messageId: string | undefined;
   readonly deduplicationId: string | undefined;
   readonly deadLetterSource: string | undefined;
   /** Its place among those that expire out of order, or `none`. */
@@ -24,10 +25,10 @@ export class MovedMessages {
 
   /** Takes note of the message if it came from another queue. */
   add(row: number, sequence: number, message: KeptMessage, isOutOfOrder: boolean): void {
-    const { deadLetterSource, deduplicationId } = message;
+    const { messageId, deadLetterSource, deduplicationId } = message;
     if (deadLetterSource === undefined && deduplicationId === undefined) return;
     const place = isOutOfOrder ? this.#byAge.insert(row, message.sentAt, sequence) : none;
-    this.#byRow.set(row, { deduplicationId, deadLetterSource, place });
+    this.#byRow.set(row, { messageId, deduplicationId, deadLetterSource, place });
     if (deadLetterSource !== undefined) this.#count(deadLetterSource, 1);
   }
 

@@ -22,15 +22,17 @@ import type {
   KeptMoveTask,
   KeptQueue,
   KeptWindowEntry,
+  WindowDigests,
 } from '../changes.ts';
 import type { MessageView, ReceivedMessage } from '../commands.ts';
 import { attemptMs } from '../limits.ts';
 import { Line } from '../line.ts';
+import { MessageIds } from '../message-id.ts';
 import { none } from '../slab.ts';
 import type { Turn } from '../turn.ts';
 import { Attempts } from './attempts.ts';
 import { type QueueSettings, settingsOf } from './attributes.ts';
-import { DeduplicationWindow, type WindowKey } from './deduplication-window.ts';
+import { DeduplicationWindow } from './deduplication-window.ts';
 import { MessageGroups } from './message-groups.ts';
 import { delayed, inFlight, MessageTable, visible } from './message-table.ts';
 import { nextMoveAt } from './move-task.ts';
@@ -48,6 +50,7 @@ export class Queue {
   readonly window: DeduplicationWindow;
   readonly attempts: Attempts = new Attempts();
   readonly tasks: Map<string, KeptMoveTask> = new Map();
+  readonly #ids: MessageIds;
   #kept: KeptQueue;
   #settings: QueueSettings;
   /** The last number given out; sequences, stamps and receipts are drawn from it. */
@@ -63,6 +66,7 @@ export class Queue {
     this.name = name;
     this.arn = queueArn(realm, name);
     this.isFifo = name.endsWith('.fifo');
+    this.#ids = new MessageIds(kept.secret);
     this.#kept = kept;
     this.#settings = settingsOf(this.isFifo, kept.attributes);
     this.groups = this.isFifo ? new MessageGroups(this.table) : undefined;
@@ -150,9 +154,9 @@ export class Queue {
     turn.changes.push({ kind: 'delivery', queue: this.name, id, value: delivery });
   }
 
-  addToWindow(turn: Turn, sequence: number, entry: KeptWindowEntry, key: WindowKey): void {
-    this.window.add(sequence, entry, key);
-    turn.changes.push({ kind: 'window', queue: this.name, id: sequence, value: entry });
+  addToWindow(turn: Turn, sequence: number, value: KeptWindowEntry, digests: WindowDigests): void {
+    this.window.add(sequence, value, digests);
+    turn.changes.push({ kind: 'window', queue: this.name, id: sequence, value, digests });
   }
 
   setAttempt(turn: Turn, id: string, value: KeptAttempt | null): void {
@@ -193,7 +197,7 @@ export class Queue {
         break;
       case 'window':
         if (change.value === null) this.window.removeOldest();
-        else this.window.add(change.id, change.value);
+        else this.window.add(change.id, change.value, change.digests);
         break;
       case 'attempt':
         this.attempts.set(change.id, change.value);
@@ -244,6 +248,15 @@ export class Queue {
     return this.table.state(row) === visible ? undefined : this.#hidden.time(this.table.place(row));
   }
 
+  /** The id of the message that was sent here with this sequence, whatever has become of it. */
+  idOf(sequence: number): string {
+    return this.#ids.of(sequence);
+  }
+
+  messageId(row: number): string {
+    return this.#moved.get(row)?.messageId ?? this.#ids.of(this.table.sequence(row));
+  }
+
   view(row: number): MessageView {
     const { receiptHandle: _, ...view } = this.handOut(row, this.table.delivery(row), '');
     return view;
@@ -253,7 +266,7 @@ export class Queue {
   handOut(row: number, delivery: KeptDelivery | undefined, receiptHandle: string): ReceivedMessage {
     const moved = this.#moved.get(row);
     return {
-      messageId: this.table.messageId(row),
+      messageId: moved?.messageId ?? this.#ids.of(this.table.sequence(row)),
       sequence: this.table.sequence(row),
       sentAt: this.table.sentAt(row),
       receiveCount: delivery?.receiveCount ?? 0,
@@ -393,7 +406,7 @@ export class Queue {
         type: 'expired',
         at: turn.now,
         queue: this.name,
-        messageId: this.table.messageId(row),
+        messageId: this.messageId(row),
         sequence: this.table.sequence(row),
       });
     }

@@ -6,7 +6,12 @@
  * original's MessageId and sequence. Otherwise message and window entry come into being together, in one turn.
  */
 
-import type { DeduplicationSource, KeptWindowEntry, MessageContent } from '../changes.ts';
+import type {
+  DeduplicationSource,
+  KeptWindowEntry,
+  MessageContent,
+  WindowDigests,
+} from '../changes.ts';
 import type { CommandOf, Outcome, SendEntry, SendResult } from '../commands.ts';
 import { attributesMd5, md5Hex, sha256Hex } from '../digest.ts';
 import { type Refusal, refuse } from '../errors.ts';
@@ -14,7 +19,7 @@ import { batchSizeBytesMax, delaySecondsMax } from '../limits.ts';
 import { none } from '../slab.ts';
 import type { Turn } from '../turn.ts';
 import { applyEntries, checkBatch } from './batch.ts';
-import type { WindowKey } from './deduplication-window.ts';
+import { digestsOf, keyOf } from './deduplication-window.ts';
 import { type CheckedMessage, checkMessage, messageSize } from './message-check.ts';
 import type { Queue } from './queue.ts';
 
@@ -74,11 +79,10 @@ function sendStandard(
     return refuse('deduplication-id-on-standard');
   }
   const content = contentOf(entry, message, undefined);
-  const messageId = turn.ids.uuid();
   const sequence = queue.nextStamp();
+  const messageId = queue.idOf(sequence);
   const { delaySeconds } = entry;
   queue.addMessage(turn, sequence, {
-    messageId,
     sentAt: turn.now,
     delayMs: delaySeconds === undefined ? queue.settings.delayMs : delaySeconds * 1000,
     content,
@@ -107,13 +111,14 @@ function sendFifo(
   const deduplicationId = entry.deduplicationId ?? (bodyHash as string);
   const source = entry.deduplicationId === undefined ? 'content' : 'explicit';
   const content = contentOf(entry, message, deduplicationId);
-  const key = queue.window.keyOf(deduplicationId, groupId);
-  const attempt: FifoSend = { queue, content, key, groupId, deduplicationId, source };
+  const { bodyMd5, attributesMd5 } = content;
+  const digests = digestsOf({ deduplicationId, groupId, bodyMd5, attributesMd5 });
+  const attempt: FifoSend = { queue, content, digests, groupId, deduplicationId, source };
 
-  const byId = queue.window.find(key, 'id');
+  const byId = queue.window.find(digests, 'id');
   if (byId !== none) return duplicate(attempt, byId, 'id', turn);
   if (isBodyUnique) {
-    const byBody = queue.window.find(queue.window.keyOf(bodyHash as string, groupId), 'body');
+    const byBody = queue.window.find(keyOf(bodyHash as string, groupId), 'body');
     if (byBody !== none) return duplicate(attempt, byBody, 'body', turn);
   }
   return accept(attempt, isBodyUnique ? bodyHash : undefined, turn);
@@ -122,7 +127,7 @@ function sendFifo(
 interface FifoSend {
   readonly queue: Queue;
   readonly content: MessageContent;
-  readonly key: WindowKey;
+  readonly digests: WindowDigests;
   readonly groupId: string;
   readonly deduplicationId: string;
   readonly source: DeduplicationSource;
@@ -130,20 +135,19 @@ interface FifoSend {
 
 function accept(send: FifoSend, bodyHash: string | undefined, turn: Turn): SendResult {
   const { queue, content, groupId, deduplicationId, source } = send;
-  const messageId = turn.ids.uuid();
   const sequence = queue.nextStamp();
-  queue.addMessage(turn, sequence, { messageId, sentAt: turn.now, delayMs: 0, groupId, content });
+  const messageId = queue.idOf(sequence);
+  queue.addMessage(turn, sequence, { sentAt: turn.now, delayMs: 0, groupId, content });
   const entry: KeptWindowEntry = {
     deduplicationId,
     groupId,
-    messageId,
     acceptedAt: turn.now,
     source,
     bodyMd5: content.bodyMd5,
     attributesMd5: content.attributesMd5,
     bodyHash,
   };
-  queue.addToWindow(turn, sequence, entry, send.key);
+  queue.addToWindow(turn, sequence, entry, send.digests);
   if (turn.isObserved) {
     const at = turn.now;
     turn.events.push({
@@ -161,8 +165,9 @@ function accept(send: FifoSend, bodyHash: string | undefined, turn: Turn): SendR
 }
 
 function duplicate(send: FifoSend, row: number, matchedBy: 'id' | 'body', turn: Turn): SendResult {
-  const { queue, content, key, groupId, deduplicationId, source } = send;
-  const original = queue.window.match(row);
+  const { queue, content, groupId, deduplicationId, source } = send;
+  const match = queue.window.match(row);
+  const original = { messageId: queue.idOf(match.sequence), ...match };
   turn.events.push({
     type: 'duplicate',
     at: turn.now,
@@ -175,11 +180,7 @@ function duplicate(send: FifoSend, row: number, matchedBy: 'id' | 'body', turn: 
     ageMs: turn.now - original.acceptedAt,
     expiresAt: original.acceptedAt + queue.settings.windowMs,
     original,
-    differed: queue.window.difference(row, {
-      bodyMd5: content.bodyMd5,
-      attributesMd5: content.attributesMd5,
-      key,
-    }),
+    differed: queue.window.difference(row, send.digests),
   });
   const { messageId, sequence } = original;
   return sendResult(content, { messageId, sequence, isDuplicate: true });
