@@ -12,7 +12,10 @@ import {
 } from '@aws-sdk/client-sqs';
 import { startServer } from 'oncemq';
 
-const server = process.env['ONCEMQ_URL'] === undefined ? await startServer({ port: 0 }) : undefined;
+const server =
+  process.env['ONCEMQ_URL'] === undefined
+    ? await startServer({ port: 0, memory: true })
+    : undefined;
 const sqs = new SQSClient({
   endpoint: process.env['ONCEMQ_URL'] ?? server?.url ?? '',
   region: 'us-east-1',

@@ -1,6 +1,6 @@
 /**
- * `oncemq/testing`: a server in the test's own process, on a free port, with a clock that the test moves. Starts in
- * milliseconds, so each test file, or each test, can have its own.
+ * `oncemq/testing`: a server in the test's own process, on a free port, with a clock that the test moves. In memory,
+ * unless a data directory is named. Starts in milliseconds, so each test file, or each test, can have its own.
  */
 
 import type { Event } from './core/events.ts';
@@ -40,7 +40,8 @@ const eventsMax = 10_000;
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { clock = 'virtual', ...others } = options;
-  const server = await start(configOf({ log: 'silent', ...others, clock, port: 0 }));
+  const memory = others.data === undefined;
+  const server = await start(configOf({ log: 'silent', memory, ...others, clock, port: 0 }));
   const { backend, url, close } = server;
   const events: Event[] = [];
   backend.listen((event) => {

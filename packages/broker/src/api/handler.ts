@@ -2,12 +2,12 @@
  * The api as a whole: one request in, one answer out. It chooses the wire form by what the request looks like, finds
  * the action, and calls it; which bytes an answer has is the wire form's, what happened is the action's.
  *
- * `handle` never rejects. A backend that fails is answered with 500 in the caller's own wire form, without a word
- * about why; the cause goes to `onError`.
+ * `handle` never rejects. A backend that cannot keep changes is answered with 503 and the reason; one that fails, with
+ * 500 and without a word about why, and the cause goes to `onError`; both in the caller's own wire form.
  */
 
 import type { ErrorDetail } from '../core/errors.ts';
-import type { Backend } from '../storage/backend.ts';
+import { type Backend, Unavailable } from '../storage/backend.ts';
 import type { Action, Call } from './actions/action.ts';
 import { sqsActionFunctions } from './actions/sqs/table.ts';
 import { fault, type ProtocolCode } from './protocol/error-codes.ts';
@@ -73,6 +73,9 @@ async function handle(request: ApiRequest, options: ApiOptions): Promise<ApiResp
     const { duplicateOf = [] } = answer;
     return duplicateOf.length === 0 ? response : withOriginals(response, duplicateOf);
   } catch (error) {
+    if (error instanceof Unavailable) {
+      return form.fail(fault('service-unavailable', { reason: error.message }), requestId);
+    }
     options.onError?.(error);
     return form.fail(fault('internal-failure'), requestId);
   }

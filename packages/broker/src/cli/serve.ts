@@ -3,7 +3,7 @@
  * terminal a banner with something to copy and paste.
  */
 
-import { readConfig, settings } from '../server/config.ts';
+import { type Config, readConfig, settings } from '../server/config.ts';
 import { type Started, start, version } from '../server/start-server.ts';
 import { readArguments, UsageError } from './usage.ts';
 
@@ -11,7 +11,8 @@ export async function serve(args: readonly string[]): Promise<void> {
   const switches = Object.keys(settings).filter((name) => settings[name]?.value === undefined);
   const { words, flags } = readArguments(args, switches);
   if (words.length > 0) throw new UsageError(`serve takes flags only, not ${words[0]}.`);
-  const server = await start(readConfig(flags, process.env));
+  const config = readConfig(flags, process.env);
+  const server = await start(config, { onProgress: progress(config) });
   process.stdout.write(`${readyLine(server)}\n`);
   if (process.stderr.isTTY && server.config.log === 'pretty') {
     process.stderr.write(banner(server));
@@ -39,15 +40,35 @@ flags win over variables, variables over the file.
 
 function readyLine({ url, config }: Started): string {
   const { clock, region, account, profile } = config;
-  const storage = 'storage=memory (nothing is kept on disk)';
-  return `oncemq ready ${url} ${storage} clock=${clock} region=${region} account=${account} profile=${profile}`;
+  return `oncemq ready ${url} ${storageText(config)} clock=${clock} region=${region} account=${account} profile=${profile}`;
+}
+
+function storageText({ storage }: Config): string {
+  if (storage.kind === 'memory') return 'storage=memory (nothing is kept on disk)';
+  const { directory, durability } = storage;
+  const note =
+    durability === 'os'
+      ? ' (answers do not wait for the disk: a power cut can lose the latest)'
+      : '';
+  return `storage=lmdb data=${directory} durability=${durability}${note}`;
+}
+
+/** Says how far reading the data has come, once it takes longer than a second. */
+function progress({ storage, log }: Config): (records: number) => void {
+  let saidAt = performance.now();
+  return (records) => {
+    if (storage.kind === 'memory' || log === 'silent' || performance.now() - saidAt < 1000) return;
+    saidAt = performance.now();
+    const count = records.toLocaleString('en-US');
+    process.stderr.write(`oncemq: reading ${storage.directory}: ${count} records so far\n`);
+  };
 }
 
 function banner({ url, config }: Started): string {
   return `
   OnceMQ ${version}   ${url}
 
-  In memory: queues and messages end with this process.
+  ${keptText(config)}
   Try it with the AWS CLI:
 
     export AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_DEFAULT_REGION=${config.region}
@@ -56,6 +77,12 @@ function banner({ url, config }: Started): string {
 
   Ctrl-C stops it.
 `;
+}
+
+function keptText({ storage }: Config): string {
+  return storage.kind === 'memory'
+    ? 'In memory: queues and messages end with this process.'
+    : `Queues and messages are kept in ${storage.directory}.`;
 }
 
 function stopSignal(): Promise<void> {

@@ -9,14 +9,18 @@ export type { Clock };
 
 export function realClock(): Clock {
   let offset = 0;
+  const now = (): number => {
+    const running = Math.floor(performance.now() + offset);
+    const wall = Date.now();
+    if (wall <= running) return running;
+    offset += wall - running;
+    return wall;
+  };
   return {
     kind: 'real',
-    now: () => {
-      const running = Math.floor(performance.now() + offset);
-      const wall = Date.now();
-      if (wall <= running) return running;
-      offset += wall - running;
-      return wall;
+    now,
+    notBefore: (time) => {
+      offset += Math.max(0, time - now());
     },
     moveTo: () => {
       throw new Error('a real clock cannot be moved');
@@ -29,23 +33,27 @@ export function virtualClock(): Clock {
   const wall = realClock();
   let aheadMs = 0;
   const now = (): number => wall.now() + aheadMs;
+  const moveTo = (time: number): void => {
+    aheadMs += Math.max(0, time - now());
+  };
   return {
     kind: 'virtual',
     now,
-    moveTo: (time) => {
-      aheadMs += Math.max(0, time - now());
-    },
+    notBefore: moveTo,
+    moveTo,
   };
 }
 
 /** Stands still until it is moved. */
 export function manualClock(start: number = Date.now()): Clock {
   let time = start;
+  const moveTo = (later: number): void => {
+    time = Math.max(time, later);
+  };
   return {
     kind: 'manual',
     now: () => time,
-    moveTo: (later) => {
-      time = Math.max(time, later);
-    },
+    notBefore: moveTo,
+    moveTo,
   };
 }

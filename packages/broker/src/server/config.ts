@@ -17,7 +17,7 @@ export interface Config {
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
-  readonly storage: 'memory';
+  readonly storage: Storage;
   readonly clock: 'real' | 'virtual' | 'manual';
   readonly region: string;
   readonly account: string;
@@ -29,6 +29,15 @@ export interface Config {
   /** Created at the start if they do not exist. */
   readonly queues: readonly QueueConfig[];
 }
+
+export type Storage =
+  | { readonly kind: 'memory' }
+  | {
+      readonly kind: 'data';
+      readonly directory: string;
+      /** What an answer waits for: the disk, or the operating system only. */
+      readonly durability: 'fsync' | 'os';
+    };
 
 /** The configuration is wrong; the message says where and what to do. */
 export class ConfigError extends Error {
@@ -60,12 +69,18 @@ export const settings: Readonly<Record<string, Setting>> = {
     pattern: /^([0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])$/,
     default: '9324',
   },
-  memory: { doc: 'keep everything in memory, nothing on disk (all there is today)' },
   data: {
     doc: 'directory to keep everything in',
     value: 'DIR',
-    notYet: 'Durable storage is not there yet; leave --data out, and everything is in memory.',
+    default: './oncemq-data',
   },
+  durability: {
+    doc: 'fsync: answers wait for the disk; os: a power cut can lose the last moments',
+    value: 'KIND',
+    choices: ['fsync', 'os'],
+    default: 'fsync',
+  },
+  memory: { doc: 'keep everything in memory and nothing on disk, instead of --data' },
   postgres: {
     doc: 'PostgreSQL database to keep everything in',
     value: 'URL',
@@ -145,7 +160,7 @@ export function readConfig(
   return Object.freeze({
     host: value('host'),
     port: Number(value('port')),
-    storage: 'memory',
+    storage: storageOf(given, value),
     clock: value('clock') as Config['clock'],
     region: given['region'] ?? (profile === 'yandex' ? 'ru-central1' : 'us-east-1'),
     account: value('account'),
@@ -155,6 +170,21 @@ export function readConfig(
     log: value('log') as Config['log'],
     queues,
   });
+}
+
+function storageOf(
+  given: Readonly<Record<string, string>>,
+  value: (name: string) => string,
+): Storage {
+  if (given['memory'] === undefined) {
+    const durability = value('durability') as 'fsync' | 'os';
+    return { kind: 'data', directory: value('data'), durability };
+  }
+  const unfit = ['data', 'durability'].find((name) => given[name] !== undefined);
+  if (unfit === undefined) return { kind: 'memory' };
+  throw new ConfigError(
+    `memory and ${unfit} exclude each other: in memory nothing is kept on disk.`,
+  );
 }
 
 function check(name: string, value: string): void {

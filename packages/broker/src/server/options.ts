@@ -11,6 +11,12 @@ export interface ServerOptions {
   readonly host?: string;
   /** Default 9324; 0 takes a free port. */
   readonly port?: number;
+  /** The directory to keep everything in; default ./oncemq-data. */
+  readonly data?: string;
+  /** Default fsync. */
+  readonly durability?: 'fsync' | 'os';
+  /** Keeps everything in memory and nothing on disk, instead of `data`. */
+  readonly memory?: boolean;
   /** Default real. */
   readonly clock?: 'real' | 'virtual' | 'manual';
   /** Default us-east-1. */
@@ -32,7 +38,7 @@ export interface ServerOptions {
 /** The whole configuration that the options stand for. */
 export function configOf(options: ServerOptions): Config {
   const flags = Object.entries(options)
-    .filter(([, value]) => value !== undefined)
+    .filter(([, value]) => value !== undefined && value !== false)
     .map(([key, value]) => [
       key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
       String(value),

@@ -10,11 +10,11 @@ import { createInspect } from '../api/inspect/inspect.ts';
 import { errorText } from '../core/errors.ts';
 import { relaxedLimits, strictLimits } from '../core/limits.ts';
 import type { Backend } from '../storage/backend.ts';
-import { openLocalBackend } from '../storage/local/local-backend.ts';
+import { openDataBackend, openMemoryBackend } from '../storage/local/local-backend.ts';
 import { type Clock, manualClock, realClock, virtualClock } from './clock.ts';
 import { type Config, ConfigError } from './config.ts';
 import { createListener } from './listener.ts';
-import { createLog } from './log.ts';
+import { createLog, type Log } from './log.ts';
 
 export interface Started {
   /** Where it listens: `http://HOST:PORT`. */
@@ -33,15 +33,23 @@ const clocks: Readonly<Record<Config['clock'], () => Clock>> = {
   manual: manualClock,
 };
 
-export async function start(config: Config): Promise<Started> {
+export interface StartOptions {
+  /** Told now and then while kept records are read, with their number so far. */
+  readonly onProgress?: (records: number) => void;
+}
+
+export async function start(config: Config, options: StartOptions = {}): Promise<Started> {
   const log = createLog(config.log);
-  const backend = openLocalBackend({
-    clock: clocks[config.clock](),
-    region: config.region,
-    account: config.account,
-    limits: config.limits === 'relaxed' ? relaxedLimits : strictLimits,
-    profile: config.profile,
-  });
+  const backend = await openBackend(config, options, log);
+  try {
+    return await serveFrom(backend, config, log);
+  } catch (error) {
+    await backend.close();
+    throw error;
+  }
+}
+
+async function serveFrom(backend: Backend, config: Config, log: Log): Promise<Started> {
   await createQueues(backend, config);
   const onError = (error: unknown): void => log.error('a request failed', error);
   const api = createApi({ backend, publicUrl: config.publicUrl, onError });
@@ -50,12 +58,36 @@ export async function start(config: Config): Promise<Started> {
   const { port } = await listen(listener.server, config, onError);
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
-    closing ??= Promise.all([listener.close(), backend.close()]).then(() => {});
+    backend.endWaits();
+    closing ??= listener.close().then(() => backend.close());
     return closing;
   };
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   const url = `http://${host}:${port}`;
   return { url, port, config, backend, close, [Symbol.asyncDispose]: close };
+}
+
+function openBackend(
+  config: Config,
+  { onProgress }: StartOptions,
+  log: Log,
+): Promise<Backend> | Backend {
+  const { storage } = config;
+  const onAvailability = (reason: string | undefined): void => {
+    if (reason === undefined) log.info('changes are kept again');
+    else log.error('changes are refused until they can be kept', reason);
+  };
+  const options = {
+    clock: clocks[config.clock](),
+    region: config.region,
+    account: config.account,
+    limits: config.limits === 'relaxed' ? relaxedLimits : strictLimits,
+    profile: config.profile,
+    onAvailability,
+  };
+  return storage.kind === 'memory'
+    ? openMemoryBackend(options)
+    : openDataBackend(options, { ...storage, ...(onProgress && { onProgress }) });
 }
 
 export const version: string = (

@@ -3,7 +3,8 @@
  * promises the same: an answer comes only once the changes behind it are kept, to the degree that the backend keeps
  * things at all (memory: not beyond the process).
  *
- * Refusals are values. A rejected promise means that the backend itself failed, and that nothing was changed.
+ * Refusals are values. A rejected promise means that the backend itself failed, and that nothing was changed: with
+ * Unavailable, it cannot keep anything for a while, and says why.
  */
 
 import type { KeptWindowEntry, MessageContent } from '../core/changes.ts';
@@ -17,6 +18,11 @@ import type {
 } from '../core/commands.ts';
 import type { Refusal } from '../core/errors.ts';
 import type { DuplicateEvent, Event } from '../core/events.ts';
+
+/** The backend cannot keep changes at the moment. Nothing was changed; the message says why. */
+export class Unavailable extends Error {
+  override readonly name: string = 'Unavailable';
+}
 
 /** Commands whose outcome is all there is to say; the others have verbs of their own. */
 export type PlainCommand = Exclude<
@@ -32,9 +38,12 @@ export type Explained = ExplainedEntry &
   KeptWindowEntry & { readonly suppressed: readonly DuplicateEvent[] };
 
 export interface Backend {
-  /** What a person calls it: memory, … */
+  /** What a person calls it: memory, lmdb. */
   readonly kind: string;
   readonly realm: { readonly region: string; readonly account: string };
+
+  /** Why nothing can be changed at the moment; undefined when all is well. */
+  unavailable(): string | undefined;
 
   /** One command, applied after all that came before it. */
   run<C extends PlainCommand>(command: C): Promise<Outcome<C['type']>>;
@@ -69,6 +78,9 @@ export interface Backend {
   /** Calls the listener with every event from now on; returns how to stop. */
   listen(listener: (event: Event) => void): () => void;
 
-  /** Ends all waits with no messages, keeps what is under way, and gives everything back. */
+  /** Ends all waits with no messages, and lets nobody wait from now on. */
+  endWaits(): void;
+
+  /** Keeps what is under way, and gives everything back. */
   close(): Promise<void>;
 }

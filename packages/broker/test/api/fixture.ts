@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { type Api, type ApiResponse, createApi } from '../../src/api/handler.ts';
 import { manualClock } from '../../src/server/clock.ts';
 import type { Backend } from '../../src/storage/backend.ts';
-import { openLocalBackend } from '../../src/storage/local/local-backend.ts';
+import { openMemoryBackend } from '../../src/storage/local/local-backend.ts';
 import { readXml, type XmlValue } from './xml-reader.ts';
 
 /** When every test begins. */
@@ -45,7 +45,7 @@ export class TestApi {
   readonly api: Api;
 
   constructor(options: { publicUrl?: string; backend?: Backend } = {}) {
-    this.backend = options.backend ?? openLocalBackend({ clock: manualClock(startedAt) });
+    this.backend = options.backend ?? openMemoryBackend({ clock: manualClock(startedAt) });
     this.api = createApi({
       backend: this.backend,
       publicUrl: options.publicUrl,

@@ -37,7 +37,7 @@ async function serve(
   t: TestContext,
   ...args: string[]
 ): Promise<{ child: ChildProcess; line: string }> {
-  const child = spawn(process.execPath, [main, 'serve', '--port', '0', ...args], {
+  const child = spawn(process.execPath, [main, 'serve', '--port', '0', '--memory', ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   t.after(() => child.kill('SIGKILL'));

@@ -24,7 +24,7 @@ test('without anything said every setting has its default', () => {
   assert.deepEqual(readConfig({}, {}), {
     host: '127.0.0.1',
     port: 9324,
-    storage: 'memory',
+    storage: { kind: 'data', directory: './oncemq-data', durability: 'fsync' },
     clock: 'real',
     region: 'us-east-1',
     account: '000000000000',
@@ -78,8 +78,16 @@ test('a value that cannot be is refused with what can', () => {
   refused(() => readConfig({ 'public-url': 'queue.example' }, {}), /public-url/);
 });
 
+test('everything is kept in a directory, or in memory, not both', () => {
+  const { storage } = readConfig({ data: './here', durability: 'os' }, {});
+  assert.deepEqual(storage, { kind: 'data', directory: './here', durability: 'os' });
+  assert.deepEqual(readConfig({ memory: 'true' }, {}).storage, { kind: 'memory' });
+  refused(() => readConfig({ memory: 'true', data: './here' }, {}), /exclude each other/);
+  refused(() => readConfig({ memory: 'true' }, { ONCEMQ_DURABILITY: 'os' }), /exclude each other/);
+  refused(() => readConfig({ durability: 'none' }, {}), /none of fsync, os/);
+});
+
 test('what is planned and not there is refused with what to do instead', () => {
-  refused(() => readConfig({ data: './here' }, {}), /not there yet; leave --data out/);
   refused(() => readConfig({ postgres: 'postgres://' }, {}), /not there yet/);
   refused(() => readConfig({ auth: 'sigv4' }, {}), /cannot be checked yet/);
 });

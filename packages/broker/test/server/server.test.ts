@@ -97,7 +97,7 @@ test('a wrong move of the clock is refused and moves nothing', async (t) => {
 });
 
 test('a real clock is not moved, and the answer says why', async (t) => {
-  const server = await startServer({ port: 0 });
+  const server = await startServer({ port: 0, memory: true });
   t.after(() => server.close());
   const init = { method: 'POST', body: '{"seconds":1}' };
   const { status, body } = await ask(server, '/_oncemq/clock/advance', init);
@@ -231,9 +231,12 @@ test('a queue of the config file that cannot be created stops the start with its
 });
 
 test('a port that is taken is refused with what to do', async (t) => {
-  const server = await startServer({ port: 0 });
+  const server = await startServer({ port: 0, memory: true });
   t.after(() => server.close());
-  await assert.rejects(startServer({ port: server.port }), /is taken; choose another with --port/);
+  await assert.rejects(
+    startServer({ port: server.port, memory: true }),
+    /is taken; choose another with --port/,
+  );
 });
 
 test('stopping answers a waiting long poll at once, empty', async (t) => {

@@ -4,18 +4,17 @@
  */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import type { CommandOf } from '../../src/core/commands.ts';
 import type { Event } from '../../src/core/events.ts';
 import { manualClock } from '../../src/server/clock.ts';
 import type { Backend, Delivered } from '../../src/storage/backend.ts';
-import { openLocalBackend } from '../../src/storage/local/local-backend.ts';
+import { type OpenBackend, testEveryBackend } from './backends.ts';
 
 const start = 1_800_000_000_000;
 const patient = new AbortController();
 
-async function open(queue = 'jobs.fifo'): Promise<Backend> {
-  const backend = openLocalBackend({ clock: manualClock(start) });
+async function withQueue(open: OpenBackend, queue = 'jobs.fifo'): Promise<Backend> {
+  const backend = await open({ clock: manualClock(start) });
   const attributes = queue.endsWith('.fifo') ? { FifoQueue: 'true' } : {};
   await backend.run({ type: 'create-queue', queue, attributes });
   return backend;
@@ -69,21 +68,21 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return settled;
 }
 
-test('a receive that may not wait answers at once, with nothing', async () => {
-  const backend = await open();
+testEveryBackend('a receive that may not wait answers at once, with nothing', async (open) => {
+  const backend = await withQueue(open);
   assert.deepEqual(await receive(backend), []);
 });
 
-test('a waiting receive gets the message the moment it is sent (9.3)', async () => {
-  const backend = await open();
+testEveryBackend('a waiting receive gets the message the moment it is sent (9.3)', async (open) => {
+  const backend = await withQueue(open);
   const waiting = receive(backend, { waitSeconds: 20 });
   assert.equal(await isSettled(waiting), false);
   await send(backend, 'hello');
   assert.deepEqual(bodies(await waiting), ['hello']);
 });
 
-test('the queue says how long to wait if the receive does not (9.2)', async () => {
-  const backend = await open();
+testEveryBackend('the queue says how long to wait if the receive does not (9.2)', async (open) => {
+  const backend = await withQueue(open);
   const attributes = { ReceiveMessageWaitTimeSeconds: '5' };
   await backend.run({ type: 'set-attributes', queue: 'jobs.fifo', attributes });
   const waiting = receive(backend);
@@ -93,8 +92,8 @@ test('the queue says how long to wait if the receive does not (9.2)', async () =
   assert.deepEqual(await waiting, []);
 });
 
-test('a wait ends empty when its time is over, not earlier (9.3)', async () => {
-  const backend = await open();
+testEveryBackend('a wait ends empty when its time is over, not earlier (9.3)', async (open) => {
+  const backend = await withQueue(open);
   const waiting = receive(backend, { waitSeconds: 20 });
   await backend.advance(19_999);
   assert.equal(await isSettled(waiting), false);
@@ -102,8 +101,8 @@ test('a wait ends empty when its time is over, not earlier (9.3)', async () => {
   assert.deepEqual(await waiting, []);
 });
 
-test('the receive that has waited longest is served first', async () => {
-  const backend = await open();
+testEveryBackend('the receive that has waited longest is served first', async (open) => {
+  const backend = await withQueue(open);
   const first = receive(backend, { waitSeconds: 20 });
   const second = receive(backend, { waitSeconds: 20 });
   await send(backend, 'one', 'g1');
@@ -113,8 +112,8 @@ test('the receive that has waited longest is served first', async () => {
   assert.deepEqual(bodies(await second), ['two']);
 });
 
-test('a visibility timeout that ends wakes a waiting receive (9.3)', async () => {
-  const backend = await open();
+testEveryBackend('a visibility timeout that ends wakes a waiting receive (9.3)', async (open) => {
+  const backend = await withQueue(open);
   await send(backend, 'again');
   await receive(backend, { visibilitySeconds: 10 });
   const waiting = receive(backend, { waitSeconds: 20 });
@@ -125,8 +124,8 @@ test('a visibility timeout that ends wakes a waiting receive (9.3)', async () =>
   assert.equal(message?.receiveCount, 2);
 });
 
-test('a delete that frees the group wakes a waiting receive (9.3)', async () => {
-  const backend = await open();
+testEveryBackend('a delete that frees the group wakes a waiting receive (9.3)', async (open) => {
+  const backend = await withQueue(open);
   await send(backend, 'one');
   await send(backend, 'two');
   const [one] = await receive(backend);
@@ -136,8 +135,8 @@ test('a delete that frees the group wakes a waiting receive (9.3)', async () => 
   assert.deepEqual(bodies(await waiting), ['two']);
 });
 
-test('visibility set to 0 wakes a waiting receive (9.3)', async () => {
-  const backend = await open();
+testEveryBackend('visibility set to 0 wakes a waiting receive (9.3)', async (open) => {
+  const backend = await withQueue(open);
   await send(backend, 'one');
   const [one] = await receive(backend);
   const waiting = receive(backend, { waitSeconds: 20 });
@@ -147,8 +146,8 @@ test('visibility set to 0 wakes a waiting receive (9.3)', async () => {
   assert.deepEqual(bodies(await waiting), ['one']);
 });
 
-test('the end of a delay wakes a waiting receive (9.3)', async () => {
-  const backend = await open();
+testEveryBackend('the end of a delay wakes a waiting receive (9.3)', async (open) => {
+  const backend = await withQueue(open);
   await backend.run({
     type: 'set-attributes',
     queue: 'jobs.fifo',
@@ -160,8 +159,8 @@ test('the end of a delay wakes a waiting receive (9.3)', async () => {
   assert.deepEqual(bodies(await waiting), ['later']);
 });
 
-test('a message moved into the queue wakes a waiting receive (9.3)', async () => {
-  const backend = await open();
+testEveryBackend('a message moved into the queue wakes a waiting receive (9.3)', async (open) => {
+  const backend = await withQueue(open);
   const deadLetterTargetArn = 'arn:aws:sqs:us-east-1:000000000000:jobs.fifo';
   const attributes = {
     FifoQueue: 'true',
@@ -177,18 +176,21 @@ test('a message moved into the queue wakes a waiting receive (9.3)', async () =>
   assert.deepEqual(bodies(await waiting), ['poison']);
 });
 
-test('a client that goes away while it waits takes no message with it', async () => {
-  const backend = await open();
-  const gone = new AbortController();
-  const waiting = receive(backend, { waitSeconds: 20 }, gone);
-  gone.abort();
-  assert.deepEqual(await waiting, []);
-  await send(backend, 'for the next');
-  assert.deepEqual(bodies(await receive(backend)), ['for the next']);
-});
+testEveryBackend(
+  'a client that goes away while it waits takes no message with it',
+  async (open) => {
+    const backend = await withQueue(open);
+    const gone = new AbortController();
+    const waiting = receive(backend, { waitSeconds: 20 }, gone);
+    gone.abort();
+    assert.deepEqual(await waiting, []);
+    await send(backend, 'for the next');
+    assert.deepEqual(bodies(await receive(backend)), ['for the next']);
+  },
+);
 
-test('a queue that is deleted ends the waits on it', async () => {
-  const backend = await open();
+testEveryBackend('a queue that is deleted ends the waits on it', async (open) => {
+  const backend = await withQueue(open);
   const waiting = backend.receive(
     { type: 'receive', queue: 'jobs.fifo', waitSeconds: 20 },
     patient,
@@ -198,15 +200,15 @@ test('a queue that is deleted ends the waits on it', async () => {
   assert.equal(ended.ok ? undefined : ended.code, 'queue-missing');
 });
 
-test('closing ends every wait, empty', async () => {
-  const backend = await open();
+testEveryBackend('closing ends every wait, empty', async (open) => {
+  const backend = await withQueue(open);
   const waiting = receive(backend, { waitSeconds: 20 });
   await backend.close();
   assert.deepEqual(await waiting, []);
 });
 
-test('a reset leaves nothing behind', async () => {
-  const backend = await open();
+testEveryBackend('a reset leaves nothing behind', async (open) => {
+  const backend = await withQueue(open);
   await send(backend, 'gone');
   const waiting = receive(backend, { waitSeconds: 20, attemptId: 'a' });
   assert.equal((await waiting).length, 1);
@@ -215,20 +217,23 @@ test('a reset leaves nothing behind', async () => {
   assert.deepEqual(listed.ok && listed.queues, []);
 });
 
-test('moving time does what falls due on the way, each at its own time', async () => {
-  const backend = await open();
-  const events: Event[] = [];
-  await send(backend, 'old');
-  backend.listen((event) => events.push(event));
-  const attributes = { MessageRetentionPeriod: '60' };
-  await backend.run({ type: 'set-attributes', queue: 'jobs.fifo', attributes });
-  assert.equal(await backend.advance(3_600_000), start + 3_600_000);
-  const expired = events.find(({ type }) => type === 'expired');
-  assert.equal(expired?.at, start + 60_000);
-});
+testEveryBackend(
+  'moving time does what falls due on the way, each at its own time',
+  async (open) => {
+    const backend = await withQueue(open);
+    const events: Event[] = [];
+    await send(backend, 'old');
+    backend.listen((event) => events.push(event));
+    const attributes = { MessageRetentionPeriod: '60' };
+    await backend.run({ type: 'set-attributes', queue: 'jobs.fifo', attributes });
+    assert.equal(await backend.advance(3_600_000), start + 3_600_000);
+    const expired = events.find(({ type }) => type === 'expired');
+    assert.equal(expired?.at, start + 60_000);
+  },
+);
 
-test('whoever stops listening hears no more', async () => {
-  const backend = await open();
+testEveryBackend('whoever stops listening hears no more', async (open) => {
+  const backend = await withQueue(open);
   const events: Event[] = [];
   const stop = backend.listen((event) => events.push(event));
   await send(backend, 'heard');
@@ -237,8 +242,8 @@ test('whoever stops listening hears no more', async () => {
   assert.equal(events.length, 1);
 });
 
-test('explaining an id names its original and every suppressed send', async () => {
-  const backend = await open();
+testEveryBackend('explaining an id names its original and every suppressed send', async (open) => {
+  const backend = await withQueue(open);
   const entry = { body: 'price', groupId: 'g', deduplicationId: 'p-1' };
   const attributes = [{ name: 'market', type: 'String', stringValue: 'retail' }];
   const queue = 'jobs.fifo';
@@ -258,37 +263,47 @@ test('explaining an id names its original and every suppressed send', async () =
   });
 });
 
-test('a receiver whose message is due is not overtaken by one that comes before the timer', async () => {
-  const clock = manualClock(start);
-  const backend = openLocalBackend({ clock });
-  const attributes = { FifoQueue: 'true' };
-  await backend.run({ type: 'create-queue', queue: 'jobs.fifo', attributes });
-  await send(backend, 'one');
-  await receive(backend, { visibilitySeconds: 10 });
-  const waiting = receive(backend, { waitSeconds: 20 });
-  clock.moveTo(start + 10_000);
-  assert.deepEqual(await receive(backend, { visibilitySeconds: 0 }), []);
-  assert.deepEqual(bodies(await waiting), ['one']);
-});
+testEveryBackend(
+  'a receiver whose message is due is not overtaken by one that comes before the timer',
+  async (open) => {
+    const clock = manualClock(start);
+    const backend = await open({ clock });
+    const attributes = { FifoQueue: 'true' };
+    await backend.run({ type: 'create-queue', queue: 'jobs.fifo', attributes });
+    await send(backend, 'one');
+    await receive(backend, { visibilitySeconds: 10 });
+    const waiting = receive(backend, { waitSeconds: 20 });
+    clock.moveTo(start + 10_000);
+    assert.deepEqual(await receive(backend, { visibilitySeconds: 0 }), []);
+    assert.deepEqual(bodies(await waiting), ['one']);
+  },
+);
 
-test('what is due now happens on a manual clock without moving it: a redrive starts at once (13.5)', async () => {
-  const backend = await open();
-  const deadLetterTargetArn = 'arn:aws:sqs:us-east-1:000000000000:jobs.fifo';
-  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 1 });
-  const attributes = { FifoQueue: 'true', RedrivePolicy };
-  await backend.run({ type: 'create-queue', queue: 'work.fifo', attributes });
-  const entries = [{ body: 'poison', groupId: 'g', deduplicationId: 'p' }];
-  await backend.run({ type: 'send', queue: 'work.fifo', isBatch: false, entries });
-  const take: CommandOf<'receive'> = { type: 'receive', queue: 'work.fifo', visibilitySeconds: 0 };
-  await backend.receive(take, patient);
-  await backend.receive(take, patient);
-  const moved = new Promise((resolve) => backend.listen(resolve));
-  await backend.run({ type: 'start-move-task', sourceArn: deadLetterTargetArn });
-  assert.equal(((await moved) as Event).at, start);
-});
+testEveryBackend(
+  'what is due now happens on a manual clock without moving it: a redrive starts at once (13.5)',
+  async (open) => {
+    const backend = await withQueue(open);
+    const deadLetterTargetArn = 'arn:aws:sqs:us-east-1:000000000000:jobs.fifo';
+    const RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 1 });
+    const attributes = { FifoQueue: 'true', RedrivePolicy };
+    await backend.run({ type: 'create-queue', queue: 'work.fifo', attributes });
+    const entries = [{ body: 'poison', groupId: 'g', deduplicationId: 'p' }];
+    await backend.run({ type: 'send', queue: 'work.fifo', isBatch: false, entries });
+    const take: CommandOf<'receive'> = {
+      type: 'receive',
+      queue: 'work.fifo',
+      visibilitySeconds: 0,
+    };
+    await backend.receive(take, patient);
+    await backend.receive(take, patient);
+    const moved = new Promise((resolve) => backend.listen(resolve));
+    await backend.run({ type: 'start-move-task', sourceArn: deadLetterTargetArn });
+    assert.equal(((await moved) as Event).at, start);
+  },
+);
 
-test('two moves of time that come together move it by both', async () => {
-  const backend = await open();
+testEveryBackend('two moves of time that come together move it by both', async (open) => {
+  const backend = await withQueue(open);
   await Promise.all([backend.advance(10_000), backend.advance(10_000)]);
   assert.equal(backend.now(), start + 20_000);
 });

@@ -4,7 +4,7 @@
  */
 
 import { errorShape, errorText, type Refusal } from '../../core/errors.ts';
-import type { Backend, Explained } from '../../storage/backend.ts';
+import { type Backend, type Explained, Unavailable } from '../../storage/backend.ts';
 
 export interface InspectRequest {
   readonly method: string;
@@ -65,7 +65,9 @@ export function createInspect(options: InspectOptions): Inspect {
         const handler = Object.hasOwn(methods, request.method)
           ? methods[request.method]
           : undefined;
-        if (handler !== undefined) return handler(options, request, decoded(found[1] ?? ''));
+        if (handler !== undefined) {
+          return handler(options, request, decoded(found[1] ?? '')).catch(unavailable);
+        }
         const allow = Object.keys(methods).join(', ');
         return {
           ...failed(405, 'MethodNotAllowed', `This path takes ${allow}.`),
@@ -77,8 +79,16 @@ export function createInspect(options: InspectOptions): Inspect {
   };
 }
 
+function unavailable(error: unknown): InspectResponse {
+  if (error instanceof Unavailable) return failed(503, 'ServiceUnavailable', error.message);
+  throw error;
+}
+
 async function health({ backend, version, clock }: InspectOptions): Promise<InspectResponse> {
-  return ok({ status: 'ok', version, storage: backend.kind, clock });
+  const about = { version, storage: backend.kind, clock };
+  const reason = backend.unavailable();
+  if (reason === undefined) return ok({ status: 'ok', ...about });
+  return { status: 503, body: { status: 'changes are refused', reason, ...about } };
 }
 
 async function advanceClock(

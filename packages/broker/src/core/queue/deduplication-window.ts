@@ -237,7 +237,7 @@ export function digestsOf({
 }
 
 /** Three independent 32-bit hashes in one pass, each multiplied and folded as in MurmurHash3's last step. */
-function groupDigest(groupId: string): Pick<WindowKey, 'group0' | 'group1' | 'group2'> {
+export function groupDigest(groupId: string): Pick<WindowKey, 'group0' | 'group1' | 'group2'> {
   let a = 0x9e3779b1;
   let b = 0x85ebca77;
   let c = 0xc2b2ae3d;

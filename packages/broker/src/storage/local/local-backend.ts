@@ -1,6 +1,8 @@
 /**
- * The backend of one process: the engine, what it keeps, the receivers that wait, and one timer. In memory everything
- * is kept as soon as it is applied; answers leave at once.
+ * The backend of one process: the engine, what keeps its entries, the receivers that wait, and one timer. A command is
+ * applied at once, in memory; its answer leaves when everything applied so far is kept, since it may rest on any of it.
+ *
+ * While nothing can be kept, whatever would change something is refused; looking goes on.
  *
  * Time: every command is stamped with the clock's now. The timer is set to the next moment at which something falls
  * due, be it in the engine or for a waiting receiver; on a manual clock only what is due now has one, and `advance`
@@ -8,15 +10,24 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type { KeptWindowEntry, MessageContent } from '../../core/changes.ts';
+import type { Change, KeptWindowEntry, MessageContent } from '../../core/changes.ts';
 import type { Command, CommandOf, Outcome } from '../../core/commands.ts';
 import { type Applied, Engine, type Ids } from '../../core/engine.ts';
 import type { Refusal } from '../../core/errors.ts';
 import type { Event } from '../../core/events.ts';
 import { type Limits, strictLimits } from '../../core/limits.ts';
 import type { Profile } from '../../core/queue/attributes.ts';
-import type { Backend, Delivered, Explained, Peeked, PlainCommand } from '../backend.ts';
+import {
+  type Backend,
+  type Delivered,
+  type Explained,
+  type Peeked,
+  type PlainCommand,
+  Unavailable,
+} from '../backend.ts';
 import type { Clock } from '../clock.ts';
+import type { Entries, EntriesUser } from './entries.ts';
+import { type DataOptions, openDataEntries } from './lmdb/open.ts';
 import { MemoryEntries } from './memory-entries.ts';
 import { ParkedReceivers, type Receiver } from './parked-receivers.ts';
 import { SuppressedSends } from './suppressed-sends.ts';
@@ -30,26 +41,53 @@ export interface LocalOptions {
   readonly limits?: Limits;
   /** What FIFO queues are created with that do not say; default aws. */
   readonly profile?: Profile;
+  /** Told why changes cannot be kept from now on, and with undefined that they can again. */
+  readonly onAvailability?: ((reason: string | undefined) => void) | undefined;
 }
 
-export function openLocalBackend(options: LocalOptions): Backend {
-  return new LocalBackend(options);
+export function openMemoryBackend(options: LocalOptions): Backend {
+  return new LocalBackend(options, () => new MemoryEntries());
+}
+
+/** Reads what is kept in the directory; the promise rejects with DataError if that cannot be. */
+export async function openDataBackend(options: LocalOptions, data: DataOptions): Promise<Backend> {
+  const { latestTime, entriesFor } = await openDataEntries(data);
+  options.clock.notBefore(latestTime);
+  const backend = new LocalBackend(options, entriesFor);
+  await backend.load(data.onProgress ?? (() => {}));
+  return backend;
 }
 
 type Received = { readonly ok: true; readonly messages: readonly Delivered[] } | Refusal;
 
+/** Commands that change nothing but what time alone changes. */
+const looking: ReadonlySet<Command['type']> = new Set<Command['type']>([
+  'find-queue',
+  'list-queues',
+  'get-attributes',
+  'list-tags',
+  'list-dead-letter-sources',
+  'list-move-tasks',
+  'describe-queue',
+  'peek-messages',
+  'explain',
+]);
+
+/** Changes loaded before others have a turn. */
+const loadedAtOnce = 20_000;
+
 /** Node's timers overflow beyond this; a later moment is waited for in steps. */
 const timerMsMax = 2 ** 31 - 1;
 
-class LocalBackend implements Backend {
-  readonly kind: string = 'memory';
+class LocalBackend implements Backend, EntriesUser {
   readonly realm: { readonly region: string; readonly account: string };
   readonly #limits: Limits;
   readonly #profile: Profile;
   readonly #clock: Clock;
   readonly #ids: Ids;
+  readonly #onAvailability: (reason: string | undefined) => void;
   #engine: Engine;
-  #entries: MemoryEntries = new MemoryEntries();
+  readonly #entries: Entries;
   readonly #receivers: ParkedReceivers<Waiting> = new ParkedReceivers();
   readonly #suppressed: SuppressedSends = new SuppressedSends();
   readonly #listeners: Set<(event: Event) => void> = new Set();
@@ -60,24 +98,56 @@ class LocalBackend implements Backend {
   #isClosed = false;
   #advancing: Promise<number> = Promise.resolve(0);
 
-  constructor(options: LocalOptions) {
+  constructor(options: LocalOptions, entriesFor: (user: EntriesUser) => Entries) {
     const { region = 'us-east-1', account = '000000000000' } = options;
     this.realm = { region, account };
     this.#limits = options.limits ?? strictLimits;
     this.#profile = options.profile ?? 'aws';
     this.#clock = options.clock;
     this.#ids = options.ids ?? { uuid: randomUUID };
+    this.#onAvailability = options.onAvailability ?? (() => {});
     this.#engine = this.#newEngine();
+    this.#entries = entriesFor(this);
+  }
+
+  get kind(): string {
+    return this.#entries.kind;
+  }
+
+  unavailable(): string | undefined {
+    return this.#entries.unavailable();
+  }
+
+  /** Brings the engine into the state that is kept. */
+  async load(onProgress: (changes: number) => void): Promise<void> {
+    const changes = this.#entries.changes()[Symbol.iterator]();
+    let loaded = 0;
+    for (let isDone = false; !isDone; ) {
+      const slice: Change[] = [];
+      while (slice.length < loadedAtOnce && !isDone) {
+        const next = changes.next();
+        if (next.done === true) isDone = true;
+        else slice.push(next.value);
+      }
+      this.#engine.absorb(slice, this.#clock.now());
+      loaded += slice.length;
+      onProgress(loaded);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    this.#setTimer();
   }
 
   run<C extends PlainCommand>(command: C): Promise<Outcome<C['type']>> {
-    return Promise.resolve(this.#apply(command));
+    const refusal = this.#refusalOf(command);
+    return refusal ?? this.#answer(this.#apply(command));
   }
 
   receive(
     command: CommandOf<'receive'>,
     client: { readonly signal: AbortSignal },
   ): Promise<Received> {
+    const refusal = this.#refusalOf(command);
+    if (refusal !== undefined) return refusal;
     this.#catchUp();
     const { outcome } = this.#step(command);
     // Read before others are served: one of them could move these very messages on.
@@ -85,7 +155,7 @@ class LocalBackend implements Backend {
     this.#serve();
     this.#setTimer();
     const mayWait = outcome.ok && outcome.messages.length === 0 && outcome.waitMs > 0;
-    if (!mayWait || this.#isClosed || client.signal.aborted) return Promise.resolve(received);
+    if (!mayWait || this.#isClosed || client.signal.aborted) return this.#answer(received);
     return this.#wait(command, outcome, client.signal);
   }
 
@@ -93,26 +163,26 @@ class LocalBackend implements Backend {
     command: CommandOf<'peek-messages'>,
   ): Promise<{ ok: true; messages: readonly Peeked[] } | Refusal> {
     const outcome = this.#apply(command);
-    if (!outcome.ok) return Promise.resolve(outcome);
+    if (!outcome.ok) return this.#answer(outcome);
     const messages = outcome.messages.map((message) => ({
       ...message,
       content: this.#content(command.queue, message.sequence),
     }));
-    return Promise.resolve({ ok: true, messages });
+    return this.#answer({ ok: true, messages });
   }
 
   explain(
     command: CommandOf<'explain'>,
   ): Promise<{ ok: true; entries: readonly Explained[] } | Refusal> {
     const outcome = this.#apply(command);
-    if (!outcome.ok) return Promise.resolve(outcome);
+    if (!outcome.ok) return this.#answer(outcome);
     const { queue } = command;
     const entries = outcome.entries.map((entry) => ({
       ...(this.#entries.windowEntry(queue, entry.sequence) as KeptWindowEntry),
       ...entry,
       suppressed: this.#suppressed.of(queue, entry.sequence),
     }));
-    return Promise.resolve({ ok: true, entries });
+    return this.#answer({ ok: true, entries });
   }
 
   now(): number {
@@ -127,13 +197,15 @@ class LocalBackend implements Backend {
   }
 
   reset(): Promise<void> {
+    const reason = this.unavailable();
+    if (reason !== undefined) return Promise.reject(new Unavailable(reason));
     for (const receiver of this.#receivers.all()) receiver.giveUp();
     this.#engine = this.#newEngine();
-    this.#entries = new MemoryEntries();
+    this.#entries.clear();
     this.#suppressed.clear();
     this.#restless.clear();
     this.#setTimer();
-    return Promise.resolve();
+    return this.#answer(undefined);
   }
 
   listen(listener: (event: Event) => void): () => void {
@@ -141,11 +213,29 @@ class LocalBackend implements Backend {
     return () => this.#listeners.delete(listener);
   }
 
-  close(): Promise<void> {
+  endWaits(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     for (const receiver of this.#receivers.all()) receiver.giveUp();
-    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    this.endWaits();
+    return this.#entries.close();
+  }
+
+  takeBack(queues: ReadonlySet<string>, kept: Iterable<Change>): void {
+    for (const queue of queues) this.#engine.drop(queue);
+    this.#engine.absorb(kept, this.#clock.now());
+    this.#onAvailability(this.unavailable());
+    this.#timerAt = Number.POSITIVE_INFINITY;
+    this.#setTimer();
+  }
+
+  resume(): void {
+    this.#onAvailability(undefined);
+    for (const { command } of this.#receivers.all()) this.#restless.add(command.queue);
+    this.#doWhatIsDue();
   }
 
   #newEngine(): Engine {
@@ -156,8 +246,11 @@ class LocalBackend implements Backend {
     const target = this.#clock.now() + milliseconds;
     let due = this.#nextAt();
     while (due !== undefined && due <= target) {
+      const reason = this.unavailable();
+      if (reason !== undefined) throw new Unavailable(reason);
       this.#clock.moveTo(due);
       this.#doWhatIsDue();
+      await this.#entries.kept();
       // Lets what was answered leave, and other requests in, while time moves on.
       await new Promise((resolve) => setImmediate(resolve));
       due = this.#nextAt();
@@ -181,7 +274,7 @@ class LocalBackend implements Backend {
         end: (received) => {
           this.#receivers.remove(name);
           signal.removeEventListener('abort', receiver.giveUp);
-          resolve(received);
+          resolve(this.#answer(received));
         },
         giveUp: () => receiver.end({ ok: true, messages: [] }),
       };
@@ -190,6 +283,18 @@ class LocalBackend implements Backend {
       this.#receivers.sleepUntil(command.queue, noneUntil);
       this.#setTimer();
     });
+  }
+
+  /** The answer, once all that it rests on is kept. */
+  #answer<T>(answer: T): Promise<T> {
+    const kept = this.#entries.kept();
+    return kept === undefined ? Promise.resolve(answer) : kept.then(() => answer);
+  }
+
+  #refusalOf({ type }: Command): Promise<never> | undefined {
+    const reason = this.unavailable();
+    if (reason === undefined || looking.has(type)) return undefined;
+    return Promise.reject(new Unavailable(reason));
   }
 
   /** Does first what is due already although its timer is late, so that nobody is overtaken by a newcomer. */
@@ -212,10 +317,7 @@ class LocalBackend implements Backend {
     const context = { now: this.#clock.now(), ids: this.#ids, isObserved };
     const applied = this.#engine.apply(command, context);
     this.#entries.apply(applied.changes);
-    for (const event of applied.events) {
-      this.#suppressed.note(event);
-      for (const listener of this.#listeners) listener(event);
-    }
+    if (applied.events.length > 0) this.#tell(applied.events);
     if (this.#receivers.size > 0) {
       for (const { queue } of applied.changes) {
         if (this.#receivers.has(queue)) this.#restless.add(queue);
@@ -224,8 +326,22 @@ class LocalBackend implements Backend {
     return applied;
   }
 
+  /** Events are told when what they tell of is kept. */
+  #tell(events: readonly Event[]): void {
+    const tell = (): void => {
+      for (const event of events) {
+        this.#suppressed.note(event);
+        for (const listener of this.#listeners) listener(event);
+      }
+    };
+    const kept = this.#entries.kept();
+    if (kept === undefined) tell();
+    else kept.then(tell, () => {});
+  }
+
   /** Asks the engine again for the receivers of each queue that changed, the longest waiting first. */
   #serve(): void {
+    if (this.unavailable() !== undefined) return;
     for (const queue of this.#restless) {
       this.#restless.delete(queue);
       for (;;) {
@@ -245,15 +361,19 @@ class LocalBackend implements Backend {
     clearTimeout(this.#timer);
     this.#timerAt = Number.POSITIVE_INFINITY;
     const now = this.#clock.now();
-    const due = this.#engine.nextDueAt();
-    if (due !== undefined && due <= now) this.#step({ type: 'tick' });
-    for (const queue of this.#receivers.queuesToWake(now)) this.#restless.add(queue);
-    this.#serve();
+    if (this.unavailable() === undefined) {
+      const due = this.#engine.nextDueAt();
+      if (due !== undefined && due <= now) this.#step({ type: 'tick' });
+      for (const queue of this.#receivers.queuesToWake(now)) this.#restless.add(queue);
+      this.#serve();
+    }
     for (const receiver of this.#receivers.overdue(now)) receiver.giveUp();
     this.#setTimer();
   }
 
   #nextAt(): number | undefined {
+    // Nothing falls due that could not be kept; but nobody waits longer than he wanted to.
+    if (this.unavailable() !== undefined) return this.#receivers.nextDeadline();
     const due = this.#engine.nextDueAt();
     const wake = this.#receivers.nextAt();
     return due === undefined || wake === undefined ? (due ?? wake) : Math.min(due, wake);

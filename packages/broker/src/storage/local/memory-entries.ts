@@ -16,6 +16,7 @@ import type {
   KeptWindowEntry,
   MessageContent,
 } from '../../core/changes.ts';
+import type { Entries } from './entries.ts';
 
 interface ResolvedMessage extends KeptMessage {
   readonly content: MessageContent;
@@ -36,7 +37,8 @@ class QueueEntries {
   }
 }
 
-export class MemoryEntries {
+export class MemoryEntries implements Entries {
+  readonly kind = 'memory';
   readonly #queues: Map<string, QueueEntries> = new Map();
   readonly #names: Map<string, number> = new Map();
 
@@ -45,7 +47,14 @@ export class MemoryEntries {
     for (const change of changes) this.#applyOne(change);
   }
 
-  /** What the sender wrote, if the message is still there. */
+  kept(): undefined {
+    return undefined;
+  }
+
+  unavailable(): undefined {
+    return undefined;
+  }
+
   content(queue: string, sequence: number): MessageContent | undefined {
     return this.#queues.get(queue)?.messages.get(sequence)?.content;
   }
@@ -53,6 +62,13 @@ export class MemoryEntries {
   windowEntry(queue: string, sequence: number): KeptWindowEntry | undefined {
     return this.#queues.get(queue)?.window.get(sequence);
   }
+
+  clear(): void {
+    this.#queues.clear();
+    this.#names.clear();
+  }
+
+  async close(): Promise<void> {}
 
   /**
    * All entries, or one queue's, as the puts that load an engine: of each queue its settings, counter, messages,
@@ -121,9 +137,7 @@ export class MemoryEntries {
     const { queue, sequence } = message.content.from;
     const content = this.content(queue, sequence);
     if (content === undefined) {
-      throw new Error(
-        `message ${message.messageId} moved from ${queue} ${sequence}, which is not kept`,
-      );
+      throw new Error(`a message moved from ${queue} ${sequence}, which is not kept`);
     }
     return { ...message, content };
   }

@@ -84,6 +84,11 @@ export class ParkedReceivers<R extends Receiver> {
       : Math.min(wake, deadline);
   }
 
+  /** The earliest time at which somebody gives up. */
+  nextDeadline(): number | undefined {
+    return this.#deadlines.first();
+  }
+
   all(): R[] {
     return [...this.#lines.values()].flatMap((line) => [...line.values()]);
   }

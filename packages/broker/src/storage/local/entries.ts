@@ -1,0 +1,44 @@
+/**
+ * What keeps the entries behind an engine: changes go in, and come out again to load another engine. Memory keeps them
+ * as long as the process lives (memory-entries.ts), LMDB beyond it (lmdb/lmdb-entries.ts); the backend above does not
+ * know which it has.
+ */
+
+import type { Change, KeptWindowEntry, MessageContent } from '../../core/changes.ts';
+
+export interface Entries {
+  /** What a person calls it. */
+  readonly kind: string;
+
+  /** Takes one command's changes, in their order. */
+  apply(changes: readonly Change[]): void;
+
+  /** When everything applied so far is kept; undefined if it is. Rejects with Unavailable, and then none of it is. */
+  kept(): Promise<void> | undefined;
+
+  /** Why nothing can be changed at the moment. */
+  unavailable(): string | undefined;
+
+  /** What the sender wrote, if the message is still there. */
+  content(queue: string, sequence: number): MessageContent | undefined;
+
+  windowEntry(queue: string, sequence: number): KeptWindowEntry | undefined;
+
+  /** All entries as the puts that load an engine, each queue's settings before its contents. */
+  changes(): Iterable<Change>;
+
+  /** Removes every entry. */
+  clear(): void;
+
+  close(): Promise<void>;
+}
+
+/** What entries ask of the backend that uses them. */
+export interface EntriesUser {
+  /** The time to note with what is kept: a later start does not go behind it. */
+  now(): number;
+  /** Changes of these queues were lost, applied though they were: their state is now what these entries say. */
+  takeBack(queues: ReadonlySet<string>, kept: Iterable<Change>): void;
+  /** Changes can be kept again. */
+  resume(): void;
+}

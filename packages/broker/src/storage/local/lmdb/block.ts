@@ -1,0 +1,275 @@
+/**
+ * Messages and window entries are kept in blocks: all that one queue accepted under 64 neighbouring sequences is one
+ * record. A start reads blocks instead of messages, some thirty times fewer records, and a send costs a share of one
+ * put. A block only grows, and only while it is the queue's last; then it stays as it is until everything in it is gone.
+ * Which of its messages were removed stands in a record beside it, one bit each.
+ *
+ * In a block, each message's record is followed by its window entry's, which leaves out what the two have in common.
+ */
+
+import type { KeptMessage, KeptWindowEntry, WindowDigests } from '../../../core/changes.ts';
+import { groupDigest } from '../../../core/queue/deduplication-window.ts';
+import { ByteReader, ByteWriter, DamagedError } from './bytes.ts';
+
+export const sequencesPerBlock = 64;
+
+export function blockOf(sequence: number): number {
+  return Math.floor(sequence / sequencesPerBlock);
+}
+
+export function slotOf(sequence: number): number {
+  return sequence % sequencesPerBlock;
+}
+
+// The kinds of record, in the low two bits of their first byte; their flags follow.
+const messageKind = 1;
+const windowKind = 2;
+const kindMask = 3;
+
+const hasDelay = 4;
+const wasMoved = 8;
+
+const isContent = 4;
+/** The id is 64 hexadecimal digits, kept as 32 bytes. */
+const isHexId = 8;
+const hasBodyMd5 = 16;
+const hasAttributesMd5 = 32;
+const hasBodyHash = 64;
+/** Group and time are those of the message's record before it. */
+const isAsMessage = 128;
+
+const md5Bytes = 16;
+const sha256Bytes = 32;
+const hexId = /^[0-9a-f]{64}$/;
+
+/** The part of a message's record that only moved ones have, as JSON. */
+type Moved = Pick<KeptMessage, 'messageId' | 'deduplicationId' | 'deadLetterSource'>;
+
+/** The block of a queue that still grows. */
+export class GrowingBlock {
+  readonly number: number;
+  #bytes: Buffer;
+  #length: number;
+  #lastMessage: { readonly sequence: number; readonly value: KeptMessage } | undefined;
+
+  constructor(number: number, bytes?: Buffer) {
+    this.number = number;
+    this.#bytes = bytes ?? Buffer.allocUnsafe(2048);
+    this.#length = bytes?.length ?? 0;
+  }
+
+  /** Its record so far. What was handed out is not written again. */
+  bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  addMessage(sequence: number, message: KeptMessage): void {
+    this.#lastMessage = { sequence, value: message };
+    const { groupId = '', delayMs, messageId, deduplicationId, deadLetterSource } = message;
+    const isMoved = (messageId ?? deduplicationId ?? deadLetterSource) !== undefined;
+    const moved: Moved = { messageId, deduplicationId, deadLetterSource };
+    const movedText = isMoved ? JSON.stringify(moved) : '';
+    writer.begin(64 + 3 * (groupId.length + movedText.length));
+    writer.u8(messageKind | (delayMs > 0 ? hasDelay : 0) | (isMoved ? wasMoved : 0));
+    writer.u8(slotOf(sequence));
+    writer.f64(message.sentAt);
+    writer.text(groupId);
+    if (delayMs > 0) writer.u32(delayMs);
+    if (isMoved) writer.text(movedText);
+    this.#append();
+  }
+
+  addWindowEntry(sequence: number, entry: KeptWindowEntry, digests: WindowDigests): void {
+    const { deduplicationId, groupId, bodyMd5, attributesMd5, bodyHash } = entry;
+    const message = this.#lastMessage;
+    const isShared =
+      message?.sequence === sequence &&
+      message.value.groupId === groupId &&
+      message.value.sentAt === entry.acceptedAt;
+    const isHex = hexId.test(deduplicationId);
+    writer.begin(256 + 3 * (deduplicationId.length + groupId.length));
+    writer.u8(
+      windowKind |
+        (entry.source === 'content' ? isContent : 0) |
+        (isHex ? isHexId : 0) |
+        (bodyMd5 === '' ? 0 : hasBodyMd5) |
+        (attributesMd5 === '' ? 0 : hasAttributesMd5) |
+        (bodyHash === undefined ? 0 : hasBodyHash) |
+        (isShared ? isAsMessage : 0),
+    );
+    writer.u8(slotOf(sequence));
+    if (!isShared) {
+      writer.f64(entry.acceptedAt);
+      writer.text(groupId);
+    }
+    for (const word of [digests.id0, digests.id1, digests.id2, digests.id3]) writer.i32(word);
+    if (bodyMd5 !== '') writer.raw(bodyMd5, 'hex');
+    if (attributesMd5 !== '') writer.raw(attributesMd5, 'hex');
+    if (bodyHash !== undefined) writer.raw(bodyHash, 'hex');
+    if (isHex) writer.raw(deduplicationId, 'hex');
+    else writer.text(deduplicationId);
+    this.#append();
+  }
+
+  #append(): void {
+    const length = writer.length;
+    if (this.#bytes.length - this.#length < length) {
+      const larger = Buffer.allocUnsafe(2 * (this.#length + length));
+      this.#bytes.copy(larger, 0, 0, this.#length);
+      this.#bytes = larger;
+    }
+    this.#length += writer.moveTo(this.#bytes, this.#length);
+  }
+}
+
+const writer: ByteWriter = new ByteWriter();
+
+export type BlockRecord =
+  | { readonly kind: 'message'; readonly sequence: number; readonly value: LoadedMessage }
+  | {
+      readonly kind: 'window';
+      readonly sequence: number;
+      readonly value: LoadedWindowEntry;
+      readonly digests: WindowDigests;
+    };
+
+/** Without content, which loading an engine does not need. */
+export type LoadedMessage = Omit<KeptMessage, 'content'>;
+
+/** The records of a block, in the order in which they were added. */
+export function* readBlock(
+  number: number,
+  bytes: Buffer,
+  groups: GroupTexts,
+): Generator<BlockRecord> {
+  const reader = new ByteReader(bytes);
+  let sequence = -1;
+  let message: LoadedMessage | undefined;
+  while (reader.left > 0) {
+    const flags = reader.u8();
+    const at = number * sequencesPerBlock + reader.u8();
+    const kind = flags & kindMask;
+    if (kind === messageKind && at > sequence) {
+      message = readMessage(reader, flags, groups);
+      sequence = at;
+      yield { kind: 'message', sequence, value: message };
+    } else if (kind === windowKind && at >= sequence) {
+      const isShared = (flags & isAsMessage) !== 0;
+      if (isShared && at !== sequence) throw new DamagedError('a window entry has no message');
+      const acceptedAt = isShared ? (message as LoadedMessage).sentAt : reader.f64();
+      const groupId = isShared ? (message?.groupId as string) : groups.read(reader);
+      sequence = at;
+      const [id0, id1, id2, id3] = [reader.i32(), reader.i32(), reader.i32(), reader.i32()];
+      const value = new LoadedWindowEntry({ flags, acceptedAt, groupId }, reader);
+      const { group0, group1, group2 } = groupDigest(groupId);
+      const { body, attributes } = value;
+      const digests = { id0, id1, id2, id3, group0, group1, group2, body, attributes };
+      yield { kind: 'window', sequence, value, digests };
+    } else {
+      throw new DamagedError(`a record of kind ${kind} has no place there`);
+    }
+  }
+}
+
+function readMessage(reader: ByteReader, flags: number, groups: GroupTexts): LoadedMessage {
+  const sentAt = reader.f64();
+  const groupId = groups.read(reader);
+  const delayMs = (flags & hasDelay) === 0 ? 0 : reader.u32();
+  if ((flags & wasMoved) === 0) {
+    return { sentAt, delayMs, groupId: groupId === '' ? undefined : groupId };
+  }
+  const moved = JSON.parse(reader.text()) as Moved;
+  return { ...moved, sentAt, delayMs, groupId: groupId === '' ? undefined : groupId };
+}
+
+/** A window entry whose texts are read only if somebody asks for them; an engine that is loaded does not. */
+export class LoadedWindowEntry implements KeptWindowEntry {
+  readonly groupId: string;
+  readonly acceptedAt: number;
+  /** The first four bytes of the digests: what an engine holds of them. */
+  readonly body: number;
+  readonly attributes: number;
+  readonly bodyHash: string | undefined;
+  readonly #flags: number;
+  readonly #bytes: Buffer;
+  readonly #bodyMd5At: number;
+  readonly #attributesMd5At: number;
+  readonly #idAt: number;
+  readonly #idLength: number;
+
+  constructor(
+    { flags, acceptedAt, groupId }: { flags: number; acceptedAt: number; groupId: string },
+    reader: ByteReader,
+  ) {
+    this.#flags = flags;
+    this.#bytes = reader.source;
+    this.groupId = groupId;
+    this.acceptedAt = acceptedAt;
+    this.#bodyMd5At = reader.at;
+    this.body = (flags & hasBodyMd5) === 0 ? 0 : reader.i32be();
+    if ((flags & hasBodyMd5) !== 0) reader.skip(md5Bytes - 4);
+    this.#attributesMd5At = reader.at;
+    this.attributes = (flags & hasAttributesMd5) === 0 ? 0 : reader.i32be();
+    if ((flags & hasAttributesMd5) !== 0) reader.skip(md5Bytes - 4);
+    this.bodyHash = (flags & hasBodyHash) === 0 ? undefined : reader.raw(sha256Bytes, 'hex');
+    this.#idLength = (flags & isHexId) === 0 ? reader.u32() : sha256Bytes;
+    this.#idAt = reader.at;
+    reader.skip(this.#idLength);
+  }
+
+  get source(): 'content' | 'explicit' {
+    return (this.#flags & isContent) === 0 ? 'explicit' : 'content';
+  }
+
+  get deduplicationId(): string {
+    const encoding = (this.#flags & isHexId) === 0 ? 'utf8' : 'hex';
+    return this.#bytes.toString(encoding, this.#idAt, this.#idAt + this.#idLength);
+  }
+
+  get bodyMd5(): string {
+    const length = (this.#flags & hasBodyMd5) === 0 ? 0 : md5Bytes;
+    return this.#bytes.toString('hex', this.#bodyMd5At, this.#bodyMd5At + length);
+  }
+
+  get attributesMd5(): string {
+    const length = (this.#flags & hasAttributesMd5) === 0 ? 0 : md5Bytes;
+    return this.#bytes.toString('hex', this.#attributesMd5At, this.#attributesMd5At + length);
+  }
+
+  /** The same with all its texts at hand, apart from the record that it was read from. */
+  whole(): KeptWindowEntry {
+    const { deduplicationId, groupId, acceptedAt, source, bodyMd5, attributesMd5, bodyHash } = this;
+    return { deduplicationId, groupId, acceptedAt, source, bodyMd5, attributesMd5, bodyHash };
+  }
+}
+
+const groupSlots = 8192;
+
+/** Group ids as they are read: one that was met lately is the same string again, found without making it. */
+export class GroupTexts {
+  readonly #texts: string[] = new Array<string>(groupSlots).fill('');
+
+  read(reader: ByteReader): string {
+    const length = reader.u32();
+    const at = reader.at;
+    reader.skip(length);
+    const bytes = reader.source;
+    let hash = length;
+    for (let index = at; index < at + length; index += 1) {
+      hash = Math.imul(hash ^ (bytes[index] as number), 0x01000193);
+    }
+    const slot = (hash ^ (hash >>> 15)) & (groupSlots - 1);
+    const known = this.#texts[slot] as string;
+    if (known.length === length && isText(known, bytes, at)) return known;
+    const text = bytes.toString('utf8', at, at + length);
+    this.#texts[slot] = text;
+    return text;
+  }
+}
+
+function isText(text: string, bytes: Buffer, at: number): boolean {
+  for (let index = 0; index < text.length; index += 1) {
+    if (text.charCodeAt(index) !== bytes[at + index]) return false;
+  }
+  return true;
+}

@@ -1,0 +1,191 @@
+/**
+ * The LMDB environment in a data directory: opened with the checks that make a wrong directory a clear message, one
+ * process at a time, one write transaction at a time.
+ *
+ * A commit is durable when its promise resolves: lmdb's own default resolves earlier, so with durability `fsync` its
+ * overlapping sync is off. With `os` it is on, and the disk gets what was committed a moment later, in whole commits.
+ */
+
+import { accessSync, constants, existsSync, mkdirSync, statfsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { open, type RootDatabase } from 'lmdb';
+import { DataError, damaged } from './data-error.ts';
+import { checkMetaPages } from './meta-pages.ts';
+import { takeLock } from './process-lock.ts';
+
+export type Durability = 'fsync' | 'os';
+
+export interface EnvironmentOptions {
+  readonly directory: string;
+  readonly durability?: Durability | undefined;
+  /** For looking only; default false. */
+  readonly isReadOnly?: boolean;
+}
+
+export interface Usage {
+  readonly fileBytes: number;
+  readonly records: number;
+}
+
+const dataFile = 'data.mdb';
+/** A commit after this much room is missed fails no more. */
+const roomBytes = 8 * 1024 * 1024;
+
+export class Environment {
+  readonly directory: string;
+  readonly #db: RootDatabase<Buffer, Buffer>;
+  readonly #release: () => void;
+
+  private constructor(directory: string, db: RootDatabase<Buffer, Buffer>, release: () => void) {
+    this.directory = directory;
+    this.#db = db;
+    this.#release = release;
+  }
+
+  static async open({
+    directory: given,
+    durability = 'fsync',
+    isReadOnly = false,
+  }: EnvironmentOptions): Promise<Environment> {
+    const directory = resolve(given);
+    prepareDirectory(directory, isReadOnly);
+    checkMetaPages(join(directory, dataFile));
+    const db = openDatabase(directory, durability, isReadOnly);
+    try {
+      const release = isReadOnly ? () => {} : await takeLock(directory, db);
+      return new Environment(directory, db, release);
+    } catch (error) {
+      await db.close();
+      throw error;
+    }
+  }
+
+  /** Valid until the next `get`. */
+  get(key: Buffer): Buffer | undefined {
+    return this.#db.getBinaryFast(key);
+  }
+
+  range({ start, end }: { start: Buffer; end: Buffer }): Iterable<{ key: Buffer; value: Buffer }> {
+    return this.#db.getRange({ start, end });
+  }
+
+  keys({ start, end }: { start: Buffer; end: Buffer }, limit: number): Iterable<Buffer> {
+    return this.#db.getKeys({ start, end, limit });
+  }
+
+  /** All of them, or none; resolves once they are as durable as asked for. */
+  write(writes: (put: (key: Buffer, value: Buffer | null) => void) => void): Promise<void> {
+    const put = (key: Buffer, value: Buffer | null): void => {
+      // Each has a promise of its own, which the batch's stands for.
+      void (value === null ? this.#db.remove(key) : this.#db.put(key, value));
+    };
+    return this.#db
+      .batch(() => writes(put))
+      .then(
+        () => {},
+        async (error: unknown) => {
+          throw await this.#reasonOf(error);
+        },
+      );
+  }
+
+  /** Whether a write that failed for want of room would fail again. */
+  hasRoom(): boolean {
+    return freeBytes(this.directory) >= roomBytes;
+  }
+
+  /** A consistent copy, compacted, into a directory that has none. */
+  async copyTo(target: string): Promise<void> {
+    if (existsSync(join(target, dataFile))) {
+      throw new DataError(`${target} already holds data; name a directory that does not.`);
+    }
+    mkdirSync(target, { recursive: true });
+    await this.#db.backup(target, true);
+  }
+
+  usage(): Usage {
+    const stats = this.#db.getStats() as {
+      pageSize: number;
+      entryCount: number;
+      lastPageNumber: number;
+    };
+    return {
+      fileBytes: (stats.lastPageNumber + 1) * stats.pageSize,
+      records: stats.entryCount,
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#db.close();
+    this.#release();
+  }
+
+  async #reasonOf(error: unknown): Promise<Error> {
+    const cause = await Promise.resolve((error as { commitError?: unknown }).commitError).catch(
+      (commitError: unknown) => commitError,
+    );
+    const text = cause instanceof Error ? cause.message : String(error);
+    // LMDB reports the end of a disk's room as a plain I/O error when a part could still be written.
+    return new Error(this.hasRoom() ? text : 'the disk is full', { cause });
+  }
+}
+
+function prepareDirectory(directory: string, isReadOnly: boolean): void {
+  if (isReadOnly) {
+    if (existsSync(join(directory, dataFile))) return;
+    throw new DataError(`${directory} holds no data of a server.`);
+  }
+  try {
+    mkdirSync(directory, { recursive: true });
+    accessSync(directory, constants.R_OK | constants.W_OK);
+    if (existsSync(join(directory, dataFile))) {
+      accessSync(join(directory, dataFile), constants.R_OK | constants.W_OK);
+    }
+  } catch (cause) {
+    throw new DataError(
+      `The data directory ${directory} cannot be written (${codeOf(cause)}); give this user the right to, or choose another with --data.`,
+      { cause },
+    );
+  }
+}
+
+function openDatabase(
+  directory: string,
+  durability: Durability,
+  readOnly: boolean,
+): RootDatabase<Buffer, Buffer> {
+  try {
+    return open<Buffer, Buffer>({
+      path: directory,
+      noSubdir: false,
+      encoding: 'binary',
+      keyEncoding: 'binary',
+      // Writes come in batches of our own (lmdb-entries.ts).
+      eventTurnBatching: false,
+      overlappingSync: durability === 'os',
+      noMemInit: true,
+      readOnly,
+    });
+  } catch (cause) {
+    if (/read-only|EROFS|permission/i.test(String(cause))) {
+      throw new DataError(
+        `The data directory ${directory} cannot be written (${(cause as Error).message}); choose another with --data.`,
+        { cause },
+      );
+    }
+    throw damaged(directory, (cause as Error).message, cause);
+  }
+}
+
+function freeBytes(directory: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(directory);
+    return bavail * bsize;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? String(error);
+}

@@ -1,0 +1,69 @@
+/**
+ * The format of the store, by number, in a record of its own. A store of an older format is brought up to date at the
+ * start, step by step, each step one transaction; one of a newer format is refused, for this program would misread it.
+ */
+
+import { DataError, damaged } from './data-error.ts';
+import type { Environment } from './environment.ts';
+import { nameKeyOf } from './keys.ts';
+
+/** 1: first release. */
+export const currentFormat = 1;
+
+/** What brings a store of format n to n + 1, by n; what it writes is committed together with the new number. */
+export type Upgrade = (
+  environment: Environment,
+  put: (key: Buffer, value: Buffer | null) => void,
+) => void;
+
+export const upgrades: Readonly<Record<number, Upgrade>> = {};
+
+export interface Formats {
+  readonly current: number;
+  readonly upgrades: Readonly<Record<number, Upgrade>>;
+}
+
+export async function bringUpToDate(
+  environment: Environment,
+  { current, upgrades: steps }: Formats = { current: currentFormat, upgrades },
+): Promise<void> {
+  let format = formatOf(environment);
+  if (format === undefined) {
+    await environment.write((put) => put(key(), bytesOf(current)));
+    return;
+  }
+  if (format > current) {
+    throw new DataError(
+      `The data in ${environment.directory} was written by a newer OnceMQ (format ${format}; this one knows ${current}). Upgrade OnceMQ, or choose another directory with --data.`,
+    );
+  }
+  for (; format < current; format += 1) {
+    const step = steps[format];
+    const next = format + 1;
+    if (step === undefined) throw new Error(`no upgrade from format ${format}`);
+    await environment.write((put) => {
+      step(environment, put);
+      put(key(), bytesOf(next));
+    });
+  }
+}
+
+/** The store's format; undefined if it is empty. */
+export function formatOf(environment: Environment): number | undefined {
+  const bytes = environment.get(key());
+  if (bytes === undefined) {
+    if (environment.usage().records === 0) return undefined;
+    throw damaged(environment.directory, 'it has records, but no format');
+  }
+  const format = Number(bytes.toString('utf8'));
+  if (Number.isInteger(format) && format > 0) return format;
+  throw damaged(environment.directory, 'its format is no number');
+}
+
+function key(): Buffer {
+  return nameKeyOf('store', 'format');
+}
+
+function bytesOf(format: number): Buffer {
+  return Buffer.from(String(format), 'utf8');
+}

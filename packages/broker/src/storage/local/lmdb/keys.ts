@@ -1,0 +1,98 @@
+/**
+ * The keys of the store: a byte for the kind, then a name, or the number of a queue's contents and a number or name
+ * among them. Numbers stand with their highest byte first, so that LMDB's order is theirs.
+ *
+ * A queue's contents stand under a number, not its name. Purging or deleting a queue gives up the number, in one
+ * record (`given-up`), and what stood under it is cleared away bit by bit (sweep in lmdb-entries.ts).
+ */
+
+export const kinds = {
+  /** About the store: its format, the latest time. */
+  store: 0,
+  /** A queue's settings, and the number of its contents. */
+  queue: 1,
+  /** When a deleted queue's name may be used again. */
+  name: 2,
+  /** A move task of a queue: the queue's name, a space, the task's id. */
+  task: 3,
+  /** A number whose contents are to be cleared away. */
+  'given-up': 4,
+  /** The queue's counter, and where its window begins. */
+  head: 5,
+  block: 6,
+  /** Which messages of a block are removed. */
+  removed: 7,
+  /** What a sender wrote, by the message's sequence. */
+  content: 8,
+  delivery: 9,
+  attempt: 10,
+} as const;
+
+export type Kind = keyof typeof kinds;
+
+/** The kinds that stand under a number of contents. */
+export const contentKinds: readonly Kind[] = [
+  'head',
+  'block',
+  'removed',
+  'content',
+  'delivery',
+  'attempt',
+];
+
+const idBytes = 6;
+const numberAt = 1;
+const idAt = 5;
+
+const numberKey: Buffer = Buffer.alloc(idAt + idBytes);
+
+/** A key is written over by the next one; LMDB copies it at once. */
+export function keyOf(kind: Kind, contents: number, id: number): Buffer {
+  numberKey[0] = kinds[kind];
+  numberKey.writeUInt32BE(contents, numberAt);
+  numberKey.writeUIntBE(id, idAt, idBytes);
+  return numberKey;
+}
+
+export function nameKeyOf(kind: Kind, name: string): Buffer {
+  return Buffer.from(`${String.fromCharCode(kinds[kind])}${name}`, 'utf8');
+}
+
+export function attemptKeyOf(contents: number, id: string): Buffer {
+  const key = Buffer.alloc(idAt + Buffer.byteLength(id));
+  keyOf('attempt', contents, 0).copy(key, 0, 0, idAt);
+  key.write(id, idAt, 'utf8');
+  return key;
+}
+
+/** All keys of a kind, or those under one number. */
+export function rangeOf(kind: Kind, contents?: number): { start: Buffer; end: Buffer } {
+  if (contents === undefined) {
+    return { start: Buffer.from([kinds[kind]]), end: Buffer.from([kinds[kind] + 1]) };
+  }
+  const [start, end] = [Buffer.alloc(idAt), Buffer.alloc(idAt)];
+  for (const [key, number] of [
+    [start, contents],
+    [end, contents + 1],
+  ] as const) {
+    key[0] = kinds[kind];
+    key.writeUInt32BE(number, numberAt);
+  }
+  return { start, end };
+}
+
+export function nameIn(key: Buffer): string {
+  return key.toString('utf8', 1);
+}
+
+export function contentsIn(key: Buffer): number {
+  return key.readUInt32BE(numberAt);
+}
+
+export function idIn(key: Buffer): number {
+  return key.readUIntBE(idAt, idBytes);
+}
+
+export function textIn(key: Buffer): string {
+  return key.toString('utf8', idAt);
+}

@@ -1,0 +1,37 @@
+/**
+ * Opens the store in a data directory: takes the lock, brings an older format up to date, and gives what a backend
+ * needs to go on from there.
+ */
+
+import type { Entries, EntriesUser } from '../entries.ts';
+import { reading } from './data-error.ts';
+import { type Durability, Environment } from './environment.ts';
+import { bringUpToDate } from './format.ts';
+import { LmdbEntries } from './lmdb-entries.ts';
+import { latestTime } from './loading.ts';
+
+export interface DataOptions {
+  readonly directory: string;
+  /** Default fsync. */
+  readonly durability?: Durability | undefined;
+  /** Told now and then while what is kept is read, with the number of records so far. */
+  readonly onProgress?: (records: number) => void;
+}
+
+export async function openDataEntries({ directory, durability }: DataOptions): Promise<{
+  /** Of the last commit; time goes on from there. */
+  readonly latestTime: number;
+  readonly entriesFor: (user: EntriesUser) => Entries;
+}> {
+  const environment = await Environment.open({ directory, durability });
+  try {
+    await bringUpToDate(environment);
+    return {
+      latestTime: reading(environment.directory, () => latestTime(environment)),
+      entriesFor: (user) => new LmdbEntries(environment, user),
+    };
+  } catch (error) {
+    await environment.close();
+    throw error;
+  }
+}

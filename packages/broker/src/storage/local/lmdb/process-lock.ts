@@ -1,0 +1,52 @@
+/**
+ * One server for a data directory. LMDB notes every process that has its file open in a table whose entries the
+ * operating system frees when their process ends, however it ends; so a killed server leaves no lock behind. Who finds
+ * another process there goes away again.
+ */
+
+import { realpathSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RootDatabase } from 'lmdb';
+import { DataError } from './data-error.ts';
+
+/** Directories in use by this process itself, which LMDB's table does not tell apart. */
+const ours: Set<string> = new Set();
+
+/** A process that is just ending, or one that starts at the same moment and goes away too, is waited for. */
+const attempts = 5;
+
+export async function takeLock(
+  directory: string,
+  db: RootDatabase<Buffer, Buffer>,
+): Promise<() => void> {
+  const path = realpathSync(directory);
+  if (ours.has(path)) {
+    throw new DataError(
+      `The data directory ${directory} is in use by another server of this process.`,
+    );
+  }
+  // A first read takes this process's own place in the table.
+  db.getBinaryFast(Buffer.from([0]));
+  for (let attempt = 1; ; attempt += 1) {
+    db.readerCheck();
+    const other = processesIn(db.readerList()).find((pid) => pid !== process.pid);
+    if (other === undefined) break;
+    if (attempt === attempts) {
+      throw new DataError(
+        `The data directory ${directory} is in use by process ${other}; stop that server, or choose another directory with --data.`,
+      );
+    }
+    await delay(50 + Math.random() * 100);
+  }
+  ours.add(path);
+  return () => ours.delete(path);
+}
+
+/** The table as LMDB prints it: a heading, then a line each with the process first. */
+function processesIn(table: string): number[] {
+  return table
+    .split('\n')
+    .slice(1)
+    .map((line) => Number.parseInt(line, 10))
+    .filter((pid) => !Number.isNaN(pid));
+}

@@ -1,0 +1,116 @@
+/**
+ * What the store knows of a queue beside the records themselves: under which number its contents stand, which blocks it
+ * has and how much of each is still alive, and what was sent so lately that it is not in the file yet.
+ */
+
+import type { KeptQueue, MessageContent } from '../../../core/changes.ts';
+import { GrowingBlock, slotOf } from './block.ts';
+
+export class Block {
+  readonly number: number;
+  /** Messages that are not removed. */
+  live = 0;
+  /** Window entries that are not over. */
+  windowEntries = 0;
+  /** Its record, as long as the file does not have all of it. */
+  growing: GrowingBlock | undefined;
+  /** Its record has more than was written last. */
+  hasGrown = false;
+  isInFile = false;
+  /** One bit for each removed message, in two words. */
+  readonly #removed: [number, number] = [0, 0];
+
+  constructor(number: number) {
+    this.number = number;
+  }
+
+  get isOver(): boolean {
+    return this.live === 0 && this.windowEntries === 0;
+  }
+
+  get hasRemoved(): boolean {
+    return (this.#removed[0] | this.#removed[1]) !== 0;
+  }
+
+  remove(sequence: number): void {
+    const slot = slotOf(sequence);
+    this.#removed[slot >> 5 === 0 ? 0 : 1] |= 1 << (slot & 31);
+    this.live -= 1;
+  }
+
+  isRemoved(sequence: number): boolean {
+    const slot = slotOf(sequence);
+    return (this.#removed[slot >> 5 === 0 ? 0 : 1] & (1 << (slot & 31))) !== 0;
+  }
+
+  /** The record of removed messages. */
+  removedBytes(): Buffer {
+    const bytes = Buffer.allocUnsafe(8);
+    bytes.writeInt32LE(this.#removed[0], 0);
+    bytes.writeInt32LE(this.#removed[1], 4);
+    return bytes;
+  }
+
+  setRemoved(bytes: Buffer): void {
+    this.#removed[0] = bytes.readInt32LE(0);
+    this.#removed[1] = bytes.readInt32LE(4);
+  }
+}
+
+export class QueueRecords {
+  readonly name: string;
+  kept: KeptQueue;
+  /** The number under which its contents stand. */
+  contents: number;
+  counter = 0;
+  /** Window entries with a smaller sequence are over. */
+  windowFrom = 0;
+  lastSequence = 0;
+  blocks: Map<number, Block> = new Map();
+  /** Contents that are not in the file yet. */
+  readonly fresh: Map<number, MessageContent> = new Map();
+  readonly tasks: Set<string> = new Set();
+  /** The queue was deleted; what is left to write of it is not written. */
+  isGone = false;
+  #last: Block | undefined;
+
+  constructor(name: string, kept: KeptQueue, contents: number) {
+    this.name = name;
+    this.kept = kept;
+    this.contents = contents;
+  }
+
+  /** The block that takes new records, which come in order of their sequence. */
+  growing(number: number): Block & { growing: GrowingBlock } {
+    if (this.#last?.number !== number) {
+      this.#last = new Block(number);
+      this.#last.growing = new GrowingBlock(number);
+      this.blocks.set(number, this.#last);
+    }
+    return this.#last as Block & { growing: GrowingBlock };
+  }
+
+  /** Goes on with a block that was read from the file. */
+  goOnWith(block: Block, bytes: Buffer): void {
+    block.growing = new GrowingBlock(block.number, bytes);
+    this.#last = block;
+  }
+
+  isLast(block: Block): boolean {
+    return this.#last === block;
+  }
+
+  dropBlock(block: Block): void {
+    this.blocks.delete(block.number);
+    if (this.#last === block) this.#last = undefined;
+  }
+
+  /** All contents are gone; new ones stand under another number. */
+  startAnew(contents: number): void {
+    this.contents = contents;
+    this.blocks = new Map();
+    this.fresh.clear();
+    this.#last = undefined;
+    this.windowFrom = this.lastSequence + 1;
+  }
+}

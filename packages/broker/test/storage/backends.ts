@@ -1,0 +1,42 @@
+/**
+ * Every backend that there is, for tests that hold of all of them: memory, and LMDB in a directory of its own that goes
+ * with the test.
+ */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Backend } from '../../src/storage/backend.ts';
+import {
+  type LocalOptions,
+  openDataBackend,
+  openMemoryBackend,
+} from '../../src/storage/local/local-backend.ts';
+
+export type OpenBackend = (options: LocalOptions) => Promise<Backend>;
+
+export function temporaryDirectory(): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'oncemq-test-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** Runs the test once on each backend; whatever it opens is closed after it. */
+export function testEveryBackend(title: string, run: (open: OpenBackend) => Promise<void>): void {
+  test(`${title} (memory)`, () => run(async (options) => openMemoryBackend(options)));
+  test(`${title} (lmdb)`, async () => {
+    const directory = temporaryDirectory();
+    const opened: Backend[] = [];
+    try {
+      await run(async (options) => {
+        const data = { directory: join(directory.path, String(opened.length)) };
+        const backend = await openDataBackend(options, data);
+        opened.push(backend);
+        return backend;
+      });
+    } finally {
+      for (const backend of opened) await backend.close();
+      directory.remove();
+    }
+  });
+}

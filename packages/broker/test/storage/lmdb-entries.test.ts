@@ -1,0 +1,119 @@
+/**
+ * What the LMDB store gives back is what went in: engines are driven through random scenarios, everything they write
+ * down goes into the store and into memory alike, the store is closed and opened again at random moments, and then
+ * both must say the same, entry by entry and text by text.
+ */
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Change } from '../../src/core/changes.ts';
+import type { EntriesUser } from '../../src/storage/local/entries.ts';
+import { Environment } from '../../src/storage/local/lmdb/environment.ts';
+import { contentKinds, rangeOf } from '../../src/storage/local/lmdb/keys.ts';
+import { LmdbEntries } from '../../src/storage/local/lmdb/lmdb-entries.ts';
+import { MemoryEntries } from '../../src/storage/local/memory-entries.ts';
+import { scenario } from '../simulation/scenarios.ts';
+import { Simulation } from '../simulation/simulation.ts';
+import type { Scenario } from '../simulation/steps.ts';
+import { temporaryDirectory } from './backends.ts';
+
+interface Written {
+  readonly changes: readonly Change[];
+  readonly now: number;
+}
+
+const user = (now: number): EntriesUser => ({
+  now: () => now,
+  takeBack: () => assert.fail('a commit failed'),
+  resume: () => {},
+});
+
+async function openEntries(directory: string, now: number): Promise<LmdbEntries> {
+  return new LmdbEntries(await Environment.open({ directory }), user(now));
+}
+
+function drive({ steps, inFlightMax }: Scenario): Written[] {
+  const written: Written[] = [];
+  let now = 0;
+  const simulation = new Simulation(inFlightMax, {
+    before: (_, moment) => {
+      now = moment.now;
+    },
+    after: (_, { changes }) => {
+      if (changes.length > 0) written.push({ changes, now });
+    },
+  });
+  simulation.run(steps);
+  return written;
+}
+
+/** Everything that the entries hold, with contents and texts in place, in an order of its own. */
+function told(entries: MemoryEntries | LmdbEntries): string[] {
+  return [...entries.changes()]
+    .map((change) => {
+      if (change.kind === 'message' && change.value !== null) {
+        const content = entries.content(change.queue, change.id);
+        return JSON.stringify({ ...change, value: ordered({ ...change.value, content }) });
+      }
+      if (change.kind === 'window') {
+        const value = entries.windowEntry(change.queue, change.id);
+        return JSON.stringify({ kind: 'window', queue: change.queue, id: change.id, ...value });
+      }
+      return JSON.stringify(change);
+    })
+    .sort();
+}
+
+function ordered(value: object): object {
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+test('what was written is there again after closing and opening, whatever it was', async () => {
+  const directory = temporaryDirectory();
+  let runs = 0;
+  await fc.assert(
+    fc.asyncProperty(scenario(60), fc.nat(), async (value, salt) => {
+      runs += 1;
+      const path = join(directory.path, String(runs));
+      const written = drive(value);
+      const memory = new MemoryEntries();
+      // A time before everything, so that nothing is over for the store that is there for memory.
+      let lmdb = await openEntries(path, 0);
+      for (const [index, { changes }] of written.entries()) {
+        memory.apply(changes);
+        lmdb.apply(changes);
+        if ((index + salt) % 3 === 0) await lmdb.kept();
+        if ((index + salt) % 29 !== 0) continue;
+        await lmdb.close();
+        lmdb = await openEntries(path, 0);
+        assert.deepEqual(told(lmdb), told(memory));
+      }
+      await lmdb.close();
+    }),
+    { numRuns: 60 },
+  );
+  directory.remove();
+});
+
+test('when everything is gone, nothing is left in the file', async () => {
+  const directory = temporaryDirectory();
+  await fc.assert(
+    fc.asyncProperty(scenario(60), async (value) => {
+      const entries = await openEntries(directory.path, 0);
+      for (const _ of entries.changes());
+      for (const { changes } of drive(value)) entries.apply(changes);
+      entries.clear();
+      for (let kept = entries.kept(); kept !== undefined; kept = entries.kept()) await kept;
+      await entries.close();
+      const environment = await Environment.open({ directory: directory.path });
+      for (const kind of [...contentKinds, 'queue', 'name', 'task', 'given-up'] as const) {
+        assert.deepEqual([...environment.range(rangeOf(kind))], [], kind);
+      }
+      await environment.close();
+    }),
+    { numRuns: 20 },
+  );
+  directory.remove();
+});
