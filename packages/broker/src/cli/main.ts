@@ -5,6 +5,7 @@
  */
 
 import { ConfigError } from '../server/config.ts';
+import { backup, backupUsage, check, checkUsage } from './data.ts';
 import { queueCommand, queueUsage } from './queue.ts';
 import { serve, serveUsage } from './serve.ts';
 import { UsageError } from './usage.ts';
@@ -13,25 +14,36 @@ const usage = `Usage: oncemq COMMAND
 
   serve     run the server
   queue     look at queues of a running server, purge and redrive them
+  backup    copy the data of a running or stopped server
+  check     verify the data of a stopped server
 
 oncemq COMMAND --help says more.
 `;
 
-const [command, ...args] = process.argv.slice(2);
+interface CliCommand {
+  readonly run: (args: readonly string[]) => Promise<void>;
+  readonly usage: () => string;
+}
+
+const commands: Readonly<Record<string, CliCommand>> = {
+  serve: { run: serve, usage: serveUsage },
+  queue: { run: queueCommand, usage: () => queueUsage },
+  backup: { run: backup, usage: () => backupUsage },
+  check: { run: check, usage: () => checkUsage },
+};
+
+const [name, ...args] = process.argv.slice(2);
 const asksForHelp = args.includes('--help') || args.includes('-h');
 
 try {
-  if (command === 'serve') {
-    if (asksForHelp) process.stdout.write(serveUsage());
-    else await serve(args);
-  } else if (command === 'queue') {
-    if (asksForHelp) process.stdout.write(queueUsage);
-    else await queueCommand(args);
-  } else if (command === undefined || command === '--help' || command === '-h') {
+  if (name === undefined || name === '--help' || name === '-h') {
     process.stdout.write(usage);
-    process.exitCode = command === undefined ? 2 : 0;
+    process.exitCode = name === undefined ? 2 : 0;
   } else {
-    throw new UsageError(`There is no command ${command}.\n\n${usage}`);
+    const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+    if (command === undefined) throw new UsageError(`There is no command ${name}.\n\n${usage}`);
+    if (asksForHelp) process.stdout.write(command.usage());
+    else await command.run(args);
   }
 } catch (error) {
   const isOurs = error instanceof ConfigError || error instanceof UsageError;

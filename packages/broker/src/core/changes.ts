@@ -137,7 +137,13 @@ export type Change =
   | { readonly kind: 'queue'; readonly queue: string; readonly value: null }
   /** When a deleted queue's name may be used again. */
   | { readonly kind: 'name'; readonly queue: string; readonly value: number | null }
-  | { readonly kind: 'counter'; readonly queue: string; readonly value: number }
+  | {
+      readonly kind: 'counter';
+      readonly queue: string;
+      readonly value: number;
+      /** How much of the queue follows, at most, when it is loaded: room is made for it at once. */
+      readonly room?: { readonly messages: number; readonly windowEntries: number };
+    }
   | {
       readonly kind: 'message';
       readonly queue: string;

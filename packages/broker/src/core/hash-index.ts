@@ -60,6 +60,16 @@ export class HashIndex {
     if (this.#size === 0) this.clear();
   }
 
+  /** Makes room for as many rows at once, in an index that has none. */
+  reserve(rows: number): void {
+    if (this.#size > 0 || rows <= this.#buckets) return;
+    while (this.#pages.length << pageBits < rows) {
+      this.#pages.push(new Int32Array(1 << pageBits).fill(none));
+    }
+    this.#buckets = rows;
+    while (this.#mask < rows - 1) this.#mask = this.#mask * 2 + 1;
+  }
+
   clear(): void {
     // As in a slab, the first page stays for an index that keeps going from none to one.
     if (this.#pages.length > 1) this.#pages.length = 1;

@@ -51,7 +51,8 @@ function drive({ steps, inFlightMax }: Scenario): Written[] {
 
 /** Everything that the entries hold, with contents and texts in place, in an order of its own. */
 function told(entries: MemoryEntries | LmdbEntries): string[] {
-  return [...entries.changes()]
+  return [...entries.load()]
+    .flat()
     .map((change) => {
       if (change.kind === 'message' && change.value !== null) {
         const content = entries.content(change.queue, change.id);
@@ -61,6 +62,7 @@ function told(entries: MemoryEntries | LmdbEntries): string[] {
         const value = entries.windowEntry(change.queue, change.id);
         return JSON.stringify({ kind: 'window', queue: change.queue, id: change.id, ...value });
       }
+      if (change.kind === 'counter') return `counter ${change.queue} ${change.value}`;
       return JSON.stringify(change);
     })
     .sort();
@@ -102,7 +104,7 @@ test('when everything is gone, nothing is left in the file', async () => {
   await fc.assert(
     fc.asyncProperty(scenario(60), async (value) => {
       const entries = await openEntries(directory.path, 0);
-      for (const _ of entries.changes());
+      for (const _ of entries.load());
       for (const { changes } of drive(value)) entries.apply(changes);
       entries.clear();
       for (let kept = entries.kept(); kept !== undefined; kept = entries.kept()) await kept;

@@ -71,6 +71,11 @@ export class DeduplicationWindow {
     }
   }
 
+  /** Makes room for as many entries at once. */
+  reserve(entries: number): void {
+    this.#index.reserve(entries);
+  }
+
   /** `digests` are those of the entry, for who has them already. */
   add(sequence: number, entry: KeptWindowEntry, digests: WindowDigests = digestsOf(entry)): void {
     this.#entries += 1;

@@ -82,6 +82,11 @@ export class MessageTable {
     return row;
   }
 
+  /** Makes room for as many messages at once. */
+  reserve(messages: number): void {
+    this.#bySequence.reserve(messages);
+  }
+
   remove(row: number): void {
     const chain = this.#chainOf(row);
     const older = this.older(row);

@@ -184,6 +184,10 @@ export class Queue {
       case 'counter':
         this.#counter = change.value;
         this.#counterKept = change.value;
+        if (change.room !== undefined) {
+          this.table.reserve(change.room.messages);
+          this.window.reserve(change.room.windowEntries);
+        }
         break;
       case 'message':
         if (change.value === null) this.#remove(this.table.find(change.id));

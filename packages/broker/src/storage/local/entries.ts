@@ -24,8 +24,8 @@ export interface Entries {
 
   windowEntry(queue: string, sequence: number): KeptWindowEntry | undefined;
 
-  /** All entries as the puts that load an engine, each queue's settings before its contents. */
-  changes(): Iterable<Change>;
+  /** All entries, piece by piece, as the puts that load an engine: each queue's settings before its contents. */
+  load(): Iterable<readonly Change[]>;
 
   /** Removes every entry. */
   clear(): void;
@@ -38,7 +38,7 @@ export interface EntriesUser {
   /** The time to note with what is kept: a later start does not go behind it. */
   now(): number;
   /** Changes of these queues were lost, applied though they were: their state is now what these entries say. */
-  takeBack(queues: ReadonlySet<string>, kept: Iterable<Change>): void;
+  takeBack(queues: ReadonlySet<string>, kept: Iterable<readonly Change[]>): void;
   /** Changes can be kept again. */
   resume(): void;
 }

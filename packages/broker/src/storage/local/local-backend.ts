@@ -54,8 +54,13 @@ export async function openDataBackend(options: LocalOptions, data: DataOptions):
   const { latestTime, entriesFor } = await openDataEntries(data);
   options.clock.notBefore(latestTime);
   const backend = new LocalBackend(options, entriesFor);
-  await backend.load(data.onProgress ?? (() => {}));
-  return backend;
+  try {
+    await backend.load(data.onProgress ?? (() => {}));
+    return backend;
+  } catch (error) {
+    await backend.close();
+    throw error;
+  }
 }
 
 type Received = { readonly ok: true; readonly messages: readonly Delivered[] } | Refusal;
@@ -120,17 +125,13 @@ class LocalBackend implements Backend, EntriesUser {
 
   /** Brings the engine into the state that is kept. */
   async load(onProgress: (changes: number) => void): Promise<void> {
-    const changes = this.#entries.changes()[Symbol.iterator]();
     let loaded = 0;
-    for (let isDone = false; !isDone; ) {
-      const slice: Change[] = [];
-      while (slice.length < loadedAtOnce && !isDone) {
-        const next = changes.next();
-        if (next.done === true) isDone = true;
-        else slice.push(next.value);
-      }
-      this.#engine.absorb(slice, this.#clock.now());
-      loaded += slice.length;
+    let toldAt = 0;
+    for (const changes of this.#entries.load()) {
+      this.#engine.absorb(changes, this.#clock.now());
+      loaded += changes.length;
+      if (loaded < toldAt + loadedAtOnce) continue;
+      toldAt = loaded;
       onProgress(loaded);
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -224,9 +225,9 @@ class LocalBackend implements Backend, EntriesUser {
     return this.#entries.close();
   }
 
-  takeBack(queues: ReadonlySet<string>, kept: Iterable<Change>): void {
+  takeBack(queues: ReadonlySet<string>, kept: Iterable<readonly Change[]>): void {
     for (const queue of queues) this.#engine.drop(queue);
-    this.#engine.absorb(kept, this.#clock.now());
+    for (const changes of kept) this.#engine.absorb(changes, this.#clock.now());
     this.#onAvailability(this.unavailable());
     this.#timerAt = Number.POSITIVE_INFINITY;
     this.#setTimer();

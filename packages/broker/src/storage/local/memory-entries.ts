@@ -70,6 +70,10 @@ export class MemoryEntries implements Entries {
 
   async close(): Promise<void> {}
 
+  *load(): Generator<readonly Change[]> {
+    yield [...this.changes()];
+  }
+
   /**
    * All entries, or one queue's, as the puts that load an engine: of each queue its settings, counter, messages,
    * deliveries and window in order of their sequence, attempts, tasks; and the resting names last.

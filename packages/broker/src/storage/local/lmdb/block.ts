@@ -124,24 +124,21 @@ export class GrowingBlock {
 
 const writer: ByteWriter = new ByteWriter();
 
-export type BlockRecord =
-  | { readonly kind: 'message'; readonly sequence: number; readonly value: LoadedMessage }
-  | {
-      readonly kind: 'window';
-      readonly sequence: number;
-      readonly value: LoadedWindowEntry;
-      readonly digests: WindowDigests;
-    };
-
 /** Without content, which loading an engine does not need. */
 export type LoadedMessage = Omit<KeptMessage, 'content'>;
 
-/** The records of a block, in the order in which they were added. */
-export function* readBlock(
+/** Is shown the records of a block, in the order in which they were added. */
+export interface BlockVisitor {
+  message(sequence: number, message: LoadedMessage): void;
+  windowEntry(sequence: number, entry: LoadedWindowEntry, digests: WindowDigests): void;
+}
+
+export function readBlock(
   number: number,
   bytes: Buffer,
   groups: GroupTexts,
-): Generator<BlockRecord> {
+  visitor: BlockVisitor,
+): void {
   const reader = new ByteReader(bytes);
   let sequence = -1;
   let message: LoadedMessage | undefined;
@@ -150,37 +147,42 @@ export function* readBlock(
     const at = number * sequencesPerBlock + reader.u8();
     const kind = flags & kindMask;
     if (kind === messageKind && at > sequence) {
-      message = readMessage(reader, flags, groups);
       sequence = at;
-      yield { kind: 'message', sequence, value: message };
+      message = readMessage(reader, flags, groups);
+      visitor.message(at, message);
     } else if (kind === windowKind && at >= sequence) {
       const isShared = (flags & isAsMessage) !== 0;
       if (isShared && at !== sequence) throw new DamagedError('a window entry has no message');
+      sequence = at;
       const acceptedAt = isShared ? (message as LoadedMessage).sentAt : reader.f64();
       const groupId = isShared ? (message?.groupId as string) : groups.read(reader);
-      sequence = at;
-      const [id0, id1, id2, id3] = [reader.i32(), reader.i32(), reader.i32(), reader.i32()];
-      const value = new LoadedWindowEntry({ flags, acceptedAt, groupId }, reader);
       const { group0, group1, group2 } = groupDigest(groupId);
-      const { body, attributes } = value;
+      const id0 = reader.i32();
+      const id1 = reader.i32();
+      const id2 = reader.i32();
+      const id3 = reader.i32();
+      const entry = new LoadedWindowEntry({ flags, acceptedAt, groupId }, reader);
+      const { body, attributes } = entry;
       const digests = { id0, id1, id2, id3, group0, group1, group2, body, attributes };
-      yield { kind: 'window', sequence, value, digests };
+      visitor.windowEntry(at, entry, digests);
     } else {
       throw new DamagedError(`a record of kind ${kind} has no place there`);
     }
   }
 }
 
+/** All messages have the same fields, so that an engine that takes millions of them sees one shape. */
 function readMessage(reader: ByteReader, flags: number, groups: GroupTexts): LoadedMessage {
   const sentAt = reader.f64();
-  const groupId = groups.read(reader);
+  const text = groups.read(reader);
+  const groupId = text === '' ? undefined : text;
   const delayMs = (flags & hasDelay) === 0 ? 0 : reader.u32();
-  if ((flags & wasMoved) === 0) {
-    return { sentAt, delayMs, groupId: groupId === '' ? undefined : groupId };
-  }
-  const moved = JSON.parse(reader.text()) as Moved;
-  return { ...moved, sentAt, delayMs, groupId: groupId === '' ? undefined : groupId };
+  const moved = (flags & wasMoved) === 0 ? unmoved : (JSON.parse(reader.text()) as Moved);
+  const { messageId, deduplicationId, deadLetterSource } = moved;
+  return { messageId, sentAt, delayMs, groupId, deduplicationId, deadLetterSource };
 }
+
+const unmoved: Moved = {};
 
 /** A window entry whose texts are read only if somebody asks for them; an engine that is loaded does not. */
 export class LoadedWindowEntry implements KeptWindowEntry {

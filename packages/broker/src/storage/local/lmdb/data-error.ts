@@ -17,12 +17,16 @@ export function damaged(directory: string, what: string, cause?: unknown): DataE
   );
 }
 
-/** Runs what reads records; where they cannot be meant, that becomes a word about the directory. */
+/** Runs what reads records; what they cannot mean, and what LMDB finds wrong, becomes a word about the directory. */
 export function reading<T>(directory: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof DamagedError) throw damaged(directory, error.message, error);
-    throw error;
+    throw readingError(directory, error);
   }
+}
+
+export function readingError(directory: string, error: unknown): unknown {
+  const isDamage = error instanceof DamagedError || /\bMDB_/.test(String(error));
+  return isDamage ? damaged(directory, (error as Error).message, error) : error;
 }

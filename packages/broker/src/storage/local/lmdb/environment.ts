@@ -7,9 +7,9 @@
  */
 
 import { accessSync, constants, existsSync, mkdirSync, statfsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
-import { DataError, damaged } from './data-error.ts';
+import { DataError, damaged, readingError } from './data-error.ts';
 import { checkMetaPages } from './meta-pages.ts';
 import { takeLock } from './process-lock.ts';
 
@@ -20,6 +20,8 @@ export interface EnvironmentOptions {
   readonly durability?: Durability | undefined;
   /** For looking only; default false. */
   readonly isReadOnly?: boolean;
+  /** Whether no other process may have it open; default: whoever writes is alone. */
+  readonly isAlone?: boolean;
 }
 
 export interface Usage {
@@ -46,17 +48,19 @@ export class Environment {
     directory: given,
     durability = 'fsync',
     isReadOnly = false,
+    isAlone = !isReadOnly,
   }: EnvironmentOptions): Promise<Environment> {
     const directory = resolve(given);
     prepareDirectory(directory, isReadOnly);
-    checkMetaPages(join(directory, dataFile));
+    // What another process is writing at this moment cannot be judged.
+    if (isAlone) checkMetaPages(join(directory, dataFile));
     const db = openDatabase(directory, durability, isReadOnly);
     try {
-      const release = isReadOnly ? () => {} : await takeLock(directory, db);
+      const release = isAlone ? await takeLock(directory, db) : () => {};
       return new Environment(directory, db, release);
     } catch (error) {
       await db.close();
-      throw error;
+      throw readingError(directory, error);
     }
   }
 
@@ -136,7 +140,9 @@ function prepareDirectory(directory: string, isReadOnly: boolean): void {
     throw new DataError(`${directory} holds no data of a server.`);
   }
   try {
-    mkdirSync(directory, { recursive: true });
+    if (!existsSync(directory)) {
+      mkdirSync(directory, { recursive: !existsSync(dirname(directory)) });
+    }
     accessSync(directory, constants.R_OK | constants.W_OK);
     if (existsSync(join(directory, dataFile))) {
       accessSync(join(directory, dataFile), constants.R_OK | constants.W_OK);

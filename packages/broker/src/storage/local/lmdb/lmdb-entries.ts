@@ -22,7 +22,7 @@ import { Unavailable } from '../../backend.ts';
 import type { Entries, EntriesUser } from '../entries.ts';
 import { blockOf, GroupTexts, readBlock } from './block.ts';
 import { ByteWriter } from './bytes.ts';
-import { damaged, reading } from './data-error.ts';
+import { reading, readingError } from './data-error.ts';
 import type { Environment } from './environment.ts';
 import { attemptKeyOf, contentKinds, keyOf, nameKeyOf, rangeOf } from './keys.ts';
 import { loadQueue, loadStore } from './loading.ts';
@@ -91,23 +91,35 @@ export class LmdbEntries implements Entries {
     const bytes =
       block.growing?.bytes() ??
       this.#environment.get(keyOf('block', records.contents, block.number));
-    for (const record of readBlock(block.number, bytes ?? Buffer.alloc(0), new GroupTexts())) {
-      if (record.kind === 'window' && record.sequence === sequence) return record.value.whole();
-    }
-    return undefined;
+    let found: KeptWindowEntry | undefined;
+    readBlock(block.number, bytes ?? Buffer.alloc(0), new GroupTexts(), {
+      message: () => {},
+      windowEntry: (id, entry) => {
+        if (id === sequence) found = entry.whole();
+      },
+    });
+    return found;
   }
 
-  *changes(): Generator<Change> {
+  *load(): Generator<readonly Change[]> {
+    try {
+      yield* this.#loadAll();
+    } catch (error) {
+      throw readingError(this.#environment.directory, error);
+    }
+  }
+
+  *#loadAll(): Generator<readonly Change[]> {
     const store = loadStore(this.#environment);
     for (const { name, time } of store.names) {
       this.#names.add(name);
-      yield { kind: 'name', queue: name, value: time };
+      yield [{ kind: 'name', queue: name, value: time }];
     }
     this.#givenUp.push(...store.givenUp);
     const numbers = [...store.givenUp, ...store.queues.map(({ contents }) => contents)];
     this.#contentsMax = numbers.reduce((most, number) => Math.max(most, number), 0);
     for (const { name, kept, contents } of store.queues) {
-      yield* this.#load(new QueueRecords(name, kept, contents));
+      yield* this.#loadQueue(new QueueRecords(name, kept, contents));
     }
     this.#sweep();
   }
@@ -127,7 +139,7 @@ export class LmdbEntries implements Entries {
     await this.#environment.close();
   }
 
-  *#load(records: QueueRecords): Generator<Change> {
+  *#loadQueue(records: QueueRecords): Generator<readonly Change[]> {
     this.#queues.set(records.name, records);
     yield* loadQueue(this.#environment, records, this.#user.now());
     for (const block of records.blocks.values()) {
@@ -230,6 +242,7 @@ export class LmdbEntries implements Entries {
 
   #clearWindow(records: QueueRecords): void {
     records.windowFrom = records.lastSequence + 1;
+    records.windowEntries = 0;
     this.#gathering.heads.add(records);
     for (const block of records.blocks.values()) {
       block.windowEntries = 0;
@@ -253,6 +266,7 @@ export class LmdbEntries implements Entries {
     block.growing.addMessage(sequence, message);
     block.live += 1;
     block.hasGrown = true;
+    records.messages += 1;
     records.lastSequence = sequence;
     records.fresh.set(sequence, content);
     this.#gathering.blocks.set(block, records);
@@ -276,6 +290,8 @@ export class LmdbEntries implements Entries {
   #removeMessage(records: QueueRecords, sequence: number): void {
     const block = records.blocks.get(blockOf(sequence)) as Block;
     block.remove(sequence);
+    records.messages -= 1;
+    this.#gathering.heads.add(records);
     records.fresh.delete(sequence);
     this.#gathering.blocks.set(block, records);
     this.#gathering.write('content', records.contents, sequence, null);
@@ -291,6 +307,7 @@ export class LmdbEntries implements Entries {
     block.growing.addWindowEntry(sequence, entry, digests ?? digestsOf(entry));
     block.windowEntries += 1;
     block.hasGrown = true;
+    records.windowEntries += 1;
     records.lastSequence = sequence;
     this.#gathering.blocks.set(block, records);
   }
@@ -298,6 +315,7 @@ export class LmdbEntries implements Entries {
   #removeWindowEntry(records: QueueRecords, sequence: number): void {
     const block = records.blocks.get(blockOf(sequence)) as Block;
     block.windowEntries -= 1;
+    records.windowEntries -= 1;
     records.windowFrom = sequence + 1;
     this.#gathering.heads.add(records);
     if (block.isOver) this.#gathering.blocks.set(block, records);
@@ -333,11 +351,7 @@ export class LmdbEntries implements Entries {
       }
     }
     for (const records of batch.heads) {
-      if (records.isGone) continue;
-      const head = Buffer.allocUnsafe(16);
-      head.writeDoubleLE(records.counter, 0);
-      head.writeDoubleLE(records.windowFrom, 8);
-      batch.write('head', records.contents, 0, head);
+      if (!records.isGone) batch.write('head', records.contents, 0, records.headBytes());
     }
     batch.writeKey(nameKeyOf('store', 'time'), jsonOf(this.#user.now()));
   }
@@ -404,7 +418,7 @@ export class LmdbEntries implements Entries {
     try {
       this.#user.takeBack(queues, this.#reload(queues));
     } catch (error) {
-      this.#unavailable = damaged(this.#environment.directory, (error as Error).message).message;
+      this.#unavailable = String(readingError(this.#environment.directory, error));
     }
     const error = new Unavailable(reason);
     batch.fail(error);
@@ -415,16 +429,16 @@ export class LmdbEntries implements Entries {
   }
 
   /** What the file says of these names. */
-  *#reload(names: ReadonlySet<string>): Generator<Change> {
+  *#reload(names: ReadonlySet<string>): Generator<readonly Change[]> {
     const store = loadStore(this.#environment);
     this.#givenUp.push(...store.givenUp);
     for (const { name, time } of store.names) {
       if (!names.has(name)) continue;
       this.#names.add(name);
-      yield { kind: 'name', queue: name, value: time };
+      yield [{ kind: 'name', queue: name, value: time }];
     }
     for (const { name, kept, contents } of store.queues) {
-      if (names.has(name)) yield* this.#load(new QueueRecords(name, kept, contents));
+      if (names.has(name)) yield* this.#loadQueue(new QueueRecords(name, kept, contents));
     }
   }
 

@@ -3,13 +3,20 @@
  * into the state they stand for. What the records cannot mean is damage, and said to be.
  */
 
-import type { Change, KeptAttempt, KeptMoveTask, KeptQueue } from '../../../core/changes.ts';
+import type {
+  Change,
+  KeptAttempt,
+  KeptMoveTask,
+  KeptQueue,
+  KeptWindowEntry,
+  WindowDigests,
+} from '../../../core/changes.ts';
 import { settingsOf } from '../../../core/queue/attributes.ts';
-import { type BlockRecord, blockOf, GroupTexts, readBlock } from './block.ts';
+import { type BlockVisitor, blockOf, GroupTexts, type LoadedMessage, readBlock } from './block.ts';
 import { DamagedError } from './bytes.ts';
 import type { Environment } from './environment.ts';
 import { contentsIn, idIn, keyOf, nameIn, nameKeyOf, rangeOf, textIn } from './keys.ts';
-import { Block, type QueueRecords } from './queue-records.ts';
+import { Block, type QueueRecords, readHead } from './queue-records.ts';
 import { readDelivery } from './records.ts';
 
 export interface Store {
@@ -41,19 +48,20 @@ export function latestTime(environment: Environment): number {
   return value === undefined ? 0 : jsonIn<number>(value, 'time');
 }
 
-/** Everything of one queue; on the way, `records` takes note of what stands where. */
+/** Everything of one queue, piece by piece; on the way, `records` takes note of what stands where. */
 export function* loadQueue(
   environment: Environment,
   records: QueueRecords,
   now: number,
-): Generator<Change> {
+): Generator<readonly Change[]> {
   const { name: queue, kept, contents } = records;
-  yield { kind: 'queue', queue, value: kept };
-  const head = environment.get(keyOf('head', contents, 0));
-  if (head !== undefined) {
-    records.counter = head.readDoubleLE(0);
-    records.windowFrom = head.readDoubleLE(8);
-    if (records.counter > 0) yield { kind: 'counter', queue, value: records.counter };
+  yield [{ kind: 'queue', queue, value: kept }];
+  const bytes = environment.get(keyOf('head', contents, 0));
+  if (bytes !== undefined) {
+    const { counter: value, windowFrom, messages, windowEntries } = readHead(bytes);
+    records.counter = value;
+    records.windowFrom = windowFrom;
+    if (value > 0) yield [{ kind: 'counter', queue, value, room: { messages, windowEntries } }];
   }
   yield* loadBlocks(environment, records, now);
   for (const { key, value } of environment.range(rangeOf('delivery', contents))) {
@@ -62,11 +70,11 @@ export function* loadQueue(
     if (block === undefined || block.isRemoved(id)) {
       throw new DamagedError(`queue ${queue} has a delivery of message ${id}, which is not there`);
     }
-    yield { kind: 'delivery', queue, id, value: readDelivery(value) };
+    yield [{ kind: 'delivery', queue, id, value: readDelivery(value) }];
   }
   for (const { key, value } of environment.range(rangeOf('attempt', contents))) {
     const attempt = jsonIn<KeptAttempt>(value, 'attempt');
-    yield { kind: 'attempt', queue, id: textIn(key), value: attempt };
+    yield [{ kind: 'attempt', queue, id: textIn(key), value: attempt }];
   }
   yield* loadTasks(environment, records);
 }
@@ -75,7 +83,7 @@ function* loadBlocks(
   environment: Environment,
   records: QueueRecords,
   now: number,
-): Generator<Change> {
+): Generator<readonly Change[]> {
   const { name: queue, kept, contents } = records;
   for (const { key, value } of environment.range(rangeOf('removed', contents))) {
     const block = new Block(idIn(key));
@@ -83,7 +91,6 @@ function* loadBlocks(
     records.blocks.set(block.number, block);
   }
   const groups = new GroupTexts();
-  // What is over already need not pass through an engine.
   const acceptedAfter = now - settingsOf(queue.endsWith('.fifo'), kept.attributes).windowMs;
   let last: { readonly block: Block; readonly bytes: Buffer } | undefined;
   for (const { key, value: bytes } of environment.range(rangeOf('block', contents))) {
@@ -92,45 +99,68 @@ function* loadBlocks(
     block.isInFile = true;
     records.blocks.set(number, block);
     last = { block, bytes };
-    for (const record of readBlock(number, bytes, groups)) {
-      records.lastSequence = record.sequence;
-      const change = changeOf(record, { records, block, acceptedAfter });
-      if (change !== undefined) yield change;
-    }
+    const loading = new LoadingBlock(records, block, acceptedAfter);
+    readBlock(number, bytes, groups, loading);
+    yield loading.changes;
   }
   if (last !== undefined) records.goOnWith(last.block, last.bytes);
 }
 
-function changeOf(
-  record: BlockRecord,
-  at: { records: QueueRecords; block: Block; acceptedAfter: number },
-): Change | undefined {
-  const { records, block } = at;
-  const { name: queue } = records;
-  const id = record.sequence;
-  if (record.kind === 'message') {
-    if (block.isRemoved(id)) return undefined;
-    block.live += 1;
-    const from = { queue, sequence: id };
-    return { kind: 'message', queue, id, value: { ...record.value, content: { from } } };
+/** Makes changes of a block's records, leaving out what was removed or is over. */
+class LoadingBlock implements BlockVisitor {
+  readonly changes: Change[] = [];
+  readonly #records: QueueRecords;
+  readonly #block: Block;
+  readonly #acceptedAfter: number;
+
+  constructor(records: QueueRecords, block: Block, acceptedAfter: number) {
+    this.#records = records;
+    this.#block = block;
+    this.#acceptedAfter = acceptedAfter;
   }
-  if (id < records.windowFrom) return undefined;
-  if (record.value.acceptedAt <= at.acceptedAfter) {
-    records.windowFrom = id + 1;
-    return undefined;
+
+  message(id: number, message: LoadedMessage): void {
+    this.#records.lastSequence = id;
+    if (this.#block.isRemoved(id)) return;
+    this.#block.live += 1;
+    this.#records.messages += 1;
+    const { name: queue } = this.#records;
+    const { messageId, sentAt, delayMs, groupId, deduplicationId, deadLetterSource } = message;
+    const content = { from: { queue, sequence: id } };
+    const value = {
+      messageId,
+      sentAt,
+      delayMs,
+      groupId,
+      deduplicationId,
+      deadLetterSource,
+      content,
+    };
+    this.changes.push({ kind: 'message', queue, id, value });
   }
-  block.windowEntries += 1;
-  return { kind: 'window', queue, id, value: record.value, digests: record.digests };
+
+  windowEntry(id: number, value: KeptWindowEntry, digests: WindowDigests): void {
+    this.#records.lastSequence = id;
+    if (id < this.#records.windowFrom) return;
+    // What is over already need not pass through an engine.
+    if (value.acceptedAt <= this.#acceptedAfter) {
+      this.#records.windowFrom = id + 1;
+      return;
+    }
+    this.#block.windowEntries += 1;
+    this.#records.windowEntries += 1;
+    this.changes.push({ kind: 'window', queue: this.#records.name, id, value, digests });
+  }
 }
 
-function* loadTasks(environment: Environment, records: QueueRecords): Generator<Change> {
+function* loadTasks(environment: Environment, records: QueueRecords): Generator<readonly Change[]> {
   const { name: queue } = records;
   const start = nameKeyOf('task', `${queue} `);
   const end = nameKeyOf('task', `${queue}!`);
   for (const { key, value } of environment.range({ start, end })) {
     const id = nameIn(key).slice(queue.length + 1);
     records.tasks.add(id);
-    yield { kind: 'task', queue, id, value: jsonIn<KeptMoveTask>(value, 'task') };
+    yield [{ kind: 'task', queue, id, value: jsonIn<KeptMoveTask>(value, 'task') }];
   }
 }
 

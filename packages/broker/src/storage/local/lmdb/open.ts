@@ -4,7 +4,7 @@
  */
 
 import type { Entries, EntriesUser } from '../entries.ts';
-import { reading } from './data-error.ts';
+import { reading, readingError } from './data-error.ts';
 import { type Durability, Environment } from './environment.ts';
 import { bringUpToDate } from './format.ts';
 import { LmdbEntries } from './lmdb-entries.ts';
@@ -25,7 +25,9 @@ export async function openDataEntries({ directory, durability }: DataOptions): P
 }> {
   const environment = await Environment.open({ directory, durability });
   try {
-    await bringUpToDate(environment);
+    await bringUpToDate(environment).catch((error: unknown) => {
+      throw readingError(environment.directory, error);
+    });
     return {
       latestTime: reading(environment.directory, () => latestTime(environment)),
       entriesFor: (user) => new LmdbEntries(environment, user),

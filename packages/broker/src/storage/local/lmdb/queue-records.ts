@@ -5,6 +5,7 @@
 
 import type { KeptQueue, MessageContent } from '../../../core/changes.ts';
 import { GrowingBlock, slotOf } from './block.ts';
+import { ByteReader } from './bytes.ts';
 
 export class Block {
   readonly number: number;
@@ -66,6 +67,8 @@ export class QueueRecords {
   /** Window entries with a smaller sequence are over. */
   windowFrom = 0;
   lastSequence = 0;
+  messages = 0;
+  windowEntries = 0;
   blocks: Map<number, Block> = new Map();
   /** Contents that are not in the file yet. */
   readonly fresh: Map<number, MessageContent> = new Map();
@@ -112,5 +115,30 @@ export class QueueRecords {
     this.fresh.clear();
     this.#last = undefined;
     this.windowFrom = this.lastSequence + 1;
+    this.messages = 0;
+    this.windowEntries = 0;
   }
+
+  /** The record of its counter, of where its window begins, and of how much there is. */
+  headBytes(): Buffer {
+    const bytes = Buffer.allocUnsafe(32);
+    bytes.writeDoubleLE(this.counter, 0);
+    bytes.writeDoubleLE(this.windowFrom, 8);
+    bytes.writeDoubleLE(this.messages, 16);
+    bytes.writeDoubleLE(this.windowEntries, 24);
+    return bytes;
+  }
+}
+
+export interface Head {
+  readonly counter: number;
+  readonly windowFrom: number;
+  readonly messages: number;
+  readonly windowEntries: number;
+}
+
+export function readHead(bytes: Buffer): Head {
+  const reader = new ByteReader(bytes);
+  const [counter, windowFrom] = [reader.f64(), reader.f64()];
+  return { counter, windowFrom, messages: reader.f64(), windowEntries: reader.f64() };
 }

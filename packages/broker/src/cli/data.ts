@@ -1,0 +1,104 @@
+/**
+ * `oncemq backup` and `oncemq check`: commands about a data directory itself, without a server's help.
+ */
+
+import { type CheckReport, checkData } from '../storage/local/lmdb/check.ts';
+import { DataError, reading } from '../storage/local/lmdb/data-error.ts';
+import { Environment } from '../storage/local/lmdb/environment.ts';
+import { table } from './table.ts';
+import { readArguments, UsageError } from './usage.ts';
+
+const defaultDirectory = './oncemq-data';
+
+export const backupUsage: string = `Usage: oncemq backup TO [--data DIR]
+
+Copies the data of a running or a stopped server into the directory TO, as it is at one moment. A server can be started on
+the copy.
+
+  --data DIR   the server's data directory [${defaultDirectory}, or ONCEMQ_DATA]
+`;
+
+export const checkUsage: string = `Usage: oncemq check DIR [--json]
+
+Verifies the data of a stopped server: that every record can be read, and that messages, contents, deliveries, order,
+counters and deduplication windows fit together. Exits with 1 if they do not.
+`;
+
+export async function backup(args: readonly string[]): Promise<void> {
+  const { words, flags } = readArguments(args, []);
+  const [target] = words;
+  checkUse(words, Object.keys(flags), { usage: backupUsage, known: ['data'] });
+  const directory = flags['data'] || process.env['ONCEMQ_DATA'] || defaultDirectory;
+  const environment = await Environment.open({ directory, isReadOnly: true });
+  try {
+    await environment.copyTo(target as string);
+    const { records } = environment.usage();
+    process.stdout.write(
+      `${records.toLocaleString('en-US')} records of ${directory} copied to ${target}\n`,
+    );
+  } finally {
+    await environment.close();
+  }
+}
+
+export async function check(args: readonly string[]): Promise<void> {
+  const { words, flags } = readArguments(args, ['json']);
+  const [directory] = words;
+  checkUse(words, Object.keys(flags), { usage: checkUsage, known: ['json'] });
+  const environment = await Environment.open({
+    directory: directory as string,
+    isReadOnly: true,
+    isAlone: true,
+  });
+  try {
+    const report = reading(environment.directory, () => checkData(environment));
+    const text =
+      flags['json'] === 'true' ? JSON.stringify(report, undefined, 2) : reportText(report);
+    process.stdout.write(`${text}\n`);
+    if (report.problems.length > 0) {
+      const count = report.problems.length;
+      throw new DataError(
+        `The data in ${directory} has ${count} ${count === 1 ? 'problem' : 'problems'}.`,
+      );
+    }
+  } finally {
+    await environment.close();
+  }
+}
+
+function checkUse(
+  words: readonly string[],
+  flags: readonly string[],
+  { usage, known }: { usage: string; known: readonly string[] },
+): void {
+  const unknown = flags.find((flag) => !known.includes(flag));
+  if (unknown !== undefined) throw new UsageError(`There is no flag --${unknown}.\n\n${usage}`);
+  if (words.length !== 1) throw new UsageError(usage);
+}
+
+function reportText({
+  format,
+  records,
+  fileBytes,
+  queues,
+  givenUp,
+  problems,
+}: CheckReport): string {
+  const rows = queues.map(({ name, messages, received, windowEntries, bodyBytes }) =>
+    [name, messages, received, windowEntries, bodyBytes].map((cell) =>
+      typeof cell === 'number' ? cell.toLocaleString('en-US') : cell,
+    ),
+  );
+  const file = `format ${format}, ${records.toLocaleString('en-US')} records in ${(fileBytes / 1e6).toFixed(1)} MB`;
+  const clearing = givenUp === 0 ? [] : [`purged or deleted, still to be cleared away: ${givenUp}`];
+  const found =
+    problems.length === 0 ? ['everything fits'] : problems.map((problem) => `! ${problem}`);
+  return [
+    file,
+    '',
+    table(['QUEUE', 'MESSAGES', 'RECEIVED', 'IN WINDOW', 'BODY BYTES'], rows),
+    '',
+    ...clearing,
+    ...found,
+  ].join('\n');
+}

@@ -1,0 +1,236 @@
+/**
+ * Verifies the data of a stopped server: that every record can be read, and that they fit together. Each queue's
+ * messages, contents and deliveries lie in the same order, so they are walked side by side and none has to be
+ * remembered, however many there are.
+ */
+
+import { createHash } from 'node:crypto';
+import type { KeptDelivery, WindowDigests } from '../../../core/changes.ts';
+import { digestsOf } from '../../../core/queue/deduplication-window.ts';
+import { blockOf, GroupTexts, type LoadedWindowEntry, readBlock } from './block.ts';
+import type { Environment } from './environment.ts';
+import { formatOf } from './format.ts';
+import { contentKinds, contentsIn, idIn, keyOf, rangeOf } from './keys.ts';
+import { loadStore, type Store } from './loading.ts';
+import { Block, type Head, readHead } from './queue-records.ts';
+import { readContent, readDelivery } from './records.ts';
+
+export interface CheckedQueue {
+  readonly name: string;
+  readonly messages: number;
+  /** Of these, how many were received at least once. */
+  readonly received: number;
+  readonly windowEntries: number;
+  readonly bodyBytes: number;
+}
+
+export interface CheckReport {
+  readonly format: number;
+  readonly records: number;
+  readonly fileBytes: number;
+  readonly queues: readonly CheckedQueue[];
+  /** Contents of purged and deleted queues that are still to be cleared away. */
+  readonly givenUp: number;
+  /** What does not fit, the first hundred. */
+  readonly problems: readonly string[];
+}
+
+const problemsMax = 100;
+
+export function checkData(environment: Environment): CheckReport {
+  const problems: string[] = [];
+  const report = (text: string): void => {
+    if (problems.length < problemsMax) problems.push(text);
+  };
+  const format = formatOf(environment) ?? 0;
+  const store = loadStore(environment);
+  checkNumbers(environment, store, report);
+  const queues = store.queues.map((queue) => new QueueCheck(environment, queue, report).run());
+  const { records, fileBytes } = environment.usage();
+  return { format, records, fileBytes, queues, givenUp: store.givenUp.length, problems };
+}
+
+type Report = (text: string) => void;
+
+/** Every number of contents belongs to one queue, or is given up. */
+function checkNumbers(environment: Environment, store: Store, report: Report): void {
+  const owners = new Map<number, string>(store.givenUp.map((number) => [number, 'nobody']));
+  for (const { name, contents } of store.queues) {
+    const other = owners.get(contents);
+    if (other !== undefined) report(`${name} has the contents of ${other}`);
+    owners.set(contents, name);
+  }
+  for (const kind of contentKinds) {
+    const { start, end } = rangeOf(kind);
+    let from: Buffer = start;
+    // From each number's first key on to the next number's.
+    for (;;) {
+      const [key] = environment.keys({ start: from, end }, 1);
+      if (key === undefined) break;
+      const contents = contentsIn(key);
+      if (!owners.has(contents)) report(`records of kind ${kind} belong to no queue (${contents})`);
+      from = rangeOf(kind, contents).end;
+    }
+  }
+}
+
+const emptyHead: Head = { counter: 0, windowFrom: 0, messages: 0, windowEntries: 0 };
+
+class QueueCheck {
+  readonly #environment: Environment;
+  readonly #name: string;
+  readonly #contents: number;
+  readonly #report: Report;
+  readonly #contentsLeft: Walk<{ md5: string; actualMd5: string; bytes: number }>;
+  readonly #deliveriesLeft: Walk<KeptDelivery>;
+  #counter = 0;
+  #windowFrom = 0;
+  #messages = 0;
+  #received = 0;
+  #windowEntries = 0;
+  #bodyBytes = 0;
+  #sentAt = 0;
+
+  constructor(environment: Environment, queue: Store['queues'][number], report: Report) {
+    this.#environment = environment;
+    this.#name = queue.name;
+    this.#contents = queue.contents;
+    this.#report = (text) => report(`${queue.name}: ${text}`);
+    this.#contentsLeft = this.#walk('content', (value) => {
+      const { body, bodyMd5: md5 } = readContent(value);
+      const actualMd5 = createHash('md5').update(body, 'utf8').digest('hex');
+      return { md5, actualMd5, bytes: Buffer.byteLength(body) };
+    });
+    this.#deliveriesLeft = this.#walk('delivery', readDelivery);
+  }
+
+  run(): CheckedQueue {
+    const bytes = this.#environment.get(keyOf('head', this.#contents, 0));
+    const head = bytes === undefined ? emptyHead : readHead(bytes);
+    this.#counter = head.counter;
+    this.#windowFrom = head.windowFrom;
+    for (const { key, value } of this.#environment.range(rangeOf('block', this.#contents))) {
+      this.#checkBlock(idIn(key), value);
+    }
+    for (const id of this.#contentsLeft.upTo(Number.POSITIVE_INFINITY)) {
+      this.#report(`content ${id} belongs to no message`);
+    }
+    for (const id of this.#deliveriesLeft.upTo(Number.POSITIVE_INFINITY)) {
+      this.#report(`delivery ${id} belongs to no message`);
+    }
+    this.#compare('messages', head.messages, this.#messages);
+    this.#compare('window entries', head.windowEntries, this.#windowEntries);
+    return {
+      name: this.#name,
+      messages: this.#messages,
+      received: this.#received,
+      windowEntries: this.#windowEntries,
+      bodyBytes: this.#bodyBytes,
+    };
+  }
+
+  #compare(what: string, noted: number, found: number): void {
+    if (noted !== found) this.#report(`${found} ${what} are there, and ${noted} should be`);
+  }
+
+  #checkBlock(number: number, bytes: Buffer): void {
+    const block = new Block(number);
+    const removed = this.#environment.get(keyOf('removed', this.#contents, number));
+    if (removed !== undefined) block.setRemoved(removed);
+    try {
+      readBlock(number, bytes, new GroupTexts(), {
+        message: (id, { sentAt, deadLetterSource }) => {
+          if (blockOf(id) !== number) this.#report(`message ${id} stands in block ${number}`);
+          if (!block.isRemoved(id)) this.#checkMessage(id, sentAt, deadLetterSource !== undefined);
+        },
+        windowEntry: (id, entry, digests) => this.#checkWindowEntry(id, entry, digests),
+      });
+    } catch (error) {
+      this.#report(`block ${number}: ${(error as Error).message}`);
+    }
+  }
+
+  #checkMessage(id: number, sentAt: number, isDeadLetter: boolean): void {
+    this.#messages += 1;
+    if (id > this.#counter) this.#report(`message ${id} is above the counter ${this.#counter}`);
+    // Dead letters of a standard queue keep the time they had.
+    if (!isDeadLetter && sentAt < this.#sentAt) this.#report(`message ${id} is out of order`);
+    if (!isDeadLetter) this.#sentAt = sentAt;
+    for (const other of this.#contentsLeft.upTo(id)) {
+      this.#report(`content ${other} belongs to no message`);
+    }
+    const content = this.#contentsLeft.take(id);
+    if (content === undefined) this.#report(`message ${id} has no content`);
+    else if (content.md5 !== content.actualMd5) this.#report(`message ${id} has a changed body`);
+    this.#bodyBytes += content?.bytes ?? 0;
+    for (const other of this.#deliveriesLeft.upTo(id)) {
+      this.#report(`delivery ${other} belongs to no message`);
+    }
+    const delivery = this.#deliveriesLeft.take(id);
+    if (delivery === undefined) return;
+    this.#received += 1;
+    if (Math.max(delivery.stamp, delivery.receipt) > this.#counter) {
+      this.#report(`delivery ${id} is above the counter ${this.#counter}`);
+    }
+  }
+
+  #checkWindowEntry(id: number, entry: LoadedWindowEntry, digests: WindowDigests): void {
+    if (id < this.#windowFrom) return;
+    this.#windowEntries += 1;
+    if (id > this.#counter)
+      this.#report(`window entry ${id} is above the counter ${this.#counter}`);
+    const expected = digestsOf(entry);
+    const isSame = (Object.keys(expected) as (keyof WindowDigests)[]).every(
+      (word) => expected[word] === digests[word],
+    );
+    if (!isSame) this.#report(`window entry ${id} is filed under another id`);
+  }
+
+  #walk<T>(kind: 'content' | 'delivery', read: (value: Buffer) => T): Walk<T> {
+    const range = this.#environment.range(rangeOf(kind, this.#contents));
+    return new Walk(range, (value, id) => {
+      try {
+        return read(value);
+      } catch (error) {
+        this.#report(`${kind} ${id}: ${(error as Error).message}`);
+        return undefined;
+      }
+    });
+  }
+}
+
+/** Records in order of their sequence, taken one by one as somebody comes along the same order. */
+class Walk<T> {
+  readonly #records: Iterator<{ key: Buffer; value: Buffer }>;
+  readonly #read: (value: Buffer, id: number) => T | undefined;
+  #next: { readonly id: number; readonly value: Buffer } | undefined;
+
+  constructor(
+    records: Iterable<{ key: Buffer; value: Buffer }>,
+    read: (value: Buffer, id: number) => T | undefined,
+  ) {
+    this.#records = records[Symbol.iterator]();
+    this.#read = read;
+    this.#advance();
+  }
+
+  /** Passes by those before the sequence, and says which they were. */
+  *upTo(sequence: number): Generator<number> {
+    while (this.#next !== undefined && this.#next.id < sequence) {
+      yield this.#next.id;
+      this.#advance();
+    }
+  }
+
+  take(sequence: number): T | undefined {
+    const next = this.#next;
+    if (next?.id !== sequence) return undefined;
+    this.#advance();
+    return this.#read(next.value, sequence);
+  }
+
+  #advance(): void {
+    const { value, done } = this.#records.next();
+    this.#next = done === true ? undefined : { id: idIn(value.key), value: value.value };
+  }
+}
