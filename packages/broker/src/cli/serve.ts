@@ -13,11 +13,12 @@ export async function serve(args: readonly string[]): Promise<void> {
   if (words.length > 0) throw new UsageError(`serve takes flags only, not ${words[0]}.`);
   const config = readConfig(flags, process.env);
   const server = await start(config, { onProgress: progress(config) });
+  const stopped = stopSignal();
   process.stdout.write(`${readyLine(server)}\n`);
   if (process.stderr.isTTY && server.config.log === 'pretty') {
     process.stderr.write(banner(server));
   }
-  await stopSignal();
+  await stopped;
   await server.close();
 }
 

@@ -30,8 +30,8 @@ export interface Usage {
 }
 
 const dataFile = 'data.mdb';
-/** A commit after this much room is missed fails no more. */
-const roomBytes = 8 * 1024 * 1024;
+/** With less than this left, an I/O error is the disk's being full. */
+const fullBytes = 1024 * 1024;
 
 export class Environment {
   readonly directory: string;
@@ -93,9 +93,9 @@ export class Environment {
       );
   }
 
-  /** Whether a write that failed for want of room would fail again. */
-  hasRoom(): boolean {
-    return freeBytes(this.directory) >= roomBytes;
+  /** Whether the disk has as much room, as far as can be told. */
+  hasRoom(bytes: number): boolean {
+    return freeBytes(this.directory) >= bytes;
   }
 
   /** A consistent copy, compacted, into a directory that has none. */
@@ -130,7 +130,8 @@ export class Environment {
     );
     const text = cause instanceof Error ? cause.message : String(error);
     // LMDB reports the end of a disk's room as a plain I/O error when a part could still be written.
-    return new Error(this.hasRoom() ? text : 'the disk is full', { cause });
+    const isFull = text.startsWith('No space left') || !this.hasRoom(fullBytes);
+    return new Error(isFull ? 'the disk is full' : text, { cause });
   }
 }
 

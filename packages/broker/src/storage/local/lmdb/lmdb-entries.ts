@@ -67,8 +67,9 @@ export class LmdbEntries implements Entries {
 
   kept(): Promise<void> | undefined {
     if (this.#unavailable !== undefined) return undefined;
-    if (!this.#gathering.isEmpty) return this.#gathering.done();
-    return this.#writing?.done();
+    if (this.#gathering.isEmpty) return this.#writing?.done();
+    this.#schedule();
+    return this.#gathering.done();
   }
 
   unavailable(): string | undefined {
@@ -444,7 +445,7 @@ export class LmdbEntries implements Entries {
 
   /** Writes as much as was lost, to see whether it would be lost again; then all goes on. */
   #tryAgain(bytes: number): void {
-    if (this.#writing !== undefined || !this.#environment.hasRoom()) return;
+    if (this.#writing !== undefined || !this.#environment.hasRoom(2 * bytes)) return;
     const probe = new Batch();
     probe.writeKey(nameKeyOf('store', 'probe'), Buffer.alloc(bytes));
     this.#writing = probe;

@@ -1,0 +1,247 @@
+/**
+ * The data directory itself: who may use it, in which formats it may be, and what is said when it cannot be used.
+ * Nothing in it is changed by a start that is refused.
+ */
+
+import assert from 'node:assert/strict';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { manualClock } from '../../src/server/clock.ts';
+import { checkData } from '../../src/storage/local/lmdb/check.ts';
+import { DataError } from '../../src/storage/local/lmdb/data-error.ts';
+import { Environment } from '../../src/storage/local/lmdb/environment.ts';
+import { bringUpToDate, currentFormat, formatOf } from '../../src/storage/local/lmdb/format.ts';
+import { keyOf, nameKeyOf, rangeOf } from '../../src/storage/local/lmdb/keys.ts';
+import { openDataBackend } from '../../src/storage/local/local-backend.ts';
+import { ServerProcess } from '../support/server-process.ts';
+import { temporaryDirectory } from './backends.ts';
+import { checkFixture, openFixture, startedAt, writeFixture } from './format-fixture.ts';
+
+const fixtures = 'packages/broker/test/storage/fixtures';
+
+async function withDirectory(run: (path: string) => Promise<void>): Promise<void> {
+  const { path, remove } = temporaryDirectory();
+  try {
+    await run(path);
+  } finally {
+    remove();
+  }
+}
+
+function refusedToOpen(directory: string, text: RegExp): Promise<void> {
+  return assert.rejects(
+    openDataBackend({ clock: manualClock(startedAt) }, { directory }),
+    (error) => error instanceof DataError && text.test(error.message),
+  );
+}
+
+/** Writes records past everything that would check them. */
+async function meddle(
+  directory: string,
+  writes: (put: (key: Buffer, value: Buffer | null) => void, environment: Environment) => void,
+): Promise<void> {
+  const environment = await Environment.open({ directory });
+  await environment.write((put) => writes(put, environment));
+  await environment.close();
+}
+
+for (const fixture of readdirSync(fixtures)) {
+  test(`a directory of ${fixture} is read, and everything in it goes on`, () =>
+    withDirectory(async (path) => {
+      cpSync(join(fixtures, fixture), path, { recursive: true });
+      const backend = await openFixture(path);
+      await checkFixture(backend);
+      await backend.close();
+    }));
+}
+
+test('the current format is the newest fixture', () =>
+  withDirectory(async (path) => {
+    assert.deepEqual(readdirSync(fixtures).at(-1), `format-${currentFormat}`);
+    await writeFixture(path);
+    const backend = await openFixture(path);
+    await checkFixture(backend);
+    await backend.close();
+  }));
+
+test('an older format is brought up to date, step by step, and stays so', () =>
+  withDirectory(async (path) => {
+    cpSync(join(fixtures, 'format-1'), path, { recursive: true });
+    const note = nameKeyOf('store', 'note');
+    const formats = {
+      current: 3,
+      upgrades: {
+        1: (_: Environment, put: (key: Buffer, value: Buffer) => void) =>
+          put(note, Buffer.from('two')),
+        2: (environment: Environment, put: (key: Buffer, value: Buffer) => void) =>
+          put(note, Buffer.from(`${environment.get(note)} and three`)),
+      },
+    };
+    const environment = await Environment.open({ directory: path });
+    await bringUpToDate(environment, formats);
+    await bringUpToDate(environment, formats);
+    assert.equal(formatOf(environment), 3);
+    assert.equal(String(environment.get(note)), 'two and three');
+    await environment.close();
+    await refusedToOpen(path, /newer OnceMQ \(format 3; this one knows 1\)\. Upgrade/);
+  }));
+
+test('a second server is refused while one runs, and not after it was killed', () =>
+  withDirectory(async (path) => {
+    const first = await ServerProcess.start(['--data', path]);
+    assert.match(
+      await ServerProcess.refusal(['--data', path]),
+      new RegExp(`in use by process ${first.child.pid}; stop that server, or choose another`),
+    );
+    await first.kill('SIGKILL');
+    const next = await ServerProcess.start(['--data', path]);
+    assert.equal(await next.kill('SIGTERM'), 0);
+  }));
+
+test('two servers of one process do not share a directory either', () =>
+  withDirectory(async (path) => {
+    const first = await openDataBackend({ clock: manualClock() }, { directory: path });
+    await refusedToOpen(path, /in use by another server of this process/);
+    await first.close();
+    await (await openDataBackend({ clock: manualClock() }, { directory: path })).close();
+  }));
+
+test('a directory that cannot be written is said to be', () =>
+  withDirectory(async (path) => {
+    writeFileSync(join(path, 'file'), '');
+    await refusedToOpen(join(path, 'file', 'below'), /cannot be written \(ENOTDIR\)/);
+    // Rights do not bind root, so that a server of somebody else is started where we are root.
+    const closed = join(path, 'closed');
+    mkdirSync(closed);
+    chmodSync(path, 0o755);
+    chmodSync(closed, 0o555);
+    const options = process.getuid?.() === 0 ? { uid: 65_534 } : {};
+    assert.match(
+      await ServerProcess.refusal(['--data', closed], options),
+      /closed cannot be written \(EACCES\); give this user the right to, or choose another/,
+    );
+  }));
+
+test('a file that is cut off, empty or something else is said to be damaged, or started anew', () =>
+  withDirectory(async (path) => {
+    await writeFixture(path);
+    const filler = await openFixture(path);
+    const entries = [{ body: 'x'.repeat(1_000_000) }];
+    await filler.run({ type: 'send', queue: 'plain', isBatch: false, entries });
+    await filler.close();
+    const file = join(path, 'data.mdb');
+    const whole = readFileSync(file);
+    for (const length of [whole.length / 2, 8192, 4096, 100]) {
+      writeFileSync(file, whole);
+      truncateSync(file, length);
+      assert.match(
+        await ServerProcess.refusal(['--data', path]),
+        /The data in .* is damaged: .*Restore a backup, or move the directory away/,
+        `${length} bytes`,
+      );
+    }
+    writeFileSync(file, 'something else'.repeat(1000));
+    await refusedToOpen(path, /data\.mdb is not a data file/);
+    writeFileSync(file, '');
+    await (await openFixture(path)).close();
+  }));
+
+test('records that cannot be meant are said to be damaged', () =>
+  withDirectory(async (path) => {
+    await writeFixture(path);
+    await meddle(path, (put) => put(keyOf('delivery', 2, 999_999), Buffer.alloc(45)));
+    await refusedToOpen(path, /damaged: queue orders\.fifo has a delivery of message 999999/);
+    await meddle(path, (put, environment) => {
+      put(keyOf('delivery', 2, 999_999), null);
+      const [{ key, value }] = environment.range(rangeOf('block', 2)) as unknown as [
+        { key: Buffer; value: Buffer },
+      ];
+      put(Buffer.from(key), value.subarray(0, value.length - 3));
+    });
+    await refusedToOpen(path, /damaged: a record ends in its middle/);
+  }));
+
+test('check counts what is there and finds nothing wrong with what was written', () =>
+  withDirectory(async (path) => {
+    await writeFixture(path);
+    const environment = await Environment.open({
+      directory: path,
+      isReadOnly: true,
+      isAlone: true,
+    });
+    const report = checkData(environment);
+    await environment.close();
+    assert.deepEqual(report.problems, []);
+    assert.deepEqual(
+      report.queues.map(({ name, messages, received, windowEntries }) => [
+        name,
+        messages,
+        received,
+        windowEntries,
+      ]),
+      [
+        ['dead.fifo', 1, 1, 0],
+        ['orders.fifo', 3, 1, 4],
+        ['plain', 1, 0, 0],
+      ],
+    );
+  }));
+
+test('check finds each thing that does not fit', () =>
+  withDirectory(async (path) => {
+    const wrongs: [RegExp, Parameters<typeof meddle>[1]][] = [
+      [/orders\.fifo: message 5 has no content/, (put) => put(keyOf('content', 2, 5), null)],
+      [/content 77 belongs to no message/, (put, environment) => copy(put, environment, [5, 77])],
+      [
+        /delivery 77 belongs to no message/,
+        (put) => put(keyOf('delivery', 2, 77), Buffer.alloc(45)),
+      ],
+      [/belong to no queue \(9\)/, (put) => put(keyOf('content', 9, 1), Buffer.alloc(1))],
+      [
+        /message 5 has a changed body/,
+        (put, environment) => {
+          const value = contentOf(environment, 5);
+          value[value.length - 1] = 120;
+          put(keyOf('content', 2, 5), value);
+        },
+      ],
+      [
+        /messages are there, and \d+ should be/,
+        (put) => put(keyOf('removed', 2, 0), Buffer.alloc(8, 255)),
+      ],
+      [/above the counter/, (put) => put(keyOf('head', 2, 0), Buffer.alloc(32))],
+    ];
+    for (const [index, [expected, wrong]] of wrongs.entries()) {
+      const directory = join(path, String(index));
+      await writeFixture(directory);
+      await meddle(directory, wrong);
+      const environment = await Environment.open({ directory, isReadOnly: true, isAlone: true });
+      const { problems } = checkData(environment);
+      await environment.close();
+      assert.match(problems.join('\n'), expected);
+    }
+  }));
+
+function copy(
+  put: (key: Buffer, value: Buffer) => void,
+  environment: Environment,
+  [from, to]: [number, number],
+): void {
+  const content = contentOf(environment, from);
+  put(keyOf('content', 2, to), content);
+}
+
+/** A copy; what the environment gives is written over by the next. */
+function contentOf(environment: Environment, id: number): Buffer {
+  const bytes = environment.get(keyOf('content', 2, id)) as Buffer;
+  return Buffer.from(bytes.subarray(0, bytes.length));
+}

@@ -1,0 +1,154 @@
+/**
+ * When there is no room: requests that would change something get a 503 with the reason, looking goes on, and once there
+ * is room the server goes on by itself with everything that was answered and nothing that was not.
+ *
+ * A real server on a real file system that is full: a small tmpfs where one can be mounted, and everywhere a limit on the
+ * size of the file, which the kernel enforces below LMDB. Real time, because the server tries again once a second.
+ */
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Answer, ServerProcess } from '../support/server-process.ts';
+import { temporaryDirectory } from './backends.ts';
+
+const name = 'orders.fifo';
+const body = 'x'.repeat(20_000);
+
+function isMountable(): boolean {
+  const directory = temporaryDirectory();
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', directory.path]);
+    execFileSync('umount', [directory.path]);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    directory.remove();
+  }
+}
+
+class Sender {
+  readonly answered: string[] = [];
+  readonly refused: string[] = [];
+  readonly server: ServerProcess;
+  #sent = 0;
+
+  constructor(server: ServerProcess) {
+    this.server = server;
+  }
+
+  async send(): Promise<Answer> {
+    this.#sent += 1;
+    const id = `message-${this.#sent}`;
+    const answer = await this.server.call('SendMessage', {
+      QueueUrl: this.server.queueUrl(name),
+      MessageBody: `${id} ${body}`,
+      MessageGroupId: 'g',
+      MessageDeduplicationId: id,
+    });
+    if (answer.status === 200) this.answered.push(id);
+    else this.refused.push(id);
+    return answer;
+  }
+
+  /** Several at a time, so that a failing commit holds more than one. */
+  async sendUntilRefused(): Promise<Answer> {
+    for (;;) {
+      const answers = await Promise.all([this.send(), this.send(), this.send(), this.send()]);
+      const refusal = answers.find(({ status }) => status !== 200);
+      if (refusal !== undefined) return refusal;
+    }
+  }
+}
+
+async function isWellAgain(server: ServerProcess): Promise<void> {
+  while ((await server.inspect('health')).status !== 200) await delay(50);
+}
+
+async function receiveAll(server: ServerProcess): Promise<string[]> {
+  const received: string[] = [];
+  for (;;) {
+    const QueueUrl = server.queueUrl(name);
+    const answer = await server.call('ReceiveMessage', { QueueUrl, MaxNumberOfMessages: 10 });
+    const messages: { Body: string; ReceiptHandle: string }[] = answer.body.Messages ?? [];
+    if (messages.length === 0) return received;
+    for (const { Body, ReceiptHandle } of messages) {
+      received.push(Body.split(' ')[0] as string);
+      const deleted = await server.call('DeleteMessage', { QueueUrl, ReceiptHandle });
+      assert.equal(deleted.status, 200);
+    }
+  }
+}
+
+async function live(
+  server: ServerProcess,
+  { reason, makeRoom }: { reason: RegExp; makeRoom: () => void },
+): Promise<void> {
+  const QueueUrl = server.queueUrl(name);
+  await server.call('CreateQueue', { QueueName: name, Attributes: { FifoQueue: 'true' } });
+  const sender = new Sender(server);
+  const refusal = await sender.sendUntilRefused();
+  assert.equal(refusal.status, 503);
+  assert.match(refusal.body.__type, /ServiceUnavailable/);
+  assert.match(refusal.body.message, reason);
+
+  const count = async (): Promise<unknown> =>
+    (
+      await server.call('GetQueueAttributes', {
+        QueueUrl,
+        AttributeNames: ['ApproximateNumberOfMessages'],
+      })
+    ).body.Attributes.ApproximateNumberOfMessages;
+  assert.equal(await count(), String(sender.answered.length), 'what was refused is not there');
+  const health = await server.inspect('health');
+  assert.equal(health.status, 503);
+  assert.match(health.body.reason, reason);
+  assert.equal((await server.inspect(`queues/${name}/messages`)).status, 200);
+  assert.equal((await server.call('ListQueues', {})).status, 200);
+  assert.equal((await server.call('ReceiveMessage', { QueueUrl })).status, 503);
+  assert.equal((await server.call('PurgeQueue', { QueueUrl })).status, 503);
+  assert.equal((await sender.send()).status, 503);
+
+  makeRoom();
+  await isWellAgain(server);
+  assert.equal((await sender.send()).status, 200);
+  assert.equal((await sender.send()).status, 200);
+  assert.deepEqual(await receiveAll(server), sender.answered, 'all that was answered, in order');
+  assert.equal(await count(), '0');
+}
+
+test('a full disk is said, looked past, and got over', async () => {
+  if (!isMountable()) return limitedFile();
+  const { path, remove } = temporaryDirectory();
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', path]);
+  try {
+    const ballast = join(path, 'ballast');
+    writeFileSync(ballast, Buffer.alloc(2_000_000));
+    const data = join(path, 'data');
+    const server = await ServerProcess.start(['--data', data]);
+    await live(server, { reason: /the disk is full/, makeRoom: () => rmSync(ballast) });
+    assert.equal(await server.kill('SIGTERM'), 0);
+  } finally {
+    execFileSync('umount', [path]);
+    remove();
+  }
+});
+
+test('a write error below LMDB is said, looked past, and got over', limitedFile);
+
+/** The file may not grow beyond a limit, until it is lifted. */
+async function limitedFile(): Promise<void> {
+  const { path, remove } = temporaryDirectory();
+  const prefix = ['bash', '-c', 'ulimit -S -f 2000; exec "$0" "$@"'];
+  const server = await ServerProcess.start(['--data', path], { prefix });
+  const makeRoom = (): void => {
+    execFileSync('prlimit', ['--pid', String(server.child.pid), '--fsize=unlimited:']);
+  };
+  await live(server, { reason: /./, makeRoom });
+  assert.equal(await server.kill('SIGTERM'), 0);
+  remove();
+}

@@ -1,0 +1,101 @@
+/**
+ * `oncemq serve` in a process of its own, for tests in which it is killed, refused or runs out of room. Requests are
+ * AWS JSON by plain HTTP, so that what comes back is seen as it is.
+ */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const cli = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+
+export interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the server says; each test knows what it asks for.
+  readonly body: any;
+}
+
+export interface ProcessOptions {
+  /** Words before `node`, such as a shell that sets limits. */
+  readonly prefix?: readonly string[];
+  readonly uid?: number;
+}
+
+export class ServerProcess {
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly readyLine: string;
+
+  private constructor(child: ChildProcess, readyLine: string) {
+    this.child = child;
+    this.readyLine = readyLine;
+    this.url = /http:\S+/.exec(readyLine)?.[0] ?? '';
+  }
+
+  /** Resolves when it is ready; rejects with what it said if it ends before. */
+  static async start(
+    args: readonly string[],
+    options: ProcessOptions = {},
+  ): Promise<ServerProcess> {
+    const [command = process.execPath, ...before] = options.prefix ?? [];
+    const words = options.prefix === undefined ? [] : [...before, process.execPath];
+    const child = spawn(command, [...words, cli, 'serve', '--port', '0', ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
+    });
+    let said = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
+    const ready = once(lines, 'line').then(([line]) => line as string);
+    const ended = once(child, 'close').then(() => undefined);
+    const line = await Promise.race([ready, ended]);
+    if (line === undefined) throw new Error(said);
+    return new ServerProcess(child, line);
+  }
+
+  /** What it said when it did not start; a failure if it did. */
+  static async refusal(args: readonly string[], options: ProcessOptions = {}): Promise<string> {
+    const started = await ServerProcess.start(args, options).catch((error: Error) => error.message);
+    if (typeof started === 'string') return started;
+    await started.kill();
+    throw new Error(`it started: ${started.readyLine}`);
+  }
+
+  async call(action: string, input: object): Promise<Answer> {
+    return this.#fetch('/', {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/x-amz-json-1.0',
+        'X-Amz-Target': `AmazonSQS.${action}`,
+      },
+      body: JSON.stringify(input),
+    });
+  }
+
+  inspect(path: string): Promise<Answer> {
+    return this.#fetch(`/_oncemq/${path}`, {});
+  }
+
+  queueUrl(name: string): string {
+    return `${this.url}/000000000000/${name}`;
+  }
+
+  /** How it ended: its exit code, or the signal. */
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<number | NodeJS.Signals | null> {
+    if (this.child.exitCode === null && this.child.signalCode === null) {
+      const closed = once(this.child, 'close');
+      this.child.kill(signal);
+      await closed;
+    }
+    return this.child.exitCode ?? this.child.signalCode;
+  }
+
+  async #fetch(path: string, init: RequestInit): Promise<Answer> {
+    const response = await fetch(`${this.url}${path}`, init);
+    const text = await response.text();
+    return { status: response.status, body: text === '' ? {} : JSON.parse(text) };
+  }
+}
