@@ -1,0 +1,137 @@
+/**
+ * An SQS client for a server that dies: AWS JSON over kept connections, and for each request the two moments between
+ * which the server must have done it, if it did. It waits for a server that is not there, and leaves to its caller what
+ * to do about a request that got no answer.
+ */
+
+import { Agent, request as startRequest } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Result as HistoryResult, now, type Refused, type Timed } from './history.ts';
+
+type Answer<Output> = { readonly outcome: 'done'; readonly output: Output } | Refused;
+export type Result<Output> = Answer<Output> | { readonly outcome: 'unanswered' };
+export type Reply = Timed & Result<Output>;
+
+/** As far as these tests look into answers. */
+export interface Output extends SentOutput {
+  readonly Attributes?: Readonly<Record<string, string>>;
+  readonly Messages?: readonly ReceivedOutput[];
+  readonly Successful?: readonly (SentOutput & { readonly Id: string })[];
+  readonly Failed?: readonly { readonly Id: string; readonly Code: string }[];
+}
+
+export interface SentOutput {
+  readonly MessageId?: string;
+  readonly SequenceNumber?: string;
+}
+
+export interface ReceivedOutput {
+  readonly MessageId: string;
+  readonly ReceiptHandle: string;
+  readonly Body: string;
+  readonly Attributes: Readonly<Record<string, string>>;
+}
+
+/** Far more than any answer takes; a server that is up and takes longer hangs. */
+const answerMsMax = 20_000;
+/** How long the server may be away before its client gives up. */
+const absenceMsMax = 60_000;
+const connectPauseMs = 15;
+
+export class CrashClient {
+  readonly #port: number;
+  readonly #agent: Agent = new Agent({ keepAlive: true });
+  #atOutage: (() => void)[] = [];
+
+  constructor(port: number) {
+    this.#port = port;
+  }
+
+  async call(action: string, input: object): Promise<Reply> {
+    const givingUpAt = now() + absenceMsMax;
+    for (;;) {
+      const from = now();
+      const answer = await this.#ask(action, JSON.stringify(input)).catch(reasonOf);
+      const times = { from, to: now() };
+      if (typeof answer !== 'string') return { ...times, ...answer };
+      for (const tell of this.#atOutage.splice(0)) tell();
+      if (answer === 'ETIMEDOUT') throw new Error(`${action}: no answer in ${answerMsMax} ms`);
+      // A request whose connection was refused has not left, so there is nothing to tell about it.
+      if (answer !== 'ECONNREFUSED') return { ...times, outcome: 'unanswered' };
+      if (from > givingUpAt) throw new Error(`the server was away for ${absenceMsMax} ms`);
+      await pause(connectPauseMs);
+    }
+  }
+
+  /** The next time that some request finds the server dead. */
+  nextOutage(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#atOutage.push(resolve);
+    });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #ask(action: string, body: string): Promise<Answer<Output>> {
+    return new Promise((resolve, reject) => {
+      const request = startRequest(
+        {
+          port: this.#port,
+          host: '127.0.0.1',
+          agent: this.#agent,
+          method: 'POST',
+          headers: {
+            'Content-Type': 'application/x-amz-json-1.0',
+            'X-Amz-Target': `AmazonSQS.${action}`,
+            'Content-Length': Buffer.byteLength(body),
+          },
+          timeout: answerMsMax,
+        },
+        (response) => {
+          let text = '';
+          response.setEncoding('utf8');
+          response.on('data', (chunk: string) => {
+            text += chunk;
+          });
+          response.on('error', reject);
+          response.on('end', () => {
+            const output = text === '' ? {} : (JSON.parse(text) as Output & { __type?: string });
+            if (response.statusCode === 200) resolve({ outcome: 'done', output });
+            else {
+              const code = output.__type?.replace(/^.*#/, '') ?? `status ${response.statusCode}`;
+              resolve({ outcome: 'refused', code });
+            }
+          });
+        },
+      );
+      request.on('error', reject);
+      request.on('timeout', () =>
+        request.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })),
+      );
+      request.end(body);
+    });
+  }
+}
+
+/** What a reply says about one entry of a batch; a reply to a single request is about that one. */
+export function resultOf(reply: Reply, id: string): Result<SentOutput> {
+  if (reply.outcome !== 'done') return reply;
+  const { Successful: successful, Failed: failed } = reply.output;
+  if (successful === undefined && failed === undefined) return reply;
+  const output = successful?.find(({ Id }) => Id === id);
+  if (output !== undefined) return { outcome: 'done', output };
+  const code = failed?.find(({ Id }) => Id === id)?.Code ?? 'no entry in the answer';
+  return { outcome: 'refused', code };
+}
+
+/** A result without what came with it, for the history. */
+export function outcomeOf(result: Result<unknown>): HistoryResult {
+  const { outcome } = result;
+  return outcome === 'refused' ? { outcome, code: result.code } : { outcome };
+}
+
+function reasonOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? String(error);
+}

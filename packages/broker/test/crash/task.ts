@@ -1,0 +1,39 @@
+/**
+ * What a supervisor and the client processes of its run say to each other: a task at the start, as an argument, and
+ * later single words. A client whose supervisor is gone ends too.
+ */
+
+import { setMaxListeners } from 'node:events';
+
+export interface Task {
+  /** Of the client, and so of its history. */
+  readonly name: string;
+  readonly port: number;
+  /** Where histories are written. */
+  readonly directory: string;
+  /** Of the client's chance: another one for each client. */
+  readonly seed: number;
+  /** Tells the messages of one run from those of another on the same data. */
+  readonly round: number;
+}
+
+/** `finish`: no new messages. `drain`: take everything out. `stop`: end. */
+export type Word = 'finish' | 'drain' | 'stop';
+
+export function taskOfProcess(): Task {
+  process.once('disconnect', () => process.exit());
+  return JSON.parse(process.argv[2] as string) as Task;
+}
+
+/** More than wait for a word at a time. */
+const listenersMax = 100;
+
+/** Aborted once the word was said. */
+export function whenTold(word: Word): AbortSignal {
+  const told = new AbortController();
+  setMaxListeners(listenersMax, told.signal);
+  process.on('message', (said) => {
+    if (said === word) told.abort();
+  });
+  return told.signal;
+}

@@ -1,0 +1,69 @@
+/**
+ * What a crash run works on: its queues, and the bodies of its messages. One queue for each way to deduplicate, and one
+ * without; a few groups each, so that groups are both busy and many.
+ */
+
+export interface CrashQueue {
+  readonly name: string;
+  /** One for each lane of the producer; on a standard queue the lanes have no groups. */
+  readonly groups: readonly (string | undefined)[];
+  /** Where deduplication ids come from. */
+  readonly ids: 'given' | 'content' | 'none';
+  readonly windowMs: number;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+const fourGroups = ['a', 'b', 'c', 'd'];
+const visibility = { VisibilityTimeout: '2' };
+const fifo = { FifoQueue: 'true', ...visibility };
+
+export const queues: readonly CrashQueue[] = [
+  {
+    name: 'given.fifo',
+    groups: fourGroups,
+    ids: 'given',
+    windowMs: 300_000,
+    attributes: fifo,
+  },
+  {
+    name: 'content.fifo',
+    groups: fourGroups,
+    ids: 'content',
+    windowMs: 300_000,
+    attributes: { ...fifo, ContentBasedDeduplication: 'true' },
+  },
+  {
+    // The same ids in every group, and a window that ends within a run: its entries must leave while others come.
+    name: 'scoped.fifo',
+    groups: fourGroups,
+    ids: 'given',
+    windowMs: 20_000,
+    attributes: {
+      ...fifo,
+      DeduplicationScope: 'messageGroup',
+      DeduplicationIntervalSeconds: '20',
+    },
+  },
+  {
+    name: 'plain',
+    groups: [undefined, undefined],
+    ids: 'none',
+    windowMs: 0,
+    attributes: visibility,
+  },
+];
+
+export function urlOf(queue: string): string {
+  return `http://localhost/000000000000/${queue}`;
+}
+
+/** A body names its message; one in twenty is longer than a page of the store, so that it lies elsewhere. */
+export function bodyOf(name: string): string {
+  return name.endsWith('7') && name.length % 2 === 0 ? `${name} ${'.'.repeat(9_000)}` : name;
+}
+
+/** The message that a body names; the body itself if it is not as it was sent. */
+export function nameOf(body: string): string {
+  const [name = ''] = body.split(' ', 1);
+  return bodyOf(name) === body ? name : body;
+}
