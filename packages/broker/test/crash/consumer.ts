@@ -42,6 +42,7 @@ class Poller {
     while (!stopping.aborted) {
       const attempt = this.#attempt();
       const lot = await this.#receive(attempt);
+      if (lot.length === 0) continue;
       if (draining.aborted) await this.#delete(lot);
       else await this.#treat(lot, attempt);
     }

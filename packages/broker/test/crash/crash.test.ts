@@ -1,6 +1,6 @@
 /**
- * Shows that a crash run finds what is wrong: a server in memory loses everything at a kill, and the checker says so.
- * `npm run test:crash` makes longer runs.
+ * Answered means kept: a short crash run with the server's data on disk, in which nothing may be wrong; and one without,
+ * in which much must be, to show that the checker sees a loss when there is one. `npm run test:crash` makes longer ones.
  *
  * On the real clock, unlike all other tests: a kill and a restart take the time they take (run.ts).
  */
@@ -10,7 +10,27 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { seededRun } from '../support/seeded.ts';
+import { violationsText } from './checker.ts';
 import { crashRun } from './run.ts';
+
+const { seed } = seededRun();
+
+test('a server killed at any moment loses nothing that it answered, and invents nothing', async (t) => {
+  console.log(`seed ${seed}: ${t.name}`);
+  const kills = 15;
+  const directory = mkdtempSync(join(tmpdir(), 'oncemq-crash-'));
+  const again = `Again: npm run test:crash -- --kills ${kills} --seed ${seed}\nHistory: ${directory}`;
+  const data = join(directory, 'data');
+  const { tally, violations } = await crashRun({ seed, kills, directory, data });
+  assert.deepEqual(violations, [], `${violationsText(violations)}\n${again}`);
+  // A run that met none of these would have proved little.
+  for (const count of ['duplicatesOverKill', 'deletedOverKill', 'sendsUnanswered'] as const) {
+    assert.ok(tally[count] > 0, `${count} is 0\n${again}`);
+  }
+  t.diagnostic(JSON.stringify(tally));
+  rmSync(directory, { recursive: true });
+});
 
 test('the checker sees what a server in memory loses when it is killed', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'oncemq-crash-'));

@@ -59,6 +59,9 @@ export async function crashRun(options: CrashOptions): Promise<CrashResult> {
   const run = new CrashRun(options, await freePort(options.seed), fail);
   try {
     await Promise.race([run.all(), failed]);
+  } catch (cause) {
+    const text = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`${text}\nHistory: ${options.directory}`, { cause });
   } finally {
     await run.end();
   }
