@@ -1,6 +1,6 @@
 /**
- * Ways to break the engine, each one plausible slip. `find` must stand exactly once in the compiled file (under
- * packages/broker/dist/src/core); test/mutants.test.ts says so when the engine has moved on.
+ * Ways to break the engine and the store, each one plausible slip. `find` must stand exactly once in the compiled file
+ * (under packages/broker/dist/src); test/mutants.test.ts says so when the code has moved on.
  */
 
 export interface Mutant {
@@ -8,146 +8,179 @@ export interface Mutant {
   readonly file: string;
   readonly find: string;
   readonly replace: string;
+  /** The one suite that must catch it; default: any of its part's. */
+  readonly suite?: string;
 }
 
 export const mutants: readonly Mutant[] = [
   {
     name: 'a delete forgets the deduplication ids',
-    file: 'queue/acknowledge.js',
+    file: 'core/queue/acknowledge.js',
     find: 'queue.removeMessage(turn, row);',
     replace: 'queue.removeMessage(turn, row); queue.window.clear();',
   },
   {
     name: 'the scope messageGroup is ignored',
-    file: 'queue/attributes.js',
+    file: 'core/queue/attributes.js',
     find: "scope: shown['DeduplicationScope'] === 'messageGroup' ? 'messageGroup' : 'queue',",
     replace: "scope: 'queue',",
   },
   {
     name: 'a changed scope forgets what was filed under the old one',
-    file: 'queue/deduplication-window.js',
+    file: 'core/queue/deduplication-window.js',
     find: 'this.#index.insert(this.#hashOfRow(row), row);\n        }',
     replace: '}',
   },
   {
     name: 'the window is a millisecond too long',
-    file: 'queue/queue.js',
+    file: 'core/queue/queue.js',
     find: 'oldest <= acceptedBefore',
     replace: 'oldest < acceptedBefore',
   },
   {
     name: 'a duplicate is answered with ids of its own',
-    file: 'queue/send.js',
+    file: 'core/queue/send.js',
     find: 'const { messageId, sequence } = original;',
     replace: 'const { sequence } = original; const messageId = turn.ids.uuid();',
   },
   {
     name: 'the content hash sees the attributes',
-    file: 'queue/send.js',
+    file: 'core/queue/send.js',
     find: 'sha256Hex(message.body)',
     replace: 'sha256Hex(message.body + message.attributes.map(({ value }) => value).join())',
   },
   {
     name: 'the content hash beats an explicit id',
-    file: 'queue/send.js',
+    file: 'core/queue/send.js',
     find: 'const deduplicationId = entry.deduplicationId ?? bodyHash;',
     replace:
       'const deduplicationId = isContentBased ? sha256Hex(message.body) : entry.deduplicationId;',
   },
   {
     name: 'a purge keeps the deduplication ids',
-    file: 'queue/queue.js',
+    file: 'core/queue/queue.js',
     find: "this.window.clear();\n        if (what === 'window')\n            return;",
     replace: "if (what === 'window') { this.window.clear(); return; }",
   },
   {
     name: 'a group is unblocked although its next message is in flight',
-    file: 'queue/message-groups.js',
+    file: 'core/queue/message-groups.js',
     find: 'if (this.#table.state(next) === visible)\n                this.#enter(group, next);',
     replace: 'this.#enter(group, next);',
   },
   {
     name: 'a run goes on past a message in flight',
-    file: 'queue/message-groups.js',
+    file: 'core/queue/message-groups.js',
     find: 'return next !== none && this.#table.state(next) === visible ? next : none;',
     replace: 'return next;',
   },
   {
     name: 'groups take turns by their row, not by their head',
-    file: 'queue/message-groups.js',
+    file: 'core/queue/message-groups.js',
     find: 'this.#table.availableAt(head), this.#table.stamp(head)',
     replace: '0, group',
   },
   {
     name: 'a message becomes visible a millisecond late',
-    file: 'queue/queue.js',
+    file: 'core/queue/queue.js',
     find: 'this.#hidden.time(place) <= now',
     replace: 'this.#hidden.time(place) < now',
   },
   {
     name: 'a message lives a millisecond too long',
-    file: 'queue/queue.js',
+    file: 'core/queue/queue.js',
     find: 'this.table.sentAt(row) <= sentBefore',
     replace: 'this.table.sentAt(row) < sentBefore',
   },
   {
     name: 'a receipt is good after its timeout',
-    file: 'queue/acknowledge.js',
+    file: 'core/queue/acknowledge.js',
     find: 'queue.table.state(row) === inFlight && ',
     replace: '',
   },
   {
     name: 'an older receipt is good on a FIFO queue',
-    file: 'queue/acknowledge.js',
+    file: 'core/queue/acknowledge.js',
     find: 'queue.table.delivery(row)?.receipt === receipt.receipt',
     replace: 'receipt.receipt > 0',
   },
   {
     name: 'a changed visibility does not end a receive attempt',
-    file: 'queue/receive.js',
+    file: 'core/queue/receive.js',
     find: 'delivery.receipt !== receipt || delivery.isChanged',
     replace: 'delivery.receipt !== receipt',
   },
   {
     name: 'a message is delivered once more before it is dead-lettered',
-    file: 'queue/dead-letter.js',
+    file: 'core/queue/dead-letter.js',
     find: 'queue.table.receiveCount(row) >= deadLetter.receiveCountMax',
     replace: 'queue.table.receiveCount(row) > deadLetter.receiveCountMax',
   },
   {
     name: 'a dead letter keeps its deduplication id',
-    file: 'queue/dead-letter.js',
+    file: 'core/queue/dead-letter.js',
     find: 'deduplicationId: queue.isFifo ? messageId : undefined',
     replace: 'deduplicationId: undefined',
   },
   {
     name: "a FIFO queue's new delay does not reach waiting messages",
-    file: 'queue/queue.js',
+    file: 'core/queue/queue.js',
     find: 'this.isFifo && before.delayMs !== this.#settings.delayMs',
     replace: 'false',
   },
   {
     name: 'a move task ignores its rate',
-    file: 'queue/move-task.js',
+    file: 'core/queue/move-task.js',
     find: 'return perSecond === undefined ? startedAt : startedAt + Math.ceil((moved * 1000) / perSecond);',
     replace: 'return startedAt;',
   },
   {
     name: 'the counter is not kept',
-    file: 'queue/queue.js',
+    file: 'core/queue/queue.js',
     find: 'if (this.#counter === this.#counterKept)',
     replace: 'if (this.#counter >= this.#counterKept)',
   },
   {
     name: 'what comes out of order stands at the end of the line',
-    file: 'line.js',
+    file: 'core/line.js',
     find: 'this.#tail === none || this.#isBefore(this.#tail, place)',
     replace: 'true',
   },
   {
     name: 'splitting a bucket loses a row',
-    file: 'hash-index.js',
+    file: 'core/hash-index.js',
     find: 'let row = this.#head(split);',
     replace: 'let row = this.#head(split) === none ? none : this.next(this.#head(split));',
+  },
+  {
+    name: 'an answer leaves before its changes are on the disk',
+    file: 'storage/local/local-backend.js',
+    find: 'return kept === undefined ? Promise.resolve(answer) : kept.then(() => answer);',
+    replace: 'return Promise.resolve(answer);',
+    suite: 'crash',
+  },
+  {
+    name: 'a queue is not read again when a commit fails',
+    file: 'storage/local/local-backend.js',
+    find: 'for (const changes of kept)',
+    replace: 'for (const changes of [])',
+  },
+  {
+    name: 'the last block is begun anew after a start',
+    file: 'storage/local/lmdb/loading.js',
+    find: 'records.goOnWith(last.block, last.bytes);',
+    replace: '',
+  },
+  {
+    name: 'removed messages come back with a start',
+    file: 'storage/local/lmdb/loading.js',
+    find: 'if (this.#block.isRemoved(id))',
+    replace: 'if (false)',
+  },
+  {
+    name: 'contents of a purged queue stay for ever',
+    file: 'storage/local/lmdb/lmdb-entries.js',
+    find: 'this.#givenUp.push(contents);',
+    replace: '',
   },
 ];

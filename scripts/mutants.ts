@@ -1,10 +1,10 @@
 /**
- * `npm run test:mutants [-- NAME…]`: shows that the tests can fail. Each mutant breaks the compiled engine in one named
- * way, in a copy of the build; the simulation and the engine's own tests must then fail. A mutant that survives, or
- * whose text is no longer found in the engine, fails this run.
+ * `npm run test:mutants [-- NAME…]`: shows that the tests can fail. Each mutant breaks the compiled engine or the store in
+ * one named way, in a copy of the build; the tests of that part must then fail. A mutant that survives, or whose text is
+ * no longer found, fails this run.
  *
- * The simulation first, with few commands, since it catches most in a second or two; then the behaviour tests. Two
- * mutants run at a time.
+ * For the engine the simulation comes first, with few commands, since it catches most in a second or two; then the
+ * behaviour tests. For the store its own tests, then the crash tests. Two mutants run at a time.
  */
 
 import { spawn } from 'node:child_process';
@@ -22,11 +22,16 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Mutant, mutants } from './mutant-list.ts';
 
-const suites = [
+const engineSuites = [
   { folder: 'simulation', isSeeded: true },
   { folder: 'core', isSeeded: false },
 ];
+const storeSuites = [
+  { folder: 'storage', isSeeded: false },
+  { folder: 'crash', isSeeded: false },
+];
 const commandsPerFile = 20_000;
+const testMsMax = 180_000;
 const build = resolve('packages/broker/dist');
 const asked = process.argv.slice(2);
 const waiting = mutants.filter(({ name }) => asked.length === 0 || asked.includes(name));
@@ -34,8 +39,8 @@ const total = waiting.length;
 const survivors: string[] = [];
 
 // The tests must pass on the engine as it is, or catching a mutant would mean nothing.
-const failing = await killerOf(undefined);
-if (failing !== undefined) throw new Error(`the ${failing} tests fail on the unbroken engine`);
+const failing = await killerOf(undefined, [...engineSuites, ...storeSuites]);
+if (failing !== undefined) throw new Error(`the ${failing} tests fail on the unbroken build`);
 await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, work));
 const caught = total - survivors.length;
 process.stdout.write(`\n${caught} of ${total} mutants caught\n`);
@@ -45,7 +50,8 @@ process.exitCode = survivors.length === 0 && total > 0 ? 0 : 1;
 
 async function work(): Promise<void> {
   for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
-    const killer = await killerOf(mutant);
+    const isOfStore = mutant.file.startsWith('storage/');
+    const killer = await killerOf(mutant, isOfStore ? storeSuites : engineSuites);
     if (killer === undefined) survivors.push(mutant.name);
     process.stdout.write(
       `${killer === undefined ? 'SURVIVED' : 'caught  '} ${mutant.name}${killer === undefined ? '' : `  (${killer})`}\n`,
@@ -53,16 +59,20 @@ async function work(): Promise<void> {
   }
 }
 
-/** Which part of the suite fails on the broken engine (or the unbroken one); undefined if none does. */
-async function killerOf(mutant: Mutant | undefined): Promise<string | undefined> {
+/** Which part of the suite fails on the broken build (or the unbroken one); undefined if none does. */
+async function killerOf(
+  mutant: Mutant | undefined,
+  suites: readonly { readonly folder: string; readonly isSeeded: boolean }[],
+): Promise<string | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'oncemq-mutant-'));
   try {
     const copy = join(folder, 'dist');
     cpSync(build, copy, { recursive: true });
     symlinkSync(resolve('node_modules'), join(folder, 'node_modules'), 'dir');
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-    if (mutant !== undefined) mutate(join(copy, 'src/core', mutant.file), mutant);
+    if (mutant !== undefined) mutate(join(copy, 'src', mutant.file), mutant);
     for (const suite of suites) {
+      if (mutant?.suite !== undefined && mutant.suite !== suite.folder) continue;
       const files = testsIn(join(copy, 'test', suite.folder));
       if (await fails(suite.isSeeded ? seeded(files) : [['--test', ...files]])) return suite.folder;
     }
@@ -98,7 +108,8 @@ function seeded(files: readonly string[]): string[][] {
 
 async function fails(runs: readonly (readonly string[])[]): Promise<boolean> {
   for (const args of runs) {
-    const child = spawn(process.execPath, args, { stdio: 'ignore' });
+    // A mutant that makes a test hang is caught by that.
+    const child = spawn(process.execPath, args, { stdio: 'ignore', timeout: testMsMax });
     const [code] = await once(child, 'exit');
     if (code !== 0) return true;
   }

@@ -1,4 +1,4 @@
-// Whether the mutants of `npm run test:mutants` still fit the engine. Running them takes a minute; that each
+// Whether the mutants of `npm run test:mutants` still fit the code. Running them takes minutes; that each
 // finds the text it breaks, and only there, is checked with every other test, so that the list cannot
 // rot.
 
@@ -10,7 +10,7 @@ import { mutants } from '../scripts/mutant-list.ts';
 
 for (const { name, file, find, replace } of mutants) {
   test(`the mutant "${name}" finds exactly one place to break`, () => {
-    const source = readFileSync(join('packages/broker/dist/src/core', file), 'utf8');
+    const source = readFileSync(join('packages/broker/dist/src', file), 'utf8');
     assert.equal(source.split(find).length - 1, 1, `${file} must hold the text once: ${find}`);
     assert.notEqual(find, replace);
   });

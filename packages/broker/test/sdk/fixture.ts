@@ -9,6 +9,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import { startTestServer, type TestServer, type TestServerOptions } from '../../src/testing.ts';
+import { temporaryDirectory } from '../storage/backends.ts';
 import type { ClientKind, WireClient } from './wire-client.ts';
 
 /** Long enough for a machine under load; on a clock that stands still, what does not come never comes. */
@@ -27,10 +28,17 @@ export async function open(
   t: TestContext,
   kind: ClientKind,
 ): Promise<{ server: TestServer; client: WireClient }> {
-  const server = await openServer(t);
+  const server = await openServer(t, kind.isKept === true ? keptIn(t) : {});
   const client = kind.open(server.url);
   atEnd(t, () => client.close());
   return { server, client };
+}
+
+/** Kept in a directory that goes with the test. */
+function keptIn(t: TestContext): TestServerOptions {
+  const { path, remove } = temporaryDirectory();
+  atEnd(t, remove);
+  return { data: path };
 }
 
 type Step = () => void | Promise<void>;

@@ -51,6 +51,8 @@ export interface ClientKind {
   /** The wire form it speaks. */
   readonly wire: Wire;
   open(endpoint: string): WireClient;
+  /** Whether its server keeps everything in a directory; default: in memory. */
+  readonly isKept?: boolean;
 }
 
 export type Wire = 'json' | 'query';

@@ -4,6 +4,7 @@
  */
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
@@ -15,6 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { manualClock } from '../../src/server/clock.ts';
 import { checkData } from '../../src/storage/local/lmdb/check.ts';
 import { DataError } from '../../src/storage/local/lmdb/data-error.ts';
@@ -119,14 +121,13 @@ test('a directory that cannot be written is said to be', () =>
   withDirectory(async (path) => {
     writeFileSync(join(path, 'file'), '');
     await refusedToOpen(join(path, 'file', 'below'), /cannot be written \(ENOTDIR\)/);
-    // Rights do not bind root, so that a server of somebody else is started where we are root.
     const closed = join(path, 'closed');
     mkdirSync(closed);
     chmodSync(path, 0o755);
     chmodSync(closed, 0o555);
-    const options = process.getuid?.() === 0 ? { uid: 65_534 } : {};
+    const opener = fileURLToPath(new URL('open-as-nobody.js', import.meta.url));
     assert.match(
-      await ServerProcess.refusal(['--data', closed], options),
+      execFileSync(process.execPath, [opener, closed], { encoding: 'utf8' }),
       /closed cannot be written \(EACCES\); give this user the right to, or choose another/,
     );
   }));

@@ -19,7 +19,6 @@ export interface Answer {
 export interface ProcessOptions {
   /** Words before `node`, such as a shell that sets limits. */
   readonly prefix?: readonly string[];
-  readonly uid?: number;
 }
 
 export class ServerProcess {
@@ -42,7 +41,6 @@ export class ServerProcess {
     const words = options.prefix === undefined ? [] : [...before, process.execPath];
     const child = spawn(command, [...words, cli, 'serve', '--port', '0', ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
     });
     let said = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {

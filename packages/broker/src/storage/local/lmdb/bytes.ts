@@ -1,7 +1,7 @@
 /**
  * Writing and reading the binary records of the store. A writer fills one buffer after the other, so that a record
- * costs a slice and not an allocation; what was handed out is never written again, because LMDB's own thread reads it
- * until its commit is over.
+ * costs a slice and not an allocation; what was handed out is not written again before `reset`, because LMDB's own thread
+ * reads it until its commit is over.
  */
 
 /** The records in the file are not what this program writes. The message says where. */
@@ -23,6 +23,12 @@ export class ByteWriter {
       this.#end = 0;
     }
     this.#start = this.#end;
+  }
+
+  /** What was handed out is no longer needed. */
+  reset(): void {
+    this.#start = 0;
+    this.#end = 0;
   }
 
   /** Of the record so far. */

@@ -38,13 +38,14 @@ export class LmdbEntries implements Entries {
   readonly kind = 'lmdb';
   readonly #environment: Environment;
   readonly #user: EntriesUser;
-  readonly #writer: ByteWriter = new ByteWriter();
+  /** Of batches that are done, for the next ones. */
+  readonly #writers: ByteWriter[] = [];
   readonly #queues: Map<string, QueueRecords> = new Map();
   readonly #names: Set<string> = new Set();
   /** Numbers of contents that are to be cleared away. */
   readonly #givenUp: number[] = [];
   #contentsMax = 0;
-  #gathering: Batch = new Batch();
+  #gathering: Batch = new Batch(new ByteWriter());
   #writing: Batch | undefined;
   #scheduled: NodeJS.Immediate | undefined;
   #unavailable: string | undefined;
@@ -170,7 +171,7 @@ export class LmdbEntries implements Entries {
         break;
       case 'delivery': {
         const { value } = change;
-        const bytes = value && writeDelivery(this.#writer, value);
+        const bytes = value && writeDelivery(this.#gathering.writer, value);
         this.#gathering.write('delivery', records.contents, change.id, bytes);
         break;
       }
@@ -272,7 +273,7 @@ export class LmdbEntries implements Entries {
     records.fresh.set(sequence, content);
     this.#gathering.blocks.set(block, records);
     this.#gathering.fresh.push({ records, sequence });
-    const bytes = writeContent(this.#writer, content);
+    const bytes = writeContent(this.#gathering.writer, content);
     this.#gathering.write('content', records.contents, sequence, bytes);
   }
 
@@ -333,7 +334,7 @@ export class LmdbEntries implements Entries {
 
   #commit(): void {
     const batch = this.#gathering;
-    this.#gathering = new Batch();
+    this.#gathering = this.#newBatch();
     this.#writing = batch;
     this.#complete(batch);
     this.#environment
@@ -342,6 +343,10 @@ export class LmdbEntries implements Entries {
         () => this.#committed(batch),
         (error: Error) => this.#failed(error.message, batch),
       );
+  }
+
+  #newBatch(): Batch {
+    return new Batch(this.#writers.pop() ?? new ByteWriter());
   }
 
   /** Adds what is written once for all changes of the batch. */
@@ -381,6 +386,8 @@ export class LmdbEntries implements Entries {
       const isDone = !records.isLast(block) && !this.#gathering.blocks.has(block);
       if (isDone) block.growing = undefined;
     }
+    batch.writer.reset();
+    this.#writers.push(batch.writer);
     batch.succeed();
     this.#sweep();
     if (!this.#gathering.isEmpty) this.#commit();
@@ -410,7 +417,7 @@ export class LmdbEntries implements Entries {
     const queues = new Set([...batch.queues, ...lost.queues]);
     this.#unavailable = reason;
     this.#writing = undefined;
-    this.#gathering = new Batch();
+    this.#gathering = this.#newBatch();
     this.#givenUp.length = 0;
     for (const queue of queues) {
       this.#queues.delete(queue);
@@ -446,7 +453,7 @@ export class LmdbEntries implements Entries {
   /** Writes as much as was lost, to see whether it would be lost again; then all goes on. */
   #tryAgain(bytes: number): void {
     if (this.#writing !== undefined || !this.#environment.hasRoom(2 * bytes)) return;
-    const probe = new Batch();
+    const probe = this.#newBatch();
     probe.writeKey(nameKeyOf('store', 'probe'), Buffer.alloc(bytes));
     this.#writing = probe;
     this.#environment
@@ -485,11 +492,17 @@ class Batch {
   readonly heads: Set<QueueRecords> = new Set();
   readonly queues: Set<string> = new Set();
   readonly fresh: { readonly records: QueueRecords; readonly sequence: number }[] = [];
+  /** Holds its records until it is written. */
+  readonly writer: ByteWriter;
   bytes = 0;
   readonly #writes: Written[] = [];
   #done: Promise<void> | undefined;
   #resolve: (() => void) | undefined;
   #reject: ((error: Error) => void) | undefined;
+
+  constructor(writer: ByteWriter) {
+    this.writer = writer;
+  }
 
   get isEmpty(): boolean {
     return this.#writes.length === 0 && this.blocks.size === 0 && this.heads.size === 0;
