@@ -25,7 +25,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a changed scope forgets what was filed under the old one',
-    file: 'queue/deduplication-window.js',
+    file: 'deduplication-window.js',
     find: 'this.#index.insert(this.#hashOfRow(row), row);\n        }',
     replace: '}',
   },

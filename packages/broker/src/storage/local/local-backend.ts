@@ -8,18 +8,33 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type { KeptWindowEntry, MessageContent } from '../../core/changes.ts';
+import {
+  type KeptWindowEntry,
+  type MessageContent,
+  placeOf,
+  topicPlace,
+} from '../../core/changes.ts';
 import type { Command, CommandOf, Outcome } from '../../core/commands.ts';
 import { type Applied, Engine, type Ids } from '../../core/engine.ts';
 import type { Refusal } from '../../core/errors.ts';
 import type { Event } from '../../core/events.ts';
 import { type Limits, strictLimits } from '../../core/limits.ts';
 import type { Profile } from '../../core/queue/attributes.ts';
-import type { Backend, Delivered, Explained, Peeked, PlainCommand } from '../backend.ts';
+import type { Signer } from '../../core/topic/envelope.ts';
+import type {
+  Backend,
+  Delivered,
+  Explained,
+  FailedDeliveries,
+  Peeked,
+  PlainCommand,
+} from '../backend.ts';
 import type { Clock } from '../clock.ts';
+import { DeliveryFailures } from './failed-deliveries.ts';
 import { MemoryEntries } from './memory-entries.ts';
 import { ParkedReceivers, type Receiver } from './parked-receivers.ts';
 import { SuppressedSends } from './suppressed-sends.ts';
+import { type Poster, TopicWork } from './topic-work.ts';
 
 export interface LocalOptions {
   readonly clock: Clock;
@@ -30,6 +45,12 @@ export interface LocalOptions {
   readonly limits?: Limits;
   /** What FIFO queues are created with that do not say; default aws. */
   readonly profile?: Profile;
+  /** Whether a queue's policy must allow a topic to send to it; default false. */
+  readonly arePoliciesEnforced?: boolean;
+  /** Signs what standard topics send; without one it is not signed. */
+  readonly signer?: Signer;
+  /** Calls HTTP endpoints; without one no endpoint is ever reached. */
+  readonly poster?: Poster;
 }
 
 export function openLocalBackend(options: LocalOptions): Backend {
@@ -44,14 +65,15 @@ const timerMsMax = 2 ** 31 - 1;
 class LocalBackend implements Backend {
   readonly kind: string = 'memory';
   readonly realm: { readonly region: string; readonly account: string };
-  readonly #limits: Limits;
-  readonly #profile: Profile;
+  readonly #options: LocalOptions;
   readonly #clock: Clock;
   readonly #ids: Ids;
   #engine: Engine;
   #entries: MemoryEntries = new MemoryEntries();
   readonly #receivers: ParkedReceivers<Waiting> = new ParkedReceivers();
   readonly #suppressed: SuppressedSends = new SuppressedSends();
+  readonly #failures: DeliveryFailures = new DeliveryFailures();
+  readonly #work: TopicWork;
   readonly #listeners: Set<(event: Event) => void> = new Set();
   /** Queues with waiting receivers that changed since they were last asked. */
   readonly #restless: Set<string> = new Set();
@@ -63,11 +85,18 @@ class LocalBackend implements Backend {
   constructor(options: LocalOptions) {
     const { region = 'us-east-1', account = '000000000000' } = options;
     this.realm = { region, account };
-    this.#limits = options.limits ?? strictLimits;
-    this.#profile = options.profile ?? 'aws';
+    this.#options = options;
     this.#clock = options.clock;
     this.#ids = options.ids ?? { uuid: randomUUID };
     this.#engine = this.#newEngine();
+    this.#work = new TopicWork({
+      poster: options.poster,
+      signer: options.signer,
+      entries: () => this.#entries.topics,
+      now: () => this.#clock.now(),
+      step: (command) => this.#step(command),
+      report: (command) => this.#apply(command),
+    });
   }
 
   run<C extends PlainCommand>(command: C): Promise<Outcome<C['type']>> {
@@ -102,17 +131,26 @@ class LocalBackend implements Backend {
   }
 
   explain(
-    command: CommandOf<'explain'>,
+    command: CommandOf<'explain' | 'explain-topic'>,
   ): Promise<{ ok: true; entries: readonly Explained[] } | Refusal> {
     const outcome = this.#apply(command);
     if (!outcome.ok) return Promise.resolve(outcome);
-    const { queue } = command;
+    const isTopic = command.type === 'explain-topic';
+    const place = isTopic ? topicPlace(command.topic) : command.queue;
+    const keptOf = (sequence: number): KeptWindowEntry | undefined =>
+      isTopic
+        ? this.#entries.topics.windowEntry(command.topic, sequence)
+        : this.#entries.windowEntry(command.queue, sequence);
     const entries = outcome.entries.map((entry) => ({
-      ...(this.#entries.windowEntry(queue, entry.sequence) as KeptWindowEntry),
+      ...(keptOf(entry.sequence) as KeptWindowEntry),
       ...entry,
-      suppressed: this.#suppressed.of(queue, entry.sequence),
+      suppressed: this.#suppressed.of(place, entry.sequence),
     }));
     return Promise.resolve({ ok: true, entries });
+  }
+
+  failedDeliveries(topic: string): Promise<FailedDeliveries> {
+    return Promise.resolve(this.#failures.of(topic));
   }
 
   now(): number {
@@ -131,6 +169,7 @@ class LocalBackend implements Backend {
     this.#engine = this.#newEngine();
     this.#entries = new MemoryEntries();
     this.#suppressed.clear();
+    this.#failures.clear();
     this.#restless.clear();
     this.#setTimer();
     return Promise.resolve();
@@ -145,11 +184,13 @@ class LocalBackend implements Backend {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     for (const receiver of this.#receivers.all()) receiver.giveUp();
-    return Promise.resolve();
+    return this.#work.close();
   }
 
   #newEngine(): Engine {
-    return new Engine({ ...this.realm, limits: this.#limits, profile: this.#profile });
+    const { limits = strictLimits, profile = 'aws', arePoliciesEnforced = false } = this.#options;
+    const { signer } = this.#options;
+    return new Engine({ ...this.realm, limits, profile, arePoliciesEnforced, signer });
   }
 
   async #advance(milliseconds: number): Promise<number> {
@@ -158,6 +199,8 @@ class LocalBackend implements Backend {
     while (due !== undefined && due <= target) {
       this.#clock.moveTo(due);
       this.#doWhatIsDue();
+      // Calls of endpoints take time that does not count here.
+      await this.#work.settled();
       // Lets what was answered leave, and other requests in, while time moves on.
       await new Promise((resolve) => setImmediate(resolve));
       due = this.#nextAt();
@@ -214,11 +257,13 @@ class LocalBackend implements Backend {
     this.#entries.apply(applied.changes);
     for (const event of applied.events) {
       this.#suppressed.note(event);
+      this.#failures.note(event);
       for (const listener of this.#listeners) listener(event);
     }
     if (this.#receivers.size > 0) {
-      for (const { queue } of applied.changes) {
-        if (this.#receivers.has(queue)) this.#restless.add(queue);
+      for (const change of applied.changes) {
+        const place = placeOf(change);
+        if (this.#receivers.has(place)) this.#restless.add(place);
       }
     }
     return applied;
@@ -246,7 +291,10 @@ class LocalBackend implements Backend {
     this.#timerAt = Number.POSITIVE_INFINITY;
     const now = this.#clock.now();
     const due = this.#engine.nextDueAt();
-    if (due !== undefined && due <= now) this.#step({ type: 'tick' });
+    if (due !== undefined && due <= now) {
+      const { outcome } = this.#step({ type: 'tick' });
+      if (outcome.ok) this.#work.follow(outcome);
+    }
     for (const queue of this.#receivers.queuesToWake(now)) this.#restless.add(queue);
     this.#serve();
     for (const receiver of this.#receivers.overdue(now)) receiver.giveUp();

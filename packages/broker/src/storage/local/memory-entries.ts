@@ -1,5 +1,5 @@
 /**
- * The kept entries of all queues, in memory: the changes that an engine made, folded into what stands under each key.
+ * The kept entries of all queues and topics, in memory: the changes that an engine made, folded into what stands under each key.
  * Memory mode keeps bodies and window texts here; tests load engines from here.
  *
  * It keeps what it is told and judges nothing. Contents are resolved on the way in: a message that moved brings its
@@ -15,7 +15,10 @@ import type {
   KeptQueue,
   KeptWindowEntry,
   MessageContent,
+  QueueChange,
 } from '../../core/changes.ts';
+import { inSequence, setOrDelete } from './sorted-entries.ts';
+import { TopicEntries } from './topic-entries.ts';
 
 interface ResolvedMessage extends KeptMessage {
   readonly content: MessageContent;
@@ -39,10 +42,14 @@ class QueueEntries {
 export class MemoryEntries {
   readonly #queues: Map<string, QueueEntries> = new Map();
   readonly #names: Map<string, number> = new Map();
+  readonly topics: TopicEntries = new TopicEntries();
 
   /** Keeps one command's changes, in their order. */
   apply(changes: readonly Change[]): void {
-    for (const change of changes) this.#applyOne(change);
+    for (const change of changes) {
+      if ('topic' in change) this.topics.apply(change);
+      else this.#applyOne(change);
+    }
   }
 
   /** What the sender wrote, if the message is still there. */
@@ -55,19 +62,20 @@ export class MemoryEntries {
   }
 
   /**
-   * All entries, or one queue's, as the puts that load an engine: of each queue its settings, counter, messages,
-   * deliveries and window in order of their sequence, attempts, tasks; and the resting names last.
+   * All entries, or those of one place (`placeOf`), as the puts that load an engine: of each queue its settings, counter,
+   * messages, deliveries and window in order of their sequence, attempts, tasks; then the resting names; then topics.
    */
-  *changes(queue?: string): Generator<Change> {
+  *changes(place?: string): Generator<Change> {
     for (const [name, entries] of this.#queues) {
-      if (queue === undefined || queue === name) yield* entriesOf(name, entries);
+      if (place === undefined || place === name) yield* entriesOf(name, entries);
     }
     for (const [name, value] of this.#names) {
-      if (queue === undefined || queue === name) yield { kind: 'name', queue: name, value };
+      if (place === undefined || place === name) yield { kind: 'name', queue: name, value };
     }
+    yield* this.topics.changes(place);
   }
 
-  #applyOne(change: Change): void {
+  #applyOne(change: QueueChange): void {
     if (change.kind === 'name') {
       setOrDelete(this.#names, change.queue, change.value);
       return;
@@ -140,13 +148,4 @@ function* entriesOf(queue: string, entries: QueueEntries): Generator<Change> {
   for (const [id, value] of inSequence(entries.window)) yield { kind: 'window', queue, id, value };
   for (const [id, value] of entries.attempts) yield { kind: 'attempt', queue, id, value };
   for (const [id, value] of entries.tasks) yield { kind: 'task', queue, id, value };
-}
-
-function inSequence<V>(entries: Map<number, V>): [number, V][] {
-  return [...entries].sort(([a], [b]) => a - b);
-}
-
-function setOrDelete<K, V>(map: Map<K, V>, key: K, value: V | null): void {
-  if (value === null) map.delete(key);
-  else map.set(key, value);
 }

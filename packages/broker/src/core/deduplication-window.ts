@@ -1,5 +1,5 @@
 /**
- * The deduplication window of one FIFO queue: every send accepted within the last `DeduplicationIntervalSeconds`,
+ * The deduplication window of one FIFO queue or topic: every send accepted within the last `DeduplicationIntervalSeconds`,
  * whatever has become of its message since (rules 11.8–11.14). 84 bytes an entry: 80 in a slab and 4 in the index.
  *
  * Ids and groups are held as digests, of one size whatever their length: ids as 128 bits of SHA-256, groups as 96 bits
@@ -14,12 +14,12 @@
  * `yandex` an entry is filed a second time by its body's hash.
  */
 
-import type { KeptWindowEntry } from '../changes.ts';
-import { sha256Bytes } from '../digest.ts';
-import type { Difference } from '../events.ts';
-import { HashIndex } from '../hash-index.ts';
-import { none, Slab } from '../slab.ts';
-import { readUuid, writeUuid } from '../uuid.ts';
+import type { KeptWindowEntry } from './changes.ts';
+import { sha256Bytes } from './digest.ts';
+import type { Difference } from './events.ts';
+import { HashIndex } from './hash-index.ts';
+import { none, Slab } from './slab.ts';
+import { readUuid, writeUuid } from './uuid.ts';
 
 export type DeduplicationScope = 'queue' | 'messageGroup';
 
