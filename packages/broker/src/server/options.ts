@@ -25,14 +25,16 @@ export interface ServerOptions {
   readonly limits?: 'strict' | 'relaxed';
   /** Default pretty. */
   readonly log?: 'pretty' | 'json' | 'silent';
-  /** A JSON file with these settings and queues to create. */
+  /** Topics deliver only to queues whose policy allows it. Default false. */
+  readonly enforcePolicies?: boolean;
+  /** A JSON file with these settings, and queues and topics to create. */
   readonly config?: string;
 }
 
 /** The whole configuration that the options stand for. */
 export function configOf(options: ServerOptions): Config {
   const flags = Object.entries(options)
-    .filter(([, value]) => value !== undefined)
+    .filter(([, value]) => value !== undefined && value !== false)
     .map(([key, value]) => [
       key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
       String(value),

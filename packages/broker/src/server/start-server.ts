@@ -15,6 +15,9 @@ import { type Clock, manualClock, realClock, virtualClock } from './clock.ts';
 import { type Config, ConfigError } from './config.ts';
 import { createListener } from './listener.ts';
 import { createLog } from './log.ts';
+import { post } from './poster.ts';
+import { createSigner } from './signer.ts';
+import { createTopics } from './topics-at-start.ts';
 
 export interface Started {
   /** Where it listens: `http://HOST:PORT`. */
@@ -35,17 +38,27 @@ const clocks: Readonly<Record<Config['clock'], () => Clock>> = {
 
 export async function start(config: Config): Promise<Started> {
   const log = createLog(config.log);
+  const signer = createSigner();
   const backend = openLocalBackend({
     clock: clocks[config.clock](),
     region: config.region,
     account: config.account,
     limits: config.limits === 'relaxed' ? relaxedLimits : strictLimits,
     profile: config.profile,
+    arePoliciesEnforced: config.arePoliciesEnforced,
+    signer,
+    poster: post,
   });
   await createQueues(backend, config);
+  await createTopics(backend, config.topics, config.publicUrl ?? urlOf(config, config.port));
   const onError = (error: unknown): void => log.error('a request failed', error);
   const api = createApi({ backend, publicUrl: config.publicUrl, onError });
-  const inspect = createInspect({ backend, version, clock: config.clock });
+  const inspect = createInspect({
+    backend,
+    version,
+    clock: config.clock,
+    certificate: signer.certificate,
+  });
   const listener = createListener(api, inspect, onError);
   const { port } = await listen(listener.server, config, onError);
   let closing: Promise<void> | undefined;
@@ -53,8 +66,7 @@ export async function start(config: Config): Promise<Started> {
     closing ??= Promise.all([listener.close(), backend.close()]).then(() => {});
     return closing;
   };
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  const url = `http://${host}:${port}`;
+  const url = urlOf(config, port);
   return { url, port, config, backend, close, [Symbol.asyncDispose]: close };
 }
 
@@ -63,6 +75,10 @@ export const version: string = (
     version: string;
   }
 ).version;
+
+function urlOf({ host }: Config, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
 
 async function createQueues(backend: Backend, { queues }: Config): Promise<void> {
   for (const { name, attributes, tags } of queues) {

@@ -32,7 +32,9 @@ test('without anything said every setting has its default', () => {
     profile: 'aws',
     limits: 'strict',
     log: 'pretty',
+    arePoliciesEnforced: false,
     queues: [],
+    topics: [],
   });
 });
 

@@ -140,6 +140,8 @@ export interface Fault {
   readonly ok: false;
   readonly code: ErrorCode | ProtocolCode;
   readonly detail: ErrorDetail;
+  /** Told in the words of SNS; absent for SQS. */
+  readonly service?: 'sns';
 }
 
 export function fault(code: ProtocolCode, detail: ErrorDetail = {}): Fault {
@@ -150,8 +152,9 @@ export function malformed(reason: string): Fault {
   return fault('input-malformed', { reason });
 }
 
-export function wireErrorOf({ code }: Fault): WireError {
-  return wireErrors[isProtocolCode(code) ? protocolErrors[code][0] : errors[code][0]];
+export function wireErrorOf({ code, service }: Fault): WireError {
+  const row = wireErrors[isProtocolCode(code) ? protocolErrors[code][0] : errors[code][0]];
+  return service === 'sns' && code === 'internal-failure' ? { ...row, code: 'InternalError' } : row;
 }
 
 /** The text in AWS JSON and in batch entries. */
