@@ -194,12 +194,13 @@ class LocalBackend implements Backend {
   }
 
   async #advance(milliseconds: number): Promise<number> {
+    // Calls of endpoints take time that does not count here: what is under way has ended before time moves.
+    await this.#work.settled();
     const target = this.#clock.now() + milliseconds;
     let due = this.#nextAt();
     while (due !== undefined && due <= target) {
       this.#clock.moveTo(due);
       this.#doWhatIsDue();
-      // Calls of endpoints take time that does not count here.
       await this.#work.settled();
       // Lets what was answered leave, and other requests in, while time moves on.
       await new Promise((resolve) => setImmediate(resolve));
