@@ -7,12 +7,14 @@
 import { ConfigError } from '../server/config.ts';
 import { queueCommand, queueUsage } from './queue.ts';
 import { serve, serveUsage } from './serve.ts';
+import { topicCommand, topicUsage } from './topic.ts';
 import { UsageError } from './usage.ts';
 
 const usage = `Usage: oncemq COMMAND
 
   serve     run the server
   queue     look at queues of a running server, purge and redrive them
+  topic     look at topics of a running server
 
 oncemq COMMAND --help says more.
 `;
@@ -27,6 +29,9 @@ try {
   } else if (command === 'queue') {
     if (asksForHelp) process.stdout.write(queueUsage);
     else await queueCommand(args);
+  } else if (command === 'topic') {
+    if (asksForHelp) process.stdout.write(topicUsage);
+    else await topicCommand(args);
   } else if (command === undefined || command === '--help' || command === '-h') {
     process.stdout.write(usage);
     process.exitCode = command === undefined ? 2 : 0;
