@@ -25,6 +25,7 @@ import { type Mutant, mutants } from './mutant-list.ts';
 const suites = [
   { folder: 'simulation', isSeeded: true },
   { folder: 'core', isSeeded: false },
+  { folder: 'core/topic', isSeeded: false },
 ];
 const commandsPerFile = 20_000;
 const build = resolve('packages/broker/dist');

@@ -34,12 +34,12 @@ import type { Queue } from './queue/queue.ts';
 import { receive } from './queue/receive.ts';
 import { send } from './queue/send.ts';
 import { tagQueue, untagQueue } from './queue/tags.ts';
-import type { DuePost, DueReplay } from './topic/commands.ts';
+import { type DuePost, type DueReplay, isTopicCommand } from './topic/commands.ts';
 import type { Signer } from './topic/envelope.ts';
 import { duePosts } from './topic/post.ts';
 import { dueReplays } from './topic/replay.ts';
 import type { Topic } from './topic/topic.ts';
-import { isTopicCommand, Topics } from './topic/topics.ts';
+import { Topics } from './topic/topics.ts';
 import { type Context, Turn } from './turn.ts';
 
 export type { Context, Ids } from './turn.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { KeptPostAttempt, Publication } from '../changes.ts';
-import type { AttributeInput, Attributes, ExplainedEntry } from '../commands.ts';
+import type { AttributeInput, Attributes, Command, ExplainedEntry } from '../commands.ts';
 import type { Refusal } from '../errors.ts';
 
 export interface PublishEntry {
@@ -137,6 +137,38 @@ export type TopicCommand =
     }
   /** Ours: empties the topic's deduplication window. */
   | { readonly type: 'forget-topic-window'; readonly topic: string };
+
+const topicCommandTypes: ReadonlySet<string> = new Set<TopicCommand['type']>([
+  'create-topic',
+  'delete-topic',
+  'list-topics',
+  'get-topic-attributes',
+  'set-topic-attribute',
+  'tag-topic',
+  'untag-topic',
+  'list-topic-tags',
+  'add-topic-permission',
+  'remove-topic-permission',
+  'put-data-protection',
+  'get-data-protection',
+  'subscribe',
+  'confirm-subscription',
+  'unsubscribe',
+  'get-subscription-attributes',
+  'set-subscription-attribute',
+  'list-subscriptions',
+  'publish',
+  'report-post',
+  'replay',
+  'describe-topic',
+  'explain-topic',
+  'forget-topic-window',
+]);
+
+/** Whether a command is about topics. */
+export function isTopicCommand(command: Command): command is TopicCommand {
+  return topicCommandTypes.has(command.type);
+}
 
 export type TopicCommandOf<T extends TopicCommand['type']> = Extract<TopicCommand, { type: T }>;
 

@@ -88,7 +88,7 @@ export class Notice {
 
 /** To every subscription that takes publications as they come. */
 export function fanOut(notice: Notice, surroundings: Surroundings, turn: Turn): void {
-  for (const subscription of notice.topic.subscriptions) {
+  for (const subscription of notice.topic.subscriptions.inOrder()) {
     if (subscription.isLive) deliver(notice, subscription, surroundings, turn);
   }
 }
@@ -158,10 +158,12 @@ export function fail(
 
 /** The queues that a publish to this topic may send to, or that a failed call may. */
 export function queuesReached(topic: Topic, realm: Realm): string[] {
-  const arns = topic.subscriptions.flatMap(({ kept, deadLetterTarget }) => [
-    ...(kept.protocol === 'sqs' ? [kept.endpoint] : []),
-    ...(deadLetterTarget === undefined ? [] : [deadLetterTarget]),
-  ]);
+  const arns = topic.subscriptions
+    .inOrder()
+    .flatMap(({ kept, deadLetterTarget }) => [
+      ...(kept.protocol === 'sqs' ? [kept.endpoint] : []),
+      ...(deadLetterTarget === undefined ? [] : [deadLetterTarget]),
+    ]);
   return arns.flatMap((arn) => queueOfArn(realm, arn) ?? []);
 }
 

@@ -32,7 +32,7 @@ export function describeTopic(topic: Topic): TopicDescription {
     isFifo: topic.isFifo,
     windowEntries: topic.window.size,
     archived: topic.archive.size,
-    subscriptions: topic.subscriptions.map((subscription) => {
+    subscriptions: topic.subscriptions.inOrder().map((subscription) => {
       const { replay } = subscription.kept;
       return {
         ...viewOf(topic, subscription),

@@ -19,7 +19,8 @@ import type { Topic } from './topic.ts';
 export function duePosts(topic: Topic, turn: Turn): DuePost[] {
   return topic.posts.due(turn.now, postsPerTickMax).flatMap((id): DuePost[] => {
     const post = topic.posts.get(id);
-    const subscription = post === undefined ? undefined : topic.subscription(post.subscription);
+    const subscription =
+      post === undefined ? undefined : topic.subscriptions.get(post.subscription);
     if (post === undefined || subscription === undefined) {
       topic.removePost(turn, id);
       return [];
@@ -90,7 +91,7 @@ export function reportPost(
   const post = topic.posts.get(id);
   // The subscription or its topic is gone, or another call has taken over.
   if (post === undefined || post.attempt.attempts !== command.attempt) return { ok: true };
-  const subscription = topic.subscription(post.subscription);
+  const subscription = topic.subscriptions.get(post.subscription);
   if (subscription === undefined || result.ok) {
     topic.removePost(turn, id);
     if (subscription !== undefined && post.messageId !== undefined && turn.isObserved) {

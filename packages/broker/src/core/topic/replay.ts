@@ -28,7 +28,8 @@ export function begunReplay(
 
 /** What each replay needs next. One that has everything is over. */
 export function dueReplays(topic: Topic, turn: Turn): DueReplay[] {
-  return topic.subscriptions.flatMap((subscription): DueReplay[] => {
+  if (topic.subscriptions.replaying === 0) return [];
+  return topic.subscriptions.inOrder().flatMap((subscription): DueReplay[] => {
     if (!subscription.isReplaying) return [];
     const sequences = sequencesLeft(topic, subscription, replayedPerCommandMax);
     if (sequences.length === 0) {
@@ -50,7 +51,7 @@ export function replay(
   surroundings: Surroundings,
   turn: Turn,
 ): TopicOutcomes['replay'] {
-  const subscription = topic.subscription(id);
+  const subscription = topic.subscriptions.get(id);
   const progress = subscription?.kept.replay;
   if (subscription === undefined || progress === undefined || !subscription.isReplaying) {
     return { ok: true };
@@ -69,7 +70,7 @@ export function replay(
 
 /** Its archive is gone. */
 export function endReplays(topic: Topic, turn: Turn): void {
-  for (const subscription of topic.subscriptions) {
+  for (const subscription of topic.subscriptions.inOrder()) {
     if (subscription.isReplaying) end(topic, subscription, 'Failed', turn);
   }
 }

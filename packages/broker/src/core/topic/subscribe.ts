@@ -50,9 +50,7 @@ export function subscribe(
   const surroundings = { isFifoTopic: topic.isFifo, protocol, endpoint };
   const changed = changedSubscriptionAttributes({}, given, surroundings, subscribePrefix);
   if (!changed.ok) return changed;
-  const existing = topic.subscriptions.find(
-    ({ kept }) => kept.protocol === protocol && kept.endpoint === endpoint,
-  );
+  const existing = topic.subscriptions.find(protocol, endpoint);
   if (existing !== undefined) return sameAgain(topic, existing, given, baseUrl, turn);
   const refusal =
     checkRoom(topic, protocol) ?? checkNew(topic, {}, changed.stored, neighbours, subscribePrefix);
@@ -131,7 +129,7 @@ function checkRoom(topic: Topic, protocol: string): Refusal | undefined {
   }
   const kindMax = topic.isFifo ? fifoSubscriptionsMax : subscriptionsMax;
   const limit = isLarge ? Math.min(kindMax, largePublicationSubscriptionsMax) : kindMax;
-  return topic.subscriptions.length >= limit
+  return topic.subscriptions.size >= limit
     ? refuse('subscriptions-too-many', { limit })
     : undefined;
 }
@@ -158,8 +156,9 @@ function checkNew(
   return neighbours.refusalOf('replay');
 }
 
-/** A post without a publication is the request to confirm. */
+/** A post without a publication is the request to confirm. Who asks too often is not heard; it can be asked again. */
 function askToConfirm(topic: Topic, id: string, baseUrl: string, turn: Turn): void {
+  if (topic.posts.isFull) return;
   topic.addPost(turn, topic.nextStamp(turn), { subscription: id, baseUrl });
 }
 
@@ -172,7 +171,7 @@ export function confirmSubscription(
   turn: Turn,
 ): TopicOutcomes['confirm-subscription'] | Refusal {
   if (!tokenForm.test(token)) return refuse('confirmation-malformed');
-  const found = topic?.subscriptions.find(({ kept }) => kept.token === token);
+  const found = topic?.subscriptions.inOrder().find(({ kept }) => kept.token === token);
   if (topic === undefined || found === undefined) return refuse('confirmation-unknown');
   const { id, arn, kept } = found;
   if (!kept.isConfirmed) {
@@ -183,7 +182,7 @@ export function confirmSubscription(
 }
 
 export function unsubscribe(topic: Topic, id: string, turn: Turn): void {
-  const subscription = topic.subscription(id);
+  const subscription = topic.subscriptions.get(id);
   if (subscription === undefined) return;
   for (const [post] of topic.posts.of(id)) topic.removePost(turn, post);
   topic.setSubscription(turn, id, null);

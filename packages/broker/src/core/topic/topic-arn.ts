@@ -1,10 +1,11 @@
 /**
- * Topic and subscription ARNs as clients give them (2.1–2.4, 5.10): which topic or subscription one names, or what is
- * wrong with it. Whether it exists is the caller's to see.
+ * Names of topics, and ARNs of topics and subscriptions as clients give them (2.1–2.4, 3.1, 5.10): which topic or
+ * subscription one names, or what is wrong with it. Whether it exists is the caller's to see.
  */
 
 import { type Realm, topicArn } from '../arn.ts';
 import { type Refusal, refuse } from '../errors.ts';
+import { topicNameLengthMax } from '../limits.ts';
 
 const partsMin = 6;
 
@@ -46,4 +47,15 @@ function readArn(
   const isForeign = parts[0] !== 'arn' || parts[2] !== 'sns' || parts[3] !== region;
   if (isForeign) return refuse('topic-arn-foreign', { name });
   return { ok: true, arn, count };
+}
+
+const nameForm = /^[A-Za-z0-9_-]+$/;
+const fifoSuffix = '.fifo';
+
+/** A name in .fifo and FifoTopic=true go together (3.1). */
+export function isTopicName(name: string, isFifo: boolean): boolean {
+  const stem = isFifo && name.endsWith(fifoSuffix) ? name.slice(0, -fifoSuffix.length) : name;
+  return (
+    name.endsWith(fifoSuffix) === isFifo && nameForm.test(stem) && name.length <= topicNameLengthMax
+  );
 }

@@ -17,20 +17,12 @@ import type {
   TopicChange,
 } from '../changes.ts';
 import { DeduplicationWindow, type WindowKey } from '../deduplication-window.ts';
-import { confirmationMs, topicWindowMs } from '../limits.ts';
+import { topicWindowMs } from '../limits.ts';
 import type { Turn } from '../turn.ts';
 import { Archive } from './archive.ts';
 import { Posts } from './posts.ts';
-import { Subscription } from './subscription.ts';
+import { Subscriptions } from './subscriptions.ts';
 import { settingsOf, type TopicSettings } from './topic-attributes.ts';
-
-interface Overview {
-  /** In the order of their stamps. */
-  readonly subscriptions: readonly Subscription[];
-  readonly isReplaying: boolean;
-  /** When the first that was never confirmed is forgotten. */
-  readonly unconfirmedUntil: number;
-}
 
 export class Topic {
   readonly name: string;
@@ -40,13 +32,11 @@ export class Topic {
   readonly window: DeduplicationWindow;
   readonly archive: Archive = new Archive();
   readonly posts: Posts = new Posts();
+  readonly subscriptions: Subscriptions;
   #kept: KeptTopic;
   #settings: TopicSettings;
   #counter = 0;
   #counterKept = 0;
-  readonly #subscriptions: Map<string, Subscription> = new Map();
-  /** What follows from the subscriptions; undefined after a change. */
-  #overview: Overview | undefined;
 
   constructor(realm: Realm, name: string, kept: KeptTopic) {
     this.name = name;
@@ -56,6 +46,7 @@ export class Topic {
     this.#kept = kept;
     this.#settings = settingsOf(kept.attributes);
     this.window = new DeduplicationWindow(this.#settings.scope);
+    this.subscriptions = new Subscriptions(this.arn);
   }
 
   get kept(): KeptTopic {
@@ -64,15 +55,6 @@ export class Topic {
 
   get settings(): TopicSettings {
     return this.#settings;
-  }
-
-  /** In the order in which they were made. */
-  get subscriptions(): readonly Subscription[] {
-    return this.#overviewOf().subscriptions;
-  }
-
-  subscription(id: string): Subscription | undefined {
-    return this.#subscriptions.get(id);
   }
 
   /** The next number of this topic's counter; the turn's end keeps it (`keepCounter`). */
@@ -98,7 +80,7 @@ export class Topic {
 
   setSubscription(turn: Turn, id: string, value: KeptSubscription | null): void {
     turn.touchTopic(this);
-    this.#setSubscription(id, value);
+    this.subscriptions.set(id, value);
     turn.changes.push({ kind: 'subscription', topic: this.name, id, value });
   }
 
@@ -148,7 +130,7 @@ export class Topic {
         this.#counterKept = change.value;
         break;
       case 'subscription':
-        this.#setSubscription(change.id, change.value);
+        this.subscriptions.set(change.id, change.value);
         break;
       case 'topic-window':
         if (change.value === null) this.window.removeOldest();
@@ -189,7 +171,9 @@ export class Topic {
       const id = this.archive.removeOldest();
       turn.changes.push({ kind: 'archived', topic: this.name, id, value: null });
     }
-    if (this.#overviewOf().unconfirmedUntil <= turn.now) this.#forgetUnconfirmed(turn);
+    for (const id of this.subscriptions.unconfirmedBy(turn.now)) {
+      this.setSubscription(turn, id, null);
+    }
   }
 
   /** The earliest time at which `advance`, a call or a replay would do something; undefined if nothing waits. */
@@ -200,22 +184,10 @@ export class Topic {
       acceptedAt + topicWindowMs,
       archivedAt + (this.#settings.archiveMs ?? Number.POSITIVE_INFINITY),
       this.posts.nextDueAt() ?? Number.POSITIVE_INFINITY,
-      this.#overviewOf().unconfirmedUntil,
-      this.#overviewOf().isReplaying ? 0 : Number.POSITIVE_INFINITY,
+      this.subscriptions.unconfirmedUntil() ?? Number.POSITIVE_INFINITY,
+      this.subscriptions.replaying > 0 ? 0 : Number.POSITIVE_INFINITY,
     );
     return due === Number.POSITIVE_INFINITY ? undefined : due;
-  }
-
-  #overviewOf(): Overview {
-    this.#overview ??= overviewOf(this.#subscriptions.values());
-    return this.#overview;
-  }
-
-  #forgetUnconfirmed(turn: Turn): void {
-    for (const { id, kept } of this.subscriptions) {
-      if (kept.isConfirmed || kept.createdAt + confirmationMs > turn.now) continue;
-      this.setSubscription(turn, id, null);
-    }
   }
 
   #setKept(kept: KeptTopic): void {
@@ -224,26 +196,8 @@ export class Topic {
     this.window.setScope(this.#settings.scope);
   }
 
-  #setSubscription(id: string, value: KeptSubscription | null): void {
-    if (value === null) this.#subscriptions.delete(id);
-    else this.#subscriptions.set(id, new Subscription(this.arn, id, value));
-    this.#overview = undefined;
-  }
-
   #clear(what: 'window' | 'archive'): void {
     if (what === 'window') this.window.clear();
     else this.archive.clear();
   }
-}
-
-function overviewOf(all: Iterable<Subscription>): Overview {
-  const subscriptions = [...all].sort((one, other) => one.kept.stamp - other.kept.stamp);
-  const ends = subscriptions
-    .filter(({ kept }) => !kept.isConfirmed)
-    .map(({ kept }) => kept.createdAt + confirmationMs);
-  return {
-    subscriptions,
-    isReplaying: subscriptions.some(({ isReplaying }) => isReplaying),
-    unconfirmedUntil: ends.reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY),
-  };
 }

@@ -6,13 +6,11 @@
 import type { Realm } from '../arn.ts';
 import type { KeptTopic, TopicChange } from '../changes.ts';
 import { topicPlace } from '../changes.ts';
-import type { Command } from '../commands.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import {
   fifoTopicsMax,
   filterPoliciesMax,
   replaysMax,
-  topicNameLengthMax,
   topicPageSize,
   topicsMax,
 } from '../limits.ts';
@@ -22,7 +20,8 @@ import { queuesReached, type Surroundings } from './fan-out.ts';
 import { describeTopic, explainTopic, forgetTopicWindow, viewOf } from './inspect.ts';
 import { reportPost } from './post.ts';
 import { publish } from './publish.ts';
-import { endReplays, replay } from './replay.ts';
+import { replay } from './replay.ts';
+import { setTopicAttribute, shownAttributes } from './set-topic-attribute.ts';
 import {
   confirmSubscription,
   setSubscriptionAttribute,
@@ -30,23 +29,23 @@ import {
   subscribe,
   unsubscribe,
 } from './subscribe.ts';
-import type { Subscription } from './subscription.ts';
 import { Topic } from './topic.ts';
-import { readSubscriptionArn, readTopicArn } from './topic-arn.ts';
-import {
-  hasSameAttributes,
-  readTopicAttribute,
-  readTopicAttributes,
-  settingsOf,
-  shownTopicAttributes,
-} from './topic-attributes.ts';
+import { isTopicName, readSubscriptionArn, readTopicArn } from './topic-arn.ts';
+import { hasSameAttributes, readTopicAttributes, settingsOf } from './topic-attributes.ts';
 import { addTopicPermission, removeTopicPermission } from './topic-permissions.ts';
 import { readTags, tagTopic, untagTopic } from './topic-tags.ts';
 
 type Outcome = TopicOutcomes[TopicCommand['type']] | Refusal;
 
-/** Commands that name a topic by its ARN, under the parameter that the client knows. */
-type ByTopicArn = Extract<TopicCommand, { readonly topicArn?: string | undefined }>;
+/** Commands about one topic, by the parameter under which they name it. */
+type ByTopicArn = TopicCommandOf<
+  | 'get-topic-attributes'
+  | 'set-topic-attribute'
+  | 'add-topic-permission'
+  | 'remove-topic-permission'
+  | 'subscribe'
+  | 'publish'
+>;
 type ByResourceArn = Extract<TopicCommand, { readonly resourceArn?: string | undefined }>;
 type BySubscriptionArn = Extract<TopicCommand, { readonly subscriptionArn?: string | undefined }>;
 type ByName = Extract<TopicCommand, { readonly topic: string }>;
@@ -55,6 +54,8 @@ export class Topics {
   readonly #realm: Realm;
   readonly #surroundings: Surroundings;
   readonly #topics: Map<string, Topic> = new Map();
+  #sorted: readonly string[] | undefined;
+  #fifoCount = 0;
 
   constructor(realm: Realm, surroundings: Surroundings) {
     this.#realm = realm;
@@ -83,11 +84,25 @@ export class Topics {
         const topic = this.#topics.get(read.name);
         return topic === undefined ? { ok: true } : this.#delete(topic, turn);
       }
+      case 'report-post':
+      case 'replay':
+      case 'describe-topic':
+      case 'explain-topic':
+      case 'forget-topic-window':
+        return this.#runByName(command, turn);
+      case 'unsubscribe':
+      case 'get-subscription-attributes':
+      case 'set-subscription-attribute':
+        return this.#runOnSubscription(command, turn);
+      case 'tag-topic':
+      case 'untag-topic':
+      case 'list-topic-tags':
+      case 'put-data-protection':
+      case 'get-data-protection':
+        return this.#runOnResource(command, turn);
+      default:
+        return this.#runOnTopic(command, turn);
     }
-    if ('topic' in command) return this.#runByName(command, turn);
-    if ('subscriptionArn' in command) return this.#runOnSubscription(command, turn);
-    if ('resourceArn' in command) return this.#runOnResource(command, turn);
-    return this.#runOnTopic(command as ByTopicArn, turn);
   }
 
   /** The places whose contents a command may read or change; none for those that only look at settings. */
@@ -103,11 +118,16 @@ export class Topics {
   // The moves that absorbed changes make too.
 
   put(name: string, kept: KeptTopic): void {
-    this.#topics.set(name, new Topic(this.#realm, name, kept));
+    const topic = new Topic(this.#realm, name, kept);
+    this.#topics.set(name, topic);
+    if (topic.isFifo) this.#fifoCount += 1;
+    this.#sorted = undefined;
   }
 
   remove(name: string): void {
+    if (this.#topics.get(name)?.isFifo === true) this.#fifoCount -= 1;
     this.#topics.delete(name);
+    this.#sorted = undefined;
   }
 
   absorb(change: TopicChange): void {
@@ -141,9 +161,9 @@ export class Topics {
     found.advance(turn);
     switch (command.type) {
       case 'get-topic-attributes':
-        return { ok: true, attributes: this.#attributes(found) };
+        return { ok: true, attributes: shownAttributes(found) };
       case 'set-topic-attribute':
-        return this.#setAttribute(found, command, turn);
+        return setTopicAttribute(found, command, turn);
       case 'add-topic-permission':
         return addTopicPermission(found, command, turn);
       case 'remove-topic-permission':
@@ -152,8 +172,6 @@ export class Topics {
         return subscribe(found, command, this.#neighbours, turn);
       case 'publish':
         return publish(found, command, this.#surroundings, turn);
-      default:
-        throw new Error(`${command.type} is not about one topic`);
     }
   }
 
@@ -189,7 +207,7 @@ export class Topics {
     if (!read.ok) return read;
     if (read.id === undefined) return refuse('subscription-id-missing');
     const topic = this.#topics.get(read.name);
-    const subscription = topic?.subscription(read.id);
+    const subscription = topic?.subscriptions.get(read.id);
     if (topic === undefined || subscription === undefined) {
       return command.type === 'unsubscribe' ? { ok: true } : refuse('subscription-missing');
     }
@@ -209,16 +227,17 @@ export class Topics {
     return read.ok ? (this.#topics.get(read.name) ?? refuse('topic-missing')) : read;
   }
 
+  /** The topic that a command is about, if it is about one. */
   #nameIn(command: TopicCommand): string | undefined {
     if ('topic' in command) return command.topic;
     if (command.type === 'create-topic') return command.name;
-    if (command.type === 'list-subscriptions') return undefined;
+    if (command.type === 'list-topics' || command.type === 'list-subscriptions') return undefined;
     if ('subscriptionArn' in command) {
       const read = readSubscriptionArn(this.#realm, command.subscriptionArn);
       return read.ok ? read.name : undefined;
     }
-    const arn = 'resourceArn' in command ? command.resourceArn : (command as ByTopicArn).topicArn;
-    const read = readTopicArn(this.#realm, arn);
+    const { topicArn, resourceArn } = command as { topicArn?: string; resourceArn?: string };
+    const read = readTopicArn(this.#realm, topicArn ?? resourceArn);
     return read.ok ? read.name : undefined;
   }
 
@@ -238,7 +257,8 @@ export class Topics {
       return isSubset ? { ok: true, topicArn: arn } : refuse('topic-exists-with-tags');
     }
     const limit = isFifo ? fifoTopicsMax : topicsMax;
-    if (this.#count(isFifo) >= limit) return refuse('topics-too-many', { limit });
+    const count = isFifo ? this.#fifoCount : this.#topics.size - this.#fifoCount;
+    if (count >= limit) return refuse('topics-too-many', { limit });
     const isArchived = settingsOf(read.stored).archiveMs !== undefined;
     const value: KeptTopic = {
       createdAt: turn.now,
@@ -265,7 +285,7 @@ export class Topics {
   }
 
   #list({ after = '' }: TopicCommandOf<'list-topics'>): Outcome {
-    const names = [...this.#topics.keys()].filter((name) => name > after).sort();
+    const names = this.#names().filter((name) => name > after);
     const page = names.slice(0, topicPageSize);
     const topics = page.map((name) => ({ name, arn: (this.#topics.get(name) as Topic).arn }));
     return { ok: true, topics, next: names.length > topicPageSize ? page.at(-1) : undefined };
@@ -279,12 +299,12 @@ export class Topics {
       if (!(found instanceof Topic)) return found;
       topics.push(found);
     } else {
-      const names = [...this.#topics.keys()].filter((name) => name >= (after?.topic ?? '')).sort();
+      const names = this.#names().filter((name) => name >= (after?.topic ?? ''));
       topics.push(...names.map((name) => this.#topics.get(name) as Topic));
     }
     const views = [];
     for (const topic of topics) {
-      for (const subscription of topic.subscriptions) {
+      for (const subscription of topic.subscriptions.inOrder()) {
         const isSeen = after?.topic === topic.name && subscription.kept.stamp <= after.stamp;
         if (!isSeen) views.push(viewOf(topic, subscription));
         if (views.length > topicPageSize) break;
@@ -296,48 +316,17 @@ export class Topics {
     return { ok: true, subscriptions, next };
   }
 
-  #attributes(topic: Topic): Record<string, string> {
-    const confirmed = topic.subscriptions.filter(({ kept }) => kept.isConfirmed).length;
-    const pending = topic.subscriptions.length - confirmed;
-    const { arn, account, isFifo, kept } = topic;
-    return shownTopicAttributes({ arn, account, isFifo, kept, confirmed, pending });
-  }
-
-  #setAttribute(topic: Topic, command: TopicCommandOf<'set-topic-attribute'>, turn: Turn): Outcome {
-    const { name, value = '' } = command;
-    if (name === undefined) return refuse('topic-parameter-missing', { name: 'AttributeName' });
-    const read = readTopicAttribute(topic.isFifo, name, value);
-    if (read === undefined) return refuse('topic-attribute-unknown');
-    if (!read.ok) return read;
-    const { [name]: before, ...others } = topic.kept.attributes;
-    if (name === 'FifoThroughputScope' && before === 'MessageGroup' && read.text === 'Topic') {
-      const reason = 'It cannot be set back from MessageGroup to Topic';
-      return refuse('topic-attribute-invalid', { attribute: name, reason });
-    }
-    const attributes = read.text === '' ? others : { ...others, [name]: read.text };
-    const isArchived = settingsOf(attributes).archiveMs !== undefined;
-    const archivedSince = isArchived ? (topic.kept.archivedSince ?? turn.now) : undefined;
-    topic.configure(turn, { ...topic.kept, attributes, archivedSince });
-    if (!isArchived && topic.archive.size > 0) topic.clear(turn, 'archive');
-    if (!isArchived) endReplays(topic, turn);
-    if (turn.isObserved)
-      turn.events.push({ type: 'topic-changed', at: turn.now, topic: topic.name });
-    return { ok: true };
-  }
-
-  #count(isFifo: boolean): number {
-    let count = 0;
-    for (const topic of this.#topics.values()) if (topic.isFifo === isFifo) count += 1;
-    return count;
+  /** Sorted, for pages. */
+  #names(): readonly string[] {
+    this.#sorted ??= [...this.#topics.keys()].sort();
+    return this.#sorted;
   }
 
   readonly #neighbours = {
     refusalOf: (what: 'filter-policy' | 'replay'): Refusal | undefined => {
-      const isCounted = (subscription: Subscription): boolean =>
-        what === 'replay' ? subscription.isReplaying : subscription.filter !== undefined;
       let count = 0;
-      for (const topic of this.#topics.values()) {
-        for (const subscription of topic.subscriptions) if (isCounted(subscription)) count += 1;
+      for (const { subscriptions } of this.#topics.values()) {
+        count += what === 'replay' ? subscriptions.replaying : subscriptions.filtering;
       }
       if (what === 'replay') {
         return count >= replaysMax ? refuse('replays-too-many', { limit: replaysMax }) : undefined;
@@ -347,46 +336,4 @@ export class Topics {
         : undefined;
     },
   };
-}
-
-const nameForm = /^[A-Za-z0-9_-]+$/;
-const fifoSuffix = '.fifo';
-
-/** A name in .fifo and FifoTopic=true go together (3.1). */
-function isTopicName(name: string, isFifo: boolean): boolean {
-  const stem = isFifo && name.endsWith(fifoSuffix) ? name.slice(0, -fifoSuffix.length) : name;
-  return (
-    name.endsWith(fifoSuffix) === isFifo && nameForm.test(stem) && name.length <= topicNameLengthMax
-  );
-}
-
-const topicCommandTypes: ReadonlySet<string> = new Set<TopicCommand['type']>([
-  'create-topic',
-  'delete-topic',
-  'list-topics',
-  'get-topic-attributes',
-  'set-topic-attribute',
-  'tag-topic',
-  'untag-topic',
-  'list-topic-tags',
-  'add-topic-permission',
-  'remove-topic-permission',
-  'put-data-protection',
-  'get-data-protection',
-  'subscribe',
-  'confirm-subscription',
-  'unsubscribe',
-  'get-subscription-attributes',
-  'set-subscription-attribute',
-  'list-subscriptions',
-  'publish',
-  'report-post',
-  'replay',
-  'describe-topic',
-  'explain-topic',
-  'forget-topic-window',
-]);
-
-export function isTopicCommand(command: Command): command is TopicCommand {
-  return topicCommandTypes.has(command.type);
 }
