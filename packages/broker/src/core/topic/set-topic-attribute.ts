@@ -4,6 +4,7 @@
  */
 
 import { type Refusal, refuse } from '../errors.ts';
+import { largePublicationSubscriptionsMax, publicationSizeBytesDefault } from '../limits.ts';
 import type { Turn } from '../turn.ts';
 import type { TopicCommandOf, TopicOutcomes } from './commands.ts';
 import { endReplays } from './replay.ts';
@@ -32,6 +33,11 @@ export function setTopicAttribute(
     const reason = 'It cannot be set back from MessageGroup to Topic';
     return refuse('topic-attribute-invalid', { attribute: name, reason });
   }
+  const isLarge = name === 'MaximumMessageSize' && Number(read.text) > publicationSizeBytesDefault;
+  if (isLarge && !hasRoomForLarge(topic)) {
+    const reason = `Above ${publicationSizeBytesDefault} a topic has up to ${largePublicationSubscriptionsMax} subscriptions, of sqs`;
+    return refuse('topic-attribute-invalid', { attribute: name, reason });
+  }
   const attributes = read.text === '' ? others : { ...others, [name]: read.text };
   const isArchived = settingsOf(attributes).archiveMs !== undefined;
   const archivedSince = isArchived ? (topic.kept.archivedSince ?? turn.now) : undefined;
@@ -42,4 +48,12 @@ export function setTopicAttribute(
   }
   if (turn.isObserved) turn.events.push({ type: 'topic-changed', at: turn.now, topic: topic.name });
   return { ok: true };
+}
+
+/** Large publications go to few subscriptions, and to queues alone (3.10). */
+function hasRoomForLarge({ subscriptions }: Topic): boolean {
+  return (
+    subscriptions.size <= largePublicationSubscriptionsMax &&
+    subscriptions.inOrder().every(({ kept }) => kept.protocol === 'sqs')
+  );
 }

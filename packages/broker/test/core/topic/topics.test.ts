@@ -224,6 +224,9 @@ test('MaximumMessageSize is 1024 to 1048576, and large ones are for queues alone
   const outcome = topic.trySubscribe({ protocol: 'http', endpoint: 'http://a.example/' });
   assertRefused(outcome, invalid);
   topic.subscribeQueue('jobs');
+  const other = topic.home.createTopic('other');
+  accepted(other.trySubscribe({ protocol: 'http', endpoint: 'http://a.example/' }));
+  assertRefused(other.trySet('MaximumMessageSize', '262145'), invalid);
 });
 
 test('a deleted topic is gone with its subscriptions, and deleting is idempotent (3.11)', () => {
