@@ -9,34 +9,52 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { PostResult } from '../core/topic/commands.ts';
-import type { Poster } from '../storage/local/topic-work.ts';
+import type { Poster, PostRequest } from '../storage/local/topic-work.ts';
 
 const callMsMax = 15_000;
 const tooManyRequests = 429;
 
-export const post: Poster = ({ url, headers, body }, signal) =>
-  new Promise<PostResult>((resolve) => {
-    const failed = (reason: string, isFinal: boolean): void =>
-      resolve({ ok: false, reason, isFinal });
-    if (!URL.canParse(url)) {
-      failed(`${url} is no URL`, true);
-      return;
-    }
+export const post: Poster = async (request, signal) => {
+  try {
+    const status = await statusOf(request, signal);
+    if (status >= 200 && status < 300) return { ok: true };
+    const isPassing = status >= 500 || status === tooManyRequests;
+    return failed(`${request.url} answered ${status}`, !isPassing);
+  } catch (error) {
+    // A URL that is none will be none the next time, too.
+    const isFinal = error instanceof TypeError;
+    return failed(`${request.url} cannot be reached: ${(error as Error).message}`, isFinal);
+  }
+};
+
+function statusOf({ url, headers, body }: PostRequest, signal: AbortSignal): Promise<number> {
+  return new Promise((resolve, reject) => {
     const send = url.startsWith('https:') ? httpsRequest : httpRequest;
     const length = Buffer.byteLength(body);
     const call = send(url, {
       method: 'POST',
       agent: false,
       headers: { ...headers, 'content-length': length },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(callMsMax)]),
     });
+    const giveUp = (): void => {
+      call.destroy(new Error(signal.aborted ? 'the server stops' : 'it took too long'));
+    };
+    const patience = setTimeout(giveUp, callMsMax);
+    signal.addEventListener('abort', giveUp, { once: true });
+    call.on('close', () => {
+      clearTimeout(patience);
+      signal.removeEventListener('abort', giveUp);
+    });
+    call.on('error', reject);
     call.on('response', (response) => {
-      const { statusCode: status = 0 } = response;
       response.on('error', () => {});
       response.destroy();
-      if (status >= 200 && status < 300) resolve({ ok: true });
-      else failed(`${url} answered ${status}`, status < 500 && status !== tooManyRequests);
+      resolve(response.statusCode ?? 0);
     });
-    call.on('error', (error) => failed(`${url} cannot be reached: ${error.message}`, false));
     call.end(body);
   });
+}
+
+function failed(reason: string, isFinal: boolean): PostResult {
+  return { ok: false, reason, isFinal };
+}
