@@ -209,6 +209,10 @@ test(
     await server.clock.advance(1);
     const shown = await inspect(server, 'topics/prices');
     assert.match(shown.subscriptions[1].waiting[0].failure, /cannot be reached/);
+    // No URL at all: nothing waits for it.
+    await sns(server, 'Subscribe', { ...nowhere, Endpoint: 'http://127.0.0.1:99999/' });
+    await server.clock.advance(1);
+    assert.deepEqual((await inspect(server, 'topics/prices')).subscriptions[2].waiting, []);
   },
 );
 
