@@ -6,10 +6,12 @@
 import { cpus, totalmem } from 'node:os';
 import { benchEngine } from './engine.ts';
 import { benchHttp } from './http.ts';
+import { benchSns } from './sns.ts';
 
 const questions: Readonly<Record<string, (flags: readonly string[]) => Promise<void>>> = {
   engine: benchEngine,
   http: benchHttp,
+  sns: benchSns,
 };
 
 const [asked, ...flags] = process.argv.slice(2);

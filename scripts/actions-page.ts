@@ -1,18 +1,23 @@
-// Writes docs/reference/actions.md from the shapes of the actions: every action, every parameter, every
-// member of every answer, and what differs from Amazon's.
+// Writes docs/reference/actions.md and actions-sns.md from the shapes of the actions: every action, every
+// parameter, every member of every answer, and what differs from Amazon's.
 //
-// `actionsPage()` is the page as a text; a test compares it with the file, so that the two cannot drift
-// apart. Run as a script it writes the file.
+// A page's `text()` is compared with its file by a test, so that the two cannot drift apart. Run as a
+// script it writes the files.
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ActionShape, Field, Structure, Type } from '#broker/api/shapes/shape.js';
+import { snsActions } from '#broker/api/shapes/sns.js';
 import { sqsActions } from '#broker/api/shapes/sqs.js';
 
-export const actionsPagePath = 'docs/reference/actions.md';
+export interface ActionsPage {
+  readonly path: string;
+  readonly actions: Readonly<Record<string, ActionShape>>;
+  text(): string;
+}
 
-const opening = `# The actions of Amazon SQS
+const queueOpening = `# The actions of Amazon SQS
 
 All ${Object.keys(sqsActions).length} actions are there, in both wire forms: AWS JSON 1.0 (\`X-Amz-Target: AmazonSQS.<Action>\`) and AWS Query
 (\`Action=<Action>\`, answers in XML). This page is written from the same descriptions that read and write
@@ -23,10 +28,29 @@ from 1, and the column XML where the older form's answers have it. What an entry
 listed below it.
 `;
 
-export function actionsPage(): string {
-  const sections = Object.entries(sqsActions).map(([name, shape]) => section(name, shape));
-  const index = Object.keys(sqsActions).map((name) => `[${name}](#${name.toLowerCase()})`);
-  return `${[opening, `${index.join(' · ')}\n`, ...sections].join('\n')}`;
+const topicOpening = `# The actions of Amazon SNS
+
+The ${Object.keys(snsActions).length} actions about topics, subscriptions and publishing are there, in AWS Query (\`Action=<Action>\`, answers in XML),
+which is all that SNS speaks. Those about text messages, mobile devices and e-mail are not, and are refused with
+\`InvalidAction\`. This page is written from the same descriptions that read and write the requests
+(\`packages/broker/src/api/shapes/sns.ts\`) by \`npm run docs\`; do not edit it by hand.
+
+The column Query shows how a parameter is spelled, with \`N\` counting from 1, and the column XML where answers have it. What
+an entry of a list or map holds is listed below it.
+`;
+
+export const actionsPages: readonly ActionsPage[] = [
+  page('docs/reference/actions.md', queueOpening, sqsActions),
+  page('docs/reference/actions-sns.md', topicOpening, snsActions),
+];
+
+function page(path: string, opening: string, actions: ActionsPage['actions']): ActionsPage {
+  const text = (): string => {
+    const sections = Object.entries(actions).map(([name, shape]) => section(name, shape));
+    const index = Object.keys(actions).map((name) => `[${name}](#${name.toLowerCase()})`);
+    return `${[opening, `${index.join(' · ')}\n`, ...sections].join('\n')}`;
+  };
+  return { path, actions, text };
 }
 
 function section(name: string, { doc, input, output, differs }: ActionShape): string {
@@ -64,16 +88,25 @@ interface Spelling {
 
 const inQuery: Spelling = {
   own(type) {
-    if (type.is === 'map') return `.N.${type.key}, .N.${type.value}`;
-    return type.is === 'list' ? '.N' : '';
+    const within = withinOf(type, '.');
+    if (type.is === 'map') return `${within}.N.${type.key}, .N.${type.value}`;
+    return type.is === 'list' ? `${within}.N` : '';
   },
-  held: (type) => (type.is === 'map' ? `.N.${type.value}.` : '.N.'),
+  held: (type) => `${withinOf(type, '.')}${type.is === 'map' ? `.N.${type.value}.` : '.N.'}`,
 };
 
 const inXml: Spelling = {
-  own: (type) => (type.is === 'map' ? `/${type.key}, /${type.value}` : ''),
-  held: (type) => (type.is === 'map' ? `/${type.value}/` : '/'),
+  own: (type) => {
+    return `${withinOf(type, '/')}${type.is === 'map' ? `/${type.key}, /${type.value}` : ''}`;
+  },
+  held: (type) => `${withinOf(type, '/')}${type.is === 'map' ? `/${type.value}/` : '/'}`,
 };
+
+/** The element that SNS has around the items of a list or map. */
+function withinOf(type: Type, separator: string): string {
+  const within = type.is === 'list' || type.is === 'map' ? type.within : undefined;
+  return within === undefined ? '' : `${separator}${within}`;
+}
 
 interface Row {
   readonly name: string;
@@ -116,5 +149,5 @@ function tableRow(cells: readonly string[]): string {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..', '..');
-  writeFileSync(path.join(root, actionsPagePath), actionsPage());
+  for (const { path: file, text } of actionsPages) writeFileSync(path.join(root, file), text());
 }

@@ -14,6 +14,67 @@ export interface Mutant {
 
 export const mutants: readonly Mutant[] = [
   {
+    name: 'a topic forgets what no queue saw',
+    file: 'core/topic/publish.js',
+    find: 'topic.addToWindow(turn, sequence, kept, digests);',
+    replace: 'if (topic.subscriptions.size > 0) topic.addToWindow(turn, sequence, kept, digests);',
+  },
+  {
+    name: 'the hash of a publication is of its envelope, attributes included',
+    file: 'core/topic/publish.js',
+    find: 'entry.deduplicationId ?? sha256Hex(text)',
+    replace: 'entry.deduplicationId ?? sha256Hex(text + JSON.stringify(attributes))',
+  },
+  {
+    name: 'one bad entry of a batch of publications fails alone',
+    file: 'core/topic/publish.js',
+    find: 'if (!publication.ok)\n            return publication;',
+    replace: 'if (!publication.ok)\n            continue;',
+  },
+  {
+    name: 'the window of a topic is a millisecond too long',
+    file: 'core/topic/topic.js',
+    find: 'Number.POSITIVE_INFINITY) <= acceptedBefore',
+    replace: 'Number.POSITIVE_INFINITY) < acceptedBefore',
+  },
+  {
+    name: 'a replaying subscription also gets what is published',
+    file: 'core/topic/subscription.js',
+    find: 'if (!isConfirmed || this.isReplaying)',
+    replace: 'if (!isConfirmed)',
+  },
+  {
+    name: 'a subscription is not paused behind the end of its replay',
+    file: 'core/topic/subscription.js',
+    find: 'return replay === undefined || replay.until === undefined;',
+    replace: 'return true;',
+  },
+  {
+    name: 'a failed delivery ends the fan-out',
+    file: 'core/topic/fan-out.js',
+    find: 'if (subscription.isLive)',
+    replace:
+      "if (turn.events.some(({ type }) => type === 'delivery-failed')) break;\n        if (subscription.isLive)",
+  },
+  {
+    name: 'a Deny in a policy is overlooked',
+    file: 'core/policy.js',
+    find: "effects.includes('Allow') && !effects.includes('Deny')",
+    replace: "effects.includes('Allow')",
+  },
+  {
+    name: 'a missing attribute is anything but',
+    file: 'core/topic/filter-policy/filter-policy.js',
+    find: 'values.some(condition.test)',
+    replace: 'values.every(condition.test)',
+  },
+  {
+    name: 'a report of an earlier call counts',
+    file: 'core/topic/post.js',
+    find: 'if (post === undefined || post.attempt.attempts !== command.attempt)',
+    replace: 'if (post === undefined)',
+  },
+  {
     name: 'a delete forgets the deduplication ids',
     file: 'core/queue/acknowledge.js',
     find: 'queue.removeMessage(turn, row);',
@@ -27,7 +88,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a changed scope forgets what was filed under the old one',
-    file: 'core/queue/deduplication-window.js',
+    file: 'core/deduplication-window.js',
     find: 'this.#index.insert(this.#hashOfRow(row), row);\n        }',
     replace: '}',
   },
@@ -179,7 +240,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'contents of a purged queue stay for ever',
-    file: 'storage/local/lmdb/lmdb-entries.js',
+    file: 'storage/local/lmdb/places.js',
     find: 'this.#givenUp.push(contents);',
     replace: '',
   },

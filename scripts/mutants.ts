@@ -25,6 +25,7 @@ import { type Mutant, mutants } from './mutant-list.ts';
 const engineSuites = [
   { folder: 'simulation', isSeeded: true },
   { folder: 'core', isSeeded: false },
+  { folder: 'core/topic', isSeeded: false },
 ];
 const storeSuites = [
   { folder: 'storage', isSeeded: false },

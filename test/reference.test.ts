@@ -1,5 +1,5 @@
 // The reference pages about the code: docs/reference/errors.md has a row for every refusal with its
-// exact text, and docs/reference/semantics.md names, rule by rule, the tests that hold it.
+// exact text, and docs/reference/semantics.md and semantics-sns.md name, rule by rule, the tests that hold it.
 //
 // A test of the engine belongs to a rule by the end of its title: "… (11.11)" or "… (11.12, 17.4)".
 // Page and titles are read into lines of one form, "rule, file, title", and must be the same lines.
@@ -10,7 +10,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { errors } from '#broker/core/errors.js';
 
-const testFolder = 'packages/broker/test/core';
+/** Queues and topics have pages of their own, with numbers of their own. */
+const pages = [
+  { page: 'docs/reference/semantics.md', testFolder: 'packages/broker/test/core' },
+  { page: 'docs/reference/semantics-sns.md', testFolder: 'packages/broker/test/core/topic' },
+];
 
 describe('every refusal has its row in errors.md', () => {
   test('a row is read as code, shape and text, with its bars unescaped', () => {
@@ -25,7 +29,7 @@ describe('every refusal has its row in errors.md', () => {
   });
 });
 
-describe('every rule in semantics.md names the tests that hold it', () => {
+describe('every rule names the tests that hold it', () => {
   const page = [
     '| rule | what OnceMQ does | held by |',
     '| --- | --- | --- |',
@@ -58,8 +62,12 @@ describe('every rule in semantics.md names the tests that hold it', () => {
     ]);
   });
 
-  test('page and tests agree', () => {
-    const onPage = linesOfPage(readFileSync('docs/reference/semantics.md', 'utf8'));
+  for (const { page, testFolder } of pages) agreement(page, testFolder);
+});
+
+function agreement(page: string, testFolder: string): void {
+  test(`${page} and tests agree`, () => {
+    const onPage = linesOfPage(readFileSync(page, 'utf8'));
     const inTests = readdirSync(testFolder)
       .filter((name) => name.endsWith('.test.ts'))
       .flatMap((name) => {
@@ -70,13 +78,13 @@ describe('every rule in semantics.md names the tests that hold it', () => {
     assert.deepEqual(missing(inTests, onPage), [], 'a test, and not named on the page');
   });
 
-  test('no rule stands without a test', () => {
-    const source = readFileSync('docs/reference/semantics.md', 'utf8');
+  test(`no rule of ${page} stands without a test`, () => {
+    const source = readFileSync(page, 'utf8');
     const held = new Set(linesOfPage(source).map((line) => line.split(', ')[0]));
     const rules = rowsOf(source, ruleForm).map(([rule]) => rule as string);
     assert.deepEqual(missing(rules, [...held] as string[]), []);
   });
-});
+}
 
 const ruleForm = /^(\d+(\.\d+[a-f]?)?|O\d+)$/;
 const suffixForm = / \(((?:\d+(?:\.\d+[a-f]?)?|O\d+)(?:, (?:\d+(?:\.\d+[a-f]?)?|O\d+))*)\)$/;

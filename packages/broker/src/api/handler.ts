@@ -9,13 +9,16 @@
 import type { ErrorDetail } from '../core/errors.ts';
 import { type Backend, Unavailable } from '../storage/backend.ts';
 import type { Action, Call } from './actions/action.ts';
+import { snsActionFunctions } from './actions/sns/table.ts';
 import { sqsActionFunctions } from './actions/sqs/table.ts';
-import { fault, type ProtocolCode } from './protocol/error-codes.ts';
+import { type Fault, fault, type ProtocolCode } from './protocol/error-codes.ts';
 import { jsonForm } from './protocol/json.ts';
 import { queryForm } from './protocol/query.ts';
 import { queryJsonForm } from './protocol/query-json.ts';
-import type { NamedAction, WireForm } from './protocol/wire-form.ts';
+import type { NamedAction, Service, WireForm } from './protocol/wire-form.ts';
 import type { ApiRequest, ApiResponse } from './request.ts';
+import type { ActionShape } from './shapes/shape.ts';
+import { snsActions } from './shapes/sns.ts';
 import { sqsActions } from './shapes/sqs.ts';
 
 export type { ApiRequest, ApiResponse };
@@ -52,23 +55,35 @@ interface RunnableAction extends NamedAction {
   readonly run: Action;
 }
 
-const actions: ReadonlyMap<string, RunnableAction> = new Map(
-  Object.entries(sqsActions).map(([name, shape]) => {
-    const run = sqsActionFunctions[name];
+function tableOf(
+  service: Service,
+  shapes: Readonly<Record<string, ActionShape>>,
+  functions: Readonly<Record<string, Action>>,
+): ReadonlyMap<string, RunnableAction> {
+  const rows = Object.entries(shapes).map(([name, shape]): [string, RunnableAction] => {
+    const run = functions[name];
     if (run === undefined) throw new Error(`The action ${name} has a shape and no function.`);
-    return [name, { name, shape, run }];
-  }),
-);
+    return [name, { name, service, shape, run }];
+  });
+  return new Map(rows);
+}
+
+const actions: Readonly<Record<Service, ReadonlyMap<string, RunnableAction>>> = {
+  sqs: tableOf('sqs', sqsActions, sqsActionFunctions),
+  sns: tableOf('sns', snsActions, snsActionFunctions),
+};
 
 async function handle(request: ApiRequest, options: ApiOptions): Promise<ApiResponse> {
   const { requestId } = request;
   const form = formOf(request.headers);
+  let service: Service = 'sqs';
   try {
     const read = form.read(request, actions);
     if (!read.ok) return form.fail(read, requestId);
     const { action, input } = read;
+    service = action.service;
     const answer = await action.run(input, new RequestCall(request, options));
-    if (!answer.ok) return form.fail(answer, requestId);
+    if (!answer.ok) return form.fail(toldBy(service, answer), requestId);
     const response = form.answer(action, answer.output ?? noOutput, requestId);
     const { duplicateOf = [] } = answer;
     return duplicateOf.length === 0 ? response : withOriginals(response, duplicateOf);
@@ -77,8 +92,12 @@ async function handle(request: ApiRequest, options: ApiOptions): Promise<ApiResp
       return form.fail(fault('service-unavailable', { reason: error.message }), requestId);
     }
     options.onError?.(error);
-    return form.fail(fault('internal-failure'), requestId);
+    return form.fail(toldBy(service, fault('internal-failure')), requestId);
   }
+}
+
+function toldBy(service: Service, problem: Fault): Fault {
+  return service === 'sns' ? { ...problem, service } : problem;
 }
 
 const noOutput = {};

@@ -8,12 +8,14 @@ import { ConfigError } from '../server/config.ts';
 import { backup, backupUsage, check, checkUsage } from './data.ts';
 import { queueCommand, queueUsage } from './queue.ts';
 import { serve, serveUsage } from './serve.ts';
+import { topicCommand, topicUsage } from './topic.ts';
 import { UsageError } from './usage.ts';
 
 const usage = `Usage: oncemq COMMAND
 
   serve     run the server
   queue     look at queues of a running server, purge and redrive them
+  topic     look at topics of a running server
   backup    copy the data of a running or stopped server
   check     verify the data of a stopped server
 
@@ -28,6 +30,7 @@ interface CliCommand {
 const commands: Readonly<Record<string, CliCommand>> = {
   serve: { run: serve, usage: serveUsage },
   queue: { run: queueCommand, usage: () => queueUsage },
+  topic: { run: topicCommand, usage: () => topicUsage },
   backup: { run: backup, usage: () => backupUsage },
   check: { run: check, usage: () => checkUsage },
 };

@@ -6,6 +6,7 @@
 import { Remote } from './remote.ts';
 import { table } from './table.ts';
 import { readArguments, UsageError } from './usage.ts';
+import { type ExplainAnswer, queryOf, tellWindow } from './window-text.ts';
 
 export const queueUsage = `Usage: oncemq queue COMMAND [--url URL] [--json]
 
@@ -123,16 +124,6 @@ async function peek(
   });
 }
 
-interface ExplainedEntry {
-  id: string;
-  source: string;
-  groupId: string;
-  original: { messageId: string; sentAt: number };
-  ageSeconds: number;
-  expiresInSeconds: number;
-  suppressed: { at: number; matchedBy: string; differed: string[] }[];
-}
-
 async function explain(
   remote: Remote,
   words: readonly string[],
@@ -142,30 +133,8 @@ async function explain(
   const name = nameOf(words);
   const id = words[1];
   const query = queryOf(id === undefined ? flags : { ...flags, id });
-  const answer = await remote.inspect<{ entry?: ExplainedEntry; entries?: ExplainedEntry[] }>(
-    `queues/${name}/dedup${query}`,
-  );
-  print(answer, () => {
-    const entries = answer.entries ?? (answer.entry === undefined ? [] : [answer.entry]);
-    return entries.length === 0 ? 'The window is empty.' : entries.map(tellEntry).join('\n\n');
-  });
-}
-
-function tellEntry(entry: ExplainedEntry): string {
-  const { id, source, original, ageSeconds, expiresInSeconds, suppressed, groupId } = entry;
-  const origin = source === 'content' ? 'the SHA-256 of the body' : 'given by the sender';
-  const lines = [
-    `id         ${id}  (${origin})`,
-    `original   ${original.messageId}, group ${groupId}, sent ${new Date(original.sentAt).toISOString()}`,
-    `window     ${ageSeconds} s old, closes in ${expiresInSeconds} s`,
-  ];
-  for (const { at, differed, matchedBy } of suppressed) {
-    const difference =
-      differed.length === 0 ? 'the same in all' : `differed in ${differed.join(' and ')}`;
-    lines.push(`suppressed ${new Date(at).toISOString()}, by ${matchedBy}, ${difference}`);
-  }
-  if (suppressed.length === 0) lines.push('suppressed nothing so far');
-  return lines.join('\n');
+  const answer = await remote.inspect<ExplainAnswer>(`queues/${name}/dedup${query}`);
+  print(answer, () => tellWindow(answer, 'body'));
 }
 
 async function purge(
@@ -215,11 +184,6 @@ function nameOf(words: readonly string[]): string {
   const name = words[0];
   if (name === undefined) throw new UsageError(`Which queue?\n\n${queueUsage}`);
   return encodeURIComponent(name);
-}
-
-function queryOf(flags: Flags): string {
-  const asked = Object.entries(flags).filter(([name]) => ['id', 'group', 'limit'].includes(name));
-  return asked.length === 0 ? '' : `?${new URLSearchParams(asked).toString()}`;
 }
 
 function oneLine(text: string, lengthMax: number): string {

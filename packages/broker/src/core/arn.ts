@@ -1,6 +1,6 @@
 /**
- * Queue ARNs (rule 1.3). One engine serves one account in one region, so an ARN names one of its queues or nothing
- * it knows.
+ * ARNs of queues and topics (rule 1.3). One engine serves one account in one region, so an ARN names one of its queues or
+ * topics, or nothing it knows.
  */
 
 export interface Realm {
@@ -20,4 +20,8 @@ export function queueOfArn(realm: Realm, arn: string): string | undefined {
 
 export function isArn(text: string): boolean {
   return /^arn:[^:]+:[^:]+:[^:]*:[^:]*:.+$/.test(text);
+}
+
+export function topicArn(realm: Realm, name: string): string {
+  return `arn:aws:sns:${realm.region}:${realm.account}:${name}`;
 }

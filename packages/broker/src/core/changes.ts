@@ -1,14 +1,15 @@
 /**
- * What a command changed, as keyed puts and deletes: the whole truth about a queue. Whoever keeps these entries can
- * load an engine that behaves identically from there on, and an engine that absorbs another's changes stays equal
- * to it. A key is (kind, queue, id); `value: null` deletes it. A `cleared` change deletes every key of a range, so
- * that purging a million messages is one change.
+ * What a command changed, as keyed puts and deletes: the whole truth about a queue or topic. Whoever keeps these
+ * entries can load an engine that behaves identically from there on, and an engine that absorbs another's changes stays
+ * equal to it. A key is (kind, queue or topic, id); `value: null` deletes it. A `cleared` change deletes every key of a
+ * range, so that purging a million messages is one change.
  *
  * Bodies pass through here and are not held by the engine: a message's content is kept under its key, and a message
  * that moves to another queue says where its content stands (`from`) instead of carrying it. A store resolves `from`
  * against what was kept before this change; the delete of the old key always comes later in the same list.
  *
- * Numbers called sequence, stamp and receipt are all drawn from the queue's one counter, so they also order events.
+ * Numbers called sequence, stamp and receipt are all drawn from the queue's one counter, so they also order events. A
+ * topic has such a counter too, and one publish is one list of changes: the topic's and those of every queue it reaches.
  */
 
 /** One attribute of a message, as checked: `value` is text for String and Number, bytes for Binary. */
@@ -131,7 +132,149 @@ export interface KeptQueue {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-export type Change =
+export interface KeptTopic {
+  readonly createdAt: number;
+  /** What a FIFO topic's message ids follow from. */
+  readonly secret: string;
+  /** Every attribute that was set, in Amazon's spelling. */
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly dataProtectionPolicy?: string | undefined;
+  /** When the archive that the topic has now was begun. */
+  readonly archivedSince?: number | undefined;
+  /** How many subscriptions were taken away so far. */
+  readonly unsubscribed: number;
+}
+
+export type ReplayStatus = 'In progress' | 'Completed' | 'Failed';
+
+/** A subscription that is being sent archived publications, or has been. */
+export interface KeptReplay {
+  /** Tells this replay from others of the subscription. */
+  readonly stamp: number;
+  /** Publications from here on, by the time at which they were published. */
+  readonly from: number;
+  /** The last time that counts; without one the replay goes over into normal delivery. */
+  readonly until?: number | undefined;
+  /** Archived publications up to this sequence are done with. */
+  readonly after: number;
+  readonly status: ReplayStatus;
+}
+
+export interface KeptSubscription {
+  /** Rises with every subscription of the topic: deliveries and lists go in this order. */
+  readonly stamp: number;
+  readonly createdAt: number;
+  readonly protocol: 'sqs' | 'http' | 'https';
+  readonly endpoint: string;
+  /** Every attribute that was set, in Amazon's spelling. */
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly isConfirmed: boolean;
+  /** Whether Unsubscribe needs credentials, as who confirmed it said. */
+  readonly isAuthenticated: boolean;
+  /** What an HTTP endpoint confirms with. */
+  readonly token?: string | undefined;
+  readonly replay?: KeptReplay | undefined;
+}
+
+/** A published message: what an archive and deliveries that have not succeeded yet keep of it. */
+export interface Publication {
+  readonly messageId: string;
+  /** On a FIFO topic. */
+  readonly sequence?: number | undefined;
+  readonly publishedAt: number;
+  readonly message: string;
+  /** Texts for one protocol, instead of `message` (MessageStructure json). */
+  readonly messageFor?: Readonly<Record<string, string>> | undefined;
+  readonly subject?: string | undefined;
+  readonly attributes: readonly MessageAttribute[];
+  readonly groupId?: string | undefined;
+  readonly deduplicationId?: string | undefined;
+  readonly traceHeader?: string | undefined;
+  /** Scheme and host that the publisher used: links in the envelope start with it. */
+  readonly baseUrl: string;
+}
+
+/** What is to be posted to an HTTP endpoint. Stays as it is; how far it got is its `post-attempt`. */
+export interface KeptPost {
+  readonly subscription: string;
+  /** A notification's publication; without one, the request to confirm the subscription. */
+  readonly publication?: Publication | undefined;
+  /** Scheme and host of the links in a request to confirm. */
+  readonly baseUrl: string;
+}
+
+export interface KeptPostAttempt {
+  /** Calls begun so far. */
+  readonly attempts: number;
+  /** When the next one is due; while a call is under way, when it is taken for lost. */
+  readonly dueAt: number;
+  /** What came of the last call; undefined while it is under way. */
+  readonly failure?: string | undefined;
+}
+
+export type Change = QueueChange | TopicChange;
+
+/** Every kind of entry under a topic's name. */
+export type TopicChange =
+  | { readonly kind: 'topic'; readonly topic: string; readonly value: KeptTopic }
+  /** The topic is gone, with everything under its name. */
+  | { readonly kind: 'topic'; readonly topic: string; readonly value: null }
+  | { readonly kind: 'topic-counter'; readonly topic: string; readonly value: number }
+  /** By the last part of the subscription's ARN, a UUID. */
+  | {
+      readonly kind: 'subscription';
+      readonly topic: string;
+      readonly id: string;
+      readonly value: KeptSubscription | null;
+    }
+  /** By sequence, like a queue's. */
+  | {
+      readonly kind: 'topic-window';
+      readonly topic: string;
+      readonly id: number;
+      readonly value: KeptWindowEntry | null;
+      readonly digests?: WindowDigests;
+    }
+  /** By sequence. */
+  | {
+      readonly kind: 'archived';
+      readonly topic: string;
+      readonly id: number;
+      readonly value: Publication | null;
+    }
+  /** By a number of the topic's counter; its attempt has the same. */
+  | {
+      readonly kind: 'post';
+      readonly topic: string;
+      readonly id: number;
+      readonly value: KeptPost | null;
+    }
+  | {
+      readonly kind: 'post-attempt';
+      readonly topic: string;
+      readonly id: number;
+      readonly value: KeptPostAttempt | null;
+    }
+  /** All window entries of the topic, or its whole archive. */
+  | {
+      readonly kind: 'topic-cleared';
+      readonly topic: string;
+      readonly what: 'window' | 'archive';
+    };
+
+/** The queue or topic that a change belongs to, as `Engine.touches` and `drop` name it. */
+export function placeOf(change: Change): string {
+  return 'queue' in change ? change.queue : topicPlace(change.topic);
+}
+
+/** No queue's name has a slash. */
+export function topicPlace(topic: string): string {
+  return `topic/${topic}`;
+}
+
+/** Every kind of entry under a queue's name. */
+export type QueueChange =
   | { readonly kind: 'queue'; readonly queue: string; readonly value: KeptQueue }
   /** The queue is gone, with everything under its name. */
   | { readonly kind: 'queue'; readonly queue: string; readonly value: null }

@@ -9,6 +9,7 @@
 
 import type { DeduplicationSource, MoveTaskStatus } from './changes.ts';
 import type { Refusal } from './errors.ts';
+import type { DuePost, DueReplay, TopicCommand, TopicOutcomes } from './topic/commands.ts';
 
 /** A message attribute as it came in. */
 export interface AttributeInput {
@@ -45,7 +46,9 @@ export interface VisibilityEntry {
 
 export type Attributes = Readonly<Record<string, string>>;
 
-export type Command =
+export type Command = QueueCommand | TopicCommand;
+
+export type QueueCommand =
   | {
       readonly type: 'create-queue';
       readonly queue?: string | undefined;
@@ -236,7 +239,7 @@ interface Names {
   readonly next: string | undefined;
 }
 
-interface Outcomes {
+interface Outcomes extends TopicOutcomes {
   'create-queue': { readonly ok: true; readonly queue: string };
   'delete-queue': Done;
   'find-queue': { readonly ok: true; readonly queue: string };
@@ -268,7 +271,13 @@ interface Outcomes {
   'peek-messages': { readonly ok: true; readonly messages: readonly PeekedMessage[] };
   explain: { readonly ok: true; readonly entries: readonly ExplainedEntry[] };
   'forget-window': { readonly ok: true; readonly entries: number };
-  tick: Done;
+  tick: {
+    readonly ok: true;
+    /** Calls of HTTP endpoints to be made now, each answered by a `report-post`. */
+    readonly posts: readonly DuePost[];
+    /** Archived publications to be read now, each answered by a `replay`. */
+    readonly replays: readonly DueReplay[];
+  };
 }
 
 export type Outcome<T extends Command['type'] = Command['type']> = Outcomes[T] | Refusal;

@@ -4,15 +4,16 @@
  * ids give the same answers, byte for byte.
  *
  * State is its changes. `absorb` brings an engine into the very state in which applying the commands would have;
- * feeding it all kept entries loads one; `drop` forgets a single queue. `touches` says before a command which queues
- * it may read the contents of, or change. The catalogue of queues and their settings counts as at hand everywhere.
+ * feeding it all kept entries loads one; `drop` forgets a single queue or topic. `touches` says before a command which
+ * queues and topics it may read the contents of, or change. Which there are, and their settings and subscriptions, counts
+ * as at hand everywhere.
  */
 
 import { Agenda } from './agenda.ts';
 import type { Realm } from './arn.ts';
 import { Catalogue } from './catalogue.ts';
-import type { Change } from './changes.ts';
-import type { Command, Outcome } from './commands.ts';
+import { type Change, placeOf, type QueueChange, topicPlace } from './changes.ts';
+import type { QueueCommand as AnyQueueCommand, Command, Outcome } from './commands.ts';
 import { refuse } from './errors.ts';
 import type { Event } from './events.ts';
 import { type Limits, strictLimits } from './limits.ts';
@@ -33,6 +34,12 @@ import type { Queue } from './queue/queue.ts';
 import { receive } from './queue/receive.ts';
 import { send } from './queue/send.ts';
 import { tagQueue, untagQueue } from './queue/tags.ts';
+import { type DuePost, type DueReplay, isTopicCommand } from './topic/commands.ts';
+import type { Signer } from './topic/envelope.ts';
+import { duePosts } from './topic/post.ts';
+import { dueReplays } from './topic/replay.ts';
+import type { Topic } from './topic/topic.ts';
+import { Topics } from './topic/topics.ts';
 import { type Context, Turn } from './turn.ts';
 
 export type { Context, Ids } from './turn.ts';
@@ -46,6 +53,10 @@ export interface EngineOptions {
   readonly limits?: Limits;
   /** What FIFO queues are created with that do not say. Default aws. */
   readonly profile?: Profile;
+  /** Whether a queue's policy must allow a topic to send to it. Default false. */
+  readonly arePoliciesEnforced?: boolean;
+  /** Signs what standard topics send; without one it is not signed. */
+  readonly signer?: Signer | undefined;
 }
 
 export interface Applied<T extends Command['type']> {
@@ -54,12 +65,16 @@ export interface Applied<T extends Command['type']> {
   readonly events: readonly Event[];
 }
 
-type QueueCommand = Extract<Command, { readonly queue: string }>;
+type QueueCommand = Extract<AnyQueueCommand, { readonly queue: string }>;
+
+const topicPrefix = topicPlace('');
 
 export class Engine {
   readonly #realm: Realm;
   readonly #limits: Limits;
   readonly #catalogue: Catalogue;
+  readonly #topics: Topics;
+  /** By place: queues and topics. */
   readonly #agenda: Agenda = new Agenda();
   readonly #neighbours: Neighbours;
 
@@ -69,6 +84,12 @@ export class Engine {
     this.#realm = { region, account };
     this.#limits = limits;
     this.#catalogue = new Catalogue(this.#realm, limits, profile);
+    this.#topics = new Topics(this.#realm, {
+      realm: this.#realm,
+      queue: (name) => this.#catalogue.get(name),
+      arePoliciesEnforced: options.arePoliciesEnforced ?? false,
+      signer: options.signer,
+    });
     this.#neighbours = {
       queueOf: (arn) => this.#catalogue.queueOf(arn),
       hasDeadLetterQueue: (arn) =>
@@ -91,8 +112,9 @@ export class Engine {
     return due === undefined || free === undefined ? (due ?? free) : Math.min(due, free);
   }
 
-  /** The queues that the command may read the contents of, or change, if it is applied now. */
+  /** The queues and topics (`placeOf`) that the command may read the contents of, or change, if it is applied now. */
   touches(command: Command, now: number): readonly string[] {
+    if (isTopicCommand(command)) return this.#topics.touches(command);
     switch (command.type) {
       case 'tick':
         return this.#touchedByTick(now);
@@ -118,20 +140,26 @@ export class Engine {
   absorb(changes: Iterable<Change>, now: number): void {
     const touched = new Set<string>();
     for (const change of changes) {
-      this.#absorbOne(change, now);
-      touched.add(change.queue);
+      if ('topic' in change) this.#topics.absorb(change);
+      else this.#absorbOne(change, now);
+      touched.add(placeOf(change));
     }
-    for (const name of touched) this.#reschedule(name);
+    for (const place of touched) this.#reschedule(place);
   }
 
-  /** Forgets one queue's state; nothing is changed, and its kept entries load it again. */
-  drop(queue: string): void {
-    this.#catalogue.remove(queue);
-    this.#catalogue.takeName(queue, null);
-    this.#reschedule(queue);
+  /** Forgets the state of one queue or topic; nothing is changed, and its kept entries load it again. */
+  drop(place: string): void {
+    if (isTopic(place)) {
+      this.#topics.remove(topicIn(place));
+    } else {
+      this.#catalogue.remove(place);
+      this.#catalogue.takeName(place, null);
+    }
+    this.#reschedule(place);
   }
 
   #run(command: Command, turn: Turn): Outcome {
+    if (isTopicCommand(command)) return this.#topics.run(command, turn);
     switch (command.type) {
       case 'create-queue':
         return this.#catalogue.create(command, turn);
@@ -200,19 +228,29 @@ export class Engine {
   }
 
   #tick(turn: Turn): Outcome<'tick'> {
-    for (const name of this.#agenda.dueBy(turn.now)) {
-      const queue = this.#catalogue.get(name) as Queue;
+    const posts: DuePost[] = [];
+    const replays: DueReplay[] = [];
+    for (const place of this.#agenda.dueBy(turn.now)) {
+      if (isTopic(place)) {
+        const topic = this.#topics.get(topicIn(place)) as Topic;
+        topic.advance(turn);
+        posts.push(...duePosts(topic, turn));
+        replays.push(...dueReplays(topic, turn));
+        continue;
+      }
+      const queue = this.#catalogue.get(place) as Queue;
       queue.advance(turn);
       progressMoveTask(queue, this.#neighbours, turn);
     }
     this.#catalogue.freeNames(turn);
-    return { ok: true };
+    return { ok: true, posts, replays };
   }
 
   #touchedByTick(now: number): string[] {
     const names = new Set<string>(this.#catalogue.freedBy(now));
     for (const name of this.#agenda.dueBy(now)) {
       names.add(name);
+      if (isTopic(name)) continue;
       for (const arn of destinationsOf(this.#catalogue.get(name) as Queue)) {
         const destination = this.#catalogue.queueOf(arn);
         if (destination !== undefined) names.add(destination.name);
@@ -227,13 +265,18 @@ export class Engine {
       if (this.#catalogue.get(queue.name) === queue) queue.keepCounter(turn);
       this.#reschedule(queue.name);
     }
+    for (const topic of turn.touchedTopics) {
+      if (this.#topics.get(topic.name) === topic) topic.keepCounter(turn);
+      this.#reschedule(topicPlace(topic.name));
+    }
   }
 
-  #reschedule(name: string): void {
-    this.#agenda.set(name, this.#catalogue.get(name)?.nextDueAt());
+  #reschedule(place: string): void {
+    const owner = isTopic(place) ? this.#topics.get(topicIn(place)) : this.#catalogue.get(place);
+    this.#agenda.set(place, owner?.nextDueAt());
   }
 
-  #absorbOne(change: Change, now: number): void {
+  #absorbOne(change: QueueChange, now: number): void {
     const queue = this.#catalogue.get(change.queue);
     if (change.kind === 'name') this.#catalogue.takeName(change.queue, change.value);
     else if (queue !== undefined && !(change.kind === 'queue' && change.value === null)) {
@@ -261,4 +304,12 @@ export class Engine {
     for (const queue of this.#catalogue.all()) if (test(queue)) return true;
     return false;
   }
+}
+
+function isTopic(place: string): boolean {
+  return place.startsWith(topicPrefix);
+}
+
+function topicIn(place: string): string {
+  return place.slice(topicPrefix.length);
 }

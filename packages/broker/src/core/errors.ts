@@ -6,8 +6,12 @@
  * The shapes' query codes, HTTP statuses and wire forms are not core's: `api/protocol` has them.
  */
 
+import { type TopicErrorShape, topicErrors } from './topic/errors.ts';
+
 /** Amazon's error shapes, by the name that its service model gives them. */
-export type ErrorShape =
+export type ErrorShape = QueueErrorShape | TopicErrorShape;
+
+type QueueErrorShape =
   | 'QueueDoesNotExist'
   | 'QueueNameExists'
   | 'QueueDeletedRecently'
@@ -28,7 +32,7 @@ export type ErrorShape =
   | 'BatchRequestTooLong';
 
 /** For each code its shape and its text, in which `{word}` stands for the detail of that name. */
-export const errors = {
+const queueErrors = {
   // Queues: names and life (5.2–5.6).
   'queue-missing': ['QueueDoesNotExist', 'The specified queue does not exist.'],
   'queue-exists': [
@@ -342,6 +346,9 @@ export const errors = {
   'task-unknown': ['ResourceNotFound', 'Task does not exist.'],
   'task-not-active': ['InvalidParameterValue', 'Only active tasks can be cancelled.'],
 } as const;
+
+/** All of them: those of queues above, those of topics in their own file. */
+export const errors: typeof queueErrors & typeof topicErrors = { ...queueErrors, ...topicErrors };
 
 export type ErrorCode = keyof typeof errors;
 

@@ -1,10 +1,10 @@
 /**
  * What happened, for people and telemetry: one typed stream with four readers to come (metrics, provenance ledger,
  * the explain call, the console). Events decide nothing and are not kept. Without a
- * reader only `duplicate` is made: that a send was suppressed is never left unsaid.
+ * reader only duplicates and failed deliveries are made: that a message was suppressed or lost is never left unsaid.
  */
 
-import type { DeduplicationSource, MoveTaskStatus } from './changes.ts';
+import type { DeduplicationSource, MoveTaskStatus, ReplayStatus } from './changes.ts';
 
 interface Happened {
   readonly at: number;
@@ -23,8 +23,17 @@ export interface Difference {
   readonly group: boolean;
 }
 
-export interface DuplicateEvent extends Happened {
+/** A send to a queue that was suppressed. */
+export interface DuplicateEvent extends Happened, Suppressed {
   readonly type: 'duplicate';
+}
+
+/** A publication that a topic suppressed; `scope` is `queue` for the whole topic. */
+export interface DuplicatePublicationEvent extends TopicHappened, Suppressed {
+  readonly type: 'duplicate-publication';
+}
+
+export interface Suppressed {
   readonly deduplicationId: string;
   readonly groupId: string;
   /** Where this send's id came from. */
@@ -44,7 +53,69 @@ export interface DuplicateEvent extends Happened {
   readonly differed: Difference;
 }
 
-export type Event =
+interface TopicHappened {
+  readonly at: number;
+  readonly topic: string;
+}
+
+interface SubscriptionEvent extends TopicHappened {
+  /** The last part of the subscription's ARN. */
+  readonly subscription: string;
+}
+
+interface PublicationEvent extends SubscriptionEvent {
+  /** The id that the topic gave the publication. */
+  readonly messageId: string;
+}
+
+export interface DeliveryFailedEvent extends PublicationEvent {
+  readonly type: 'delivery-failed';
+  readonly endpoint: string;
+  /** Why it was given up. */
+  readonly reason: string;
+  /** The dead-letter queue that has it now; undefined if it is lost. */
+  readonly deadLetterQueue: string | undefined;
+}
+
+export type TopicEvent =
+  | (TopicHappened & { readonly type: 'topic-created' | 'topic-deleted' | 'topic-changed' })
+  | (TopicHappened & { readonly type: 'topic-window-forgotten'; readonly entries: number })
+  | (SubscriptionEvent & {
+      readonly type: 'subscribed' | 'subscription-confirmed' | 'unsubscribed';
+      readonly endpoint: string;
+    })
+  | (TopicHappened & {
+      readonly type: 'published';
+      readonly messageId: string;
+      readonly sequence: number | undefined;
+      readonly groupId: string | undefined;
+      readonly deduplicationId: string | undefined;
+    })
+  | DuplicatePublicationEvent
+  /** The subscription's filter policy does not let it through. */
+  | (PublicationEvent & { readonly type: 'filtered-out' })
+  /** A queue has it; `isDuplicate` if the queue's own window suppressed it. */
+  | (PublicationEvent & {
+      readonly type: 'fanned-out';
+      readonly queue: string;
+      readonly queueMessageId: string;
+      readonly isDuplicate: boolean;
+    })
+  /** An HTTP endpoint has it. */
+  | (PublicationEvent & { readonly type: 'posted'; readonly attempts: number })
+  /** An HTTP endpoint was called in vain and will be called again. */
+  | (PublicationEvent & {
+      readonly type: 'post-failed';
+      readonly attempts: number;
+      readonly reason: string;
+      readonly retryAt: number;
+    })
+  | DeliveryFailedEvent
+  | (SubscriptionEvent & { readonly type: 'replay'; readonly status: ReplayStatus });
+
+export type Event = QueueEvent | TopicEvent;
+
+export type QueueEvent =
   | (Happened & { readonly type: 'queue-created' | 'queue-deleted' | 'queue-changed' })
   | (Happened & { readonly type: 'queue-purged'; readonly messages: number })
   | (Happened & { readonly type: 'window-forgotten'; readonly entries: number })

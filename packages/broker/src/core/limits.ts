@@ -1,5 +1,5 @@
 /**
- * Every number that Amazon documents for SQS, and the few that are ours. One place, so that a changed quota is
+ * Every number that Amazon documents for SQS and SNS, and the few that are ours. One place, so that a changed quota is
  * one edit, and so that a test names the limit it is about.
  *
  * `strictLimits` is what the service does. `relaxedLimits` drops the two waits that only get in the way of test
@@ -74,3 +74,38 @@ export const policyPrincipalsMax = 50;
  * single command grows without bound. The rest is due at once and follows in the next command.
  */
 export const movesPerCommandMax = 100;
+
+/** Topics. */
+export const topicNameLengthMax = 256;
+export const topicsMax = 100_000;
+export const fifoTopicsMax = 1_000;
+export const topicPageSize = 100;
+export const topicTagsMax = 50;
+export const displayNameLengthMax = 100;
+export const topicWindowMs = 300_000;
+export const archiveDaysMax = 365;
+
+/** Subscriptions. Amazon's quota of 200 filter policies a topic is not imitated, that of the account is. */
+export const subscriptionsMax = 12_500_000;
+export const fifoSubscriptionsMax = 100;
+export const filterPoliciesMax = 10_000;
+export const confirmationMs = 172_800_000;
+export const endpointLengthMax = 2_048;
+
+/** One publication. Sizes are bytes of UTF-8. */
+export const publicationSizeBytesDefault = 262_144;
+export const publicationSizeBytesMax = 1_048_576;
+export const largePublicationSubscriptionsMax = 100;
+export const subjectLengthMax = 100;
+
+/** Calls of HTTP endpoints: retries, their delays in seconds, and the longest that all of them may take. */
+export const postRetriesMax = 100;
+export const postDelaySecondsMax = 3_600;
+export const postTotalSecondsMax = 3_600;
+
+/** Ours: how long a call may be under way before it is taken for lost. */
+export const postLeaseMs = 60_000;
+/** Ours: how many calls one tick may ask for; how many publications one replay may; how many replays may run. */
+export const postsPerTickMax = 100;
+export const replayedPerCommandMax = 100;
+export const replaysMax = 100;

@@ -15,11 +15,11 @@ export interface Context {
   /** Epoch milliseconds; never less than in an earlier command. */
   readonly now: number;
   readonly ids: Ids;
-  /** Whether anybody reads events; without, none but `duplicate` is made. */
+  /** Whether anybody reads events; without, only those are made that are never left unsaid (events.ts). */
   readonly isObserved?: boolean;
 }
 
-/** A queue, as far as its turn is concerned. */
+/** A queue or topic, as far as its turn is concerned. */
 export interface Touched {
   readonly name: string;
   keepCounter(turn: Turn): void;
@@ -32,7 +32,8 @@ export class Turn {
   readonly changes: Change[] = [];
   readonly events: Event[] = [];
   /** The queues whose state the command may have changed. */
-  readonly touched: Touched[] = [];
+  readonly touched: Set<Touched> = new Set();
+  readonly touchedTopics: Set<Touched> = new Set();
 
   constructor(context: Context) {
     this.now = context.now;
@@ -41,6 +42,10 @@ export class Turn {
   }
 
   touch(queue: Touched): void {
-    if (!this.touched.includes(queue)) this.touched.push(queue);
+    this.touched.add(queue);
+  }
+
+  touchTopic(topic: Touched): void {
+    this.touchedTopics.add(topic);
   }
 }

@@ -5,7 +5,12 @@
  */
 
 import { readFileSync } from 'node:fs';
+import { ConfigError } from './config-error.ts';
 import { nearestName } from './nearest-name.ts';
+import { texts } from './texts.ts';
+import { type TopicConfig, topicsOf } from './topics-at-start.ts';
+
+export { ConfigError } from './config-error.ts';
 
 export interface QueueConfig {
   readonly name: string;
@@ -26,8 +31,12 @@ export interface Config {
   readonly profile: 'aws' | 'yandex';
   readonly limits: 'strict' | 'relaxed';
   readonly log: 'pretty' | 'json' | 'silent';
+  /** Whether a queue's policy must allow a topic to send to it. */
+  readonly arePoliciesEnforced: boolean;
   /** Created at the start if they do not exist. */
   readonly queues: readonly QueueConfig[];
+  /** Created after the queues, with their subscriptions. */
+  readonly topics: readonly TopicConfig[];
 }
 
 export type Storage =
@@ -38,11 +47,6 @@ export type Storage =
       /** What an answer waits for: the disk, or the operating system only. */
       readonly durability: 'fsync' | 'os';
     };
-
-/** The configuration is wrong; the message says where and what to do. */
-export class ConfigError extends Error {
-  override readonly name: string = 'ConfigError';
-}
 
 interface Setting {
   readonly doc: string;
@@ -122,6 +126,9 @@ export const settings: Readonly<Record<string, Setting>> = {
     choices: ['off', 'sigv4'],
     default: 'off',
   },
+  'enforce-policies': {
+    doc: 'topics deliver only to queues whose policy allows it, as on AWS',
+  },
   contract: {
     doc: 'message contract to hold queues to',
     value: 'FILE',
@@ -133,7 +140,7 @@ export const settings: Readonly<Record<string, Setting>> = {
     choices: ['pretty', 'json', 'silent'],
     default: 'pretty',
   },
-  config: { doc: 'JSON file with these settings and queues to create', value: 'FILE' },
+  config: { doc: 'JSON file with these settings, and queues and topics to create', value: 'FILE' },
 };
 
 const names = Object.keys(settings);
@@ -149,7 +156,7 @@ export function readConfig(
   const fromFlags = checkNames(flags, 'flag', (name) => `--${name}`);
   const fromEnvironment = environmentSettings(environment);
   const file = fromFlags['config'] ?? fromEnvironment['config'];
-  const { queues, ...fromFile } = file === undefined ? { queues: [] } : fileSettings(file);
+  const { queues, topics, settings: fromFile } = file === undefined ? noFile : fileSettings(file);
   const given: Record<string, string> = { ...fromFile, ...fromEnvironment, ...fromFlags };
   for (const [name, value] of Object.entries(given)) check(name, value);
   const value = (name: string): string => given[name] ?? (settings[name] as Setting).default ?? '';
@@ -168,7 +175,9 @@ export function readConfig(
     profile,
     limits: value('limits') as Config['limits'],
     log: value('log') as Config['log'],
+    arePoliciesEnforced: given['enforce-policies'] !== undefined,
     queues,
+    topics,
   });
 }
 
@@ -228,10 +237,16 @@ function environmentSettings(
   return checkNames(found, 'variable', spell);
 }
 
-function fileSettings(
-  file: string,
-): Record<string, string> & { readonly queues: readonly QueueConfig[] } {
-  const { queues, ...others } = parseFile(file);
+interface FileSettings {
+  readonly settings: Readonly<Record<string, string>>;
+  readonly queues: readonly QueueConfig[];
+  readonly topics: readonly TopicConfig[];
+}
+
+const noFile: FileSettings = { settings: {}, queues: [], topics: [] };
+
+function fileSettings(file: string): FileSettings {
+  const { queues, topics, ...others } = parseFile(file);
   const found: Record<string, string> = {};
   for (const [key, value] of Object.entries(others)) {
     const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -249,9 +264,11 @@ function fileSettings(
   for (const [name, value] of Object.entries(known)) {
     if (value === 'false' && settings[name]?.value === undefined) delete known[name];
   }
-  return Object.assign(known, {
+  return {
+    settings: known,
     queues: queuesOf(queues ?? [], file),
-  }) as Record<string, string> & { readonly queues: readonly QueueConfig[] };
+    topics: topicsOf(topics ?? [], file),
+  };
 }
 
 function parseFile(file: string): Record<string, unknown> {
@@ -292,18 +309,4 @@ function queuesOf(value: unknown, file: string): QueueConfig[] {
     if (typeof name !== 'string') throw new ConfigError(`${where}: name must be a text.`);
     return { name, attributes: texts(attributes, where), tags: texts(tags, where) };
   });
-}
-
-/** Values may be written as numbers, booleans or, for policies, objects; attributes are texts. */
-function texts(value: unknown, where: string): Record<string, string> {
-  if (value === undefined) return {};
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new ConfigError(`${where}: attributes and tags must be objects.`);
-  }
-  return Object.fromEntries(
-    Object.entries(value).map(([key, entry]) => [
-      key,
-      typeof entry === 'object' ? JSON.stringify(entry) : String(entry),
-    ]),
-  );
 }

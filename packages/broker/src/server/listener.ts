@@ -149,7 +149,7 @@ async function answerInspect(
   call: Call,
   onError: (error: unknown) => void,
 ): Promise<ApiResponse> {
-  const { status, body, allow } = await inspect
+  const { status, body, allow, contentType } = await inspect
     .handle({
       method: call.method,
       path: call.path.slice(inspectPrefix.length),
@@ -159,15 +159,15 @@ async function answerInspect(
     .catch((error: unknown) => {
       onError(error);
       const failure = { code: 'InternalFailure', message: 'The server failed; its log says why.' };
-      return { status: 500, body: { error: failure }, allow: undefined };
+      return { status: 500, body: { error: failure }, allow: undefined, contentType: undefined };
     });
   return {
     status,
     headers: {
-      'Content-Type': 'application/json',
+      'Content-Type': contentType ?? 'application/json',
       ...(allow === undefined ? {} : { Allow: allow }),
     },
-    body: `${JSON.stringify(body)}\n`,
+    body: contentType === undefined ? `${JSON.stringify(body)}\n` : String(body),
   };
 }
 

@@ -31,7 +31,9 @@ export interface ServerOptions {
   readonly limits?: 'strict' | 'relaxed';
   /** Default pretty. */
   readonly log?: 'pretty' | 'json' | 'silent';
-  /** A JSON file with these settings and queues to create. */
+  /** Topics deliver only to queues whose policy allows it. Default false. */
+  readonly enforcePolicies?: boolean;
+  /** A JSON file with these settings, and queues and topics to create. */
   readonly config?: string;
 }
 

@@ -15,6 +15,9 @@ import { type Clock, manualClock, realClock, virtualClock } from './clock.ts';
 import { type Config, ConfigError } from './config.ts';
 import { createListener } from './listener.ts';
 import { createLog, type Log } from './log.ts';
+import { post } from './poster.ts';
+import { type CertifiedSigner, createSigner } from './signer.ts';
+import { createTopics } from './topics-at-start.ts';
 
 export interface Started {
   /** Where it listens: `http://HOST:PORT`. */
@@ -32,6 +35,8 @@ const clocks: Readonly<Record<Config['clock'], () => Clock>> = {
   virtual: virtualClock,
   manual: manualClock,
 };
+
+const signer: CertifiedSigner = createSigner();
 
 export interface StartOptions {
   /** Told now and then while kept records are read, with their number so far. */
@@ -51,9 +56,15 @@ export async function start(config: Config, options: StartOptions = {}): Promise
 
 async function serveFrom(backend: Backend, config: Config, log: Log): Promise<Started> {
   await createQueues(backend, config);
+  await createTopics(backend, config.topics, config.publicUrl ?? urlOf(config, config.port));
   const onError = (error: unknown): void => log.error('a request failed', error);
   const api = createApi({ backend, publicUrl: config.publicUrl, onError });
-  const inspect = createInspect({ backend, version, clock: config.clock });
+  const inspect = createInspect({
+    backend,
+    version,
+    clock: config.clock,
+    certificate: signer.certificate,
+  });
   const listener = createListener(api, inspect, onError);
   const { port } = await listen(listener.server, config, onError);
   let closing: Promise<void> | undefined;
@@ -62,8 +73,7 @@ async function serveFrom(backend: Backend, config: Config, log: Log): Promise<St
     closing ??= listener.close().then(() => backend.close());
     return closing;
   };
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  const url = `http://${host}:${port}`;
+  const url = urlOf(config, port);
   return { url, port, config, backend, close, [Symbol.asyncDispose]: close };
 }
 
@@ -84,6 +94,9 @@ function openBackend(
     limits: config.limits === 'relaxed' ? relaxedLimits : strictLimits,
     profile: config.profile,
     onAvailability,
+    arePoliciesEnforced: config.arePoliciesEnforced,
+    signer,
+    poster: post,
   };
   return storage.kind === 'memory'
     ? openMemoryBackend(options)
@@ -95,6 +108,10 @@ export const version: string = (
     version: string;
   }
 ).version;
+
+function urlOf({ host }: Config, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
 
 async function createQueues(backend: Backend, { queues }: Config): Promise<void> {
   for (const { name, attributes, tags } of queues) {

@@ -1,5 +1,5 @@
 /**
- * The port between the api and whatever keeps the queues: the only file of storage that the api sees. Every verb
+ * The port between the api and whatever keeps queues and topics: the only file of storage that the api sees. Every verb
  * promises the same: an answer comes only once the changes behind it are kept, to the degree that the backend keeps
  * things at all (memory: not beyond the process).
  *
@@ -17,7 +17,12 @@ import type {
   ReceivedMessage,
 } from '../core/commands.ts';
 import type { Refusal } from '../core/errors.ts';
-import type { DuplicateEvent, Event } from '../core/events.ts';
+import type {
+  DeliveryFailedEvent,
+  DuplicateEvent,
+  DuplicatePublicationEvent,
+  Event,
+} from '../core/events.ts';
 
 /** The backend cannot keep changes at the moment. Nothing was changed; the message says why. */
 export class Unavailable extends Error {
@@ -27,7 +32,16 @@ export class Unavailable extends Error {
 /** Commands whose outcome is all there is to say; the others have verbs of their own. */
 export type PlainCommand = Exclude<
   Command,
-  { readonly type: 'receive' | 'peek-messages' | 'explain' | 'tick' }
+  {
+    readonly type:
+      | 'receive'
+      | 'peek-messages'
+      | 'explain'
+      | 'explain-topic'
+      | 'report-post'
+      | 'replay'
+      | 'tick';
+  }
 >;
 
 export type Delivered = ReceivedMessage & { readonly content: MessageContent };
@@ -35,7 +49,15 @@ export type Peeked = PeekedMessage & { readonly content: MessageContent };
 
 /** A window entry with its texts and the duplicates it has suppressed, oldest first; only the latest are remembered. */
 export type Explained = ExplainedEntry &
-  KeptWindowEntry & { readonly suppressed: readonly DuplicateEvent[] };
+  KeptWindowEntry & {
+    readonly suppressed: readonly (DuplicateEvent | DuplicatePublicationEvent)[];
+  };
+
+/** Deliveries of a topic that were given up since the start; only the latest are remembered, oldest first. */
+export interface FailedDeliveries {
+  readonly count: number;
+  readonly latest: readonly DeliveryFailedEvent[];
+}
 
 export interface Backend {
   /** What a person calls it: memory, lmdb. */
@@ -63,8 +85,10 @@ export interface Backend {
   ): Promise<{ readonly ok: true; readonly messages: readonly Peeked[] } | Refusal>;
 
   explain(
-    command: CommandOf<'explain'>,
+    command: CommandOf<'explain' | 'explain-topic'>,
   ): Promise<{ readonly ok: true; readonly entries: readonly Explained[] } | Refusal>;
+
+  failedDeliveries(topic: string): Promise<FailedDeliveries>;
 
   /** The backend's time, in epoch milliseconds. */
   now(): number;
@@ -72,7 +96,7 @@ export interface Backend {
   /** Moves time forward and does what falls due on the way, in order; answers the new time. Not on a real clock. */
   advance(milliseconds: number): Promise<number>;
 
-  /** Back to empty: every queue and all they hold. */
+  /** Back to empty: every queue and topic, and all they hold. */
   reset(): Promise<void>;
 
   /** Calls the listener with every event from now on; returns how to stop. */

@@ -115,6 +115,18 @@ export class TestApi {
     return { ...reply, ...readXml(reply.body) };
   }
 
+  /** AWS Query for SNS, with its API version. */
+  sns(action: string, parameters: Readonly<Record<string, string>> = {}): Promise<QueryReply> {
+    return this.query(action, { Version: '2010-03-31', ...parameters });
+  }
+
+  /** AWS Query for SNS, successful; what stands in its Result element. */
+  async told(action: string, parameters: Readonly<Record<string, string>> = {}): Promise<Json> {
+    const reply = await this.sns(action, parameters);
+    assert.equal(reply.status, 200, reply.body);
+    return reply.value[`${action}Result`];
+  }
+
   /** AWS Query, successful; what stands in its Result element. */
   async asked(action: string, parameters: Readonly<Record<string, string>> = {}): Promise<Json> {
     const reply = await this.query(action, parameters);

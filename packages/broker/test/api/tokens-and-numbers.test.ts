@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sequenceNumber } from '../../src/api/actions/sqs/sequence-number.ts';
+import { sequenceNumber } from '../../src/core/sequence-number.ts';
 import { arnOf, assertJsonError, type Json, TestApi, urlOf } from './fixture.ts';
 
 const invalid = {

@@ -1,6 +1,6 @@
 /**
- * The `oncemq` command as a process: the ready line, exit codes, signals, and what `oncemq queue` prints about a running
- * server.
+ * The `oncemq` command as a process: the ready line, exit codes, signals, and what `oncemq queue` and `oncemq topic` print
+ * about a running server.
  */
 
 import assert from 'node:assert/strict';
@@ -133,4 +133,38 @@ test('the queue commands list, peek, explain, purge and redrive', async (t) => {
   const missing = await queue('purge', 'none');
   assert.equal(missing.code, 1);
   assert.match(missing.error, /does not exist/);
+});
+
+test('topic list, show and explain tell what a topic has and did', async (t) => {
+  const server = await startTestServer({ clock: 'manual' });
+  t.after(() => server.close());
+  const sns = (parameters: Record<string, string>) =>
+    fetch(server.url, { method: 'POST', body: new URLSearchParams(parameters) });
+  const none = await run('topic', 'list', '--url', server.url);
+  assert.match(none.out, /There are no topics/);
+  await sns({
+    Action: 'CreateTopic',
+    Name: 'prices.fifo',
+    'Attributes.entry.1.key': 'FifoTopic',
+    'Attributes.entry.1.value': 'true',
+    'Attributes.entry.2.key': 'ContentBasedDeduplication',
+    'Attributes.entry.2.value': 'true',
+  });
+  const TopicArn = 'arn:aws:sns:us-east-1:000000000000:prices.fifo';
+  const Endpoint = 'arn:aws:sqs:us-east-1:000000000000:gone.fifo';
+  await sns({ Action: 'Subscribe', TopicArn, Protocol: 'sqs', Endpoint });
+  const publication = { Action: 'Publish', TopicArn, Message: 'x', MessageGroupId: 'g' };
+  await sns(publication);
+  await sns(publication);
+  const list = await run('topic', 'list', '--url', server.url);
+  assert.match(list.out, /prices\.fifo +1 +1 +0 +1/);
+  const show = await run('topic', 'show', 'prices.fifo', '--url', server.url);
+  assert.match(show.out, /failed .*there is no queue .*gone\.fifo \(lost\)/);
+  const explain = await run('topic', 'explain', 'prices.fifo', '--url', server.url);
+  assert.match(explain.out, /the SHA-256 of the message/);
+  assert.match(explain.out, /suppressed .*by id, the same in all/);
+  const json = await run('topic', 'list', '--json', '--url', server.url);
+  assert.equal(JSON.parse(json.out).topics[0].name, 'prices.fifo');
+  assert.equal((await run('topic', 'show', 'none', '--url', server.url)).code, 1);
+  assert.equal((await run('topic', 'fly')).code, 2);
 });

@@ -18,7 +18,7 @@ import type {
   SendEntry,
   SendResult,
 } from '../../src/core/commands.ts';
-import { Engine } from '../../src/core/engine.ts';
+import { Engine, type EngineOptions } from '../../src/core/engine.ts';
 import { type ErrorShape, errorShape, errorText, type Refusal } from '../../src/core/errors.ts';
 import type { Event } from '../../src/core/events.ts';
 import type { Limits } from '../../src/core/limits.ts';
@@ -51,18 +51,23 @@ interface QueueOptions {
 export class TestEngine {
   readonly engine: Engine;
   readonly events: Event[] = [];
+  /** All that was ever written down. */
+  readonly changes: Change[] = [];
   now: number = startedAt;
   readonly #contents: Map<string, MessageContent> = new Map();
   #uuids = 0;
 
-  constructor(limits?: Limits) {
-    this.engine = new Engine(limits === undefined ? {} : { limits });
+  constructor(options: EngineOptions = {}) {
+    this.engine = new Engine(options);
   }
 
   apply<C extends Command>(command: C): Outcome<C['type']> {
     const context = { now: this.now, ids: this, isObserved: true };
     const { outcome, changes, events } = this.engine.apply(command, context);
-    for (const change of changes) this.#keep(change);
+    for (const change of changes) {
+      this.#keep(change);
+      this.changes.push(change);
+    }
     this.events.push(...events);
     return outcome as Outcome<C['type']>;
   }
@@ -72,12 +77,15 @@ export class TestEngine {
     this.now += Math.round(seconds * 1000);
     let ticks = 0;
     for (let due = this.engine.nextDueAt(); due !== undefined && due <= this.now; ) {
-      this.apply({ type: 'tick' });
+      this.follow(accepted(this.apply({ type: 'tick' })));
       ticks += 1;
       assert.ok(ticks < ticksMax, 'the engine never comes to rest');
       due = this.engine.nextDueAt();
     }
   }
+
+  /** Does what a tick asks for; only topics ask. */
+  protected follow(_tick: Extract<Outcome<'tick'>, { ok: true }>): void {}
 
   createQueue(name: string, attributes: Attributes = {}): TestQueue {
     const fifo = name.endsWith('.fifo') ? { FifoQueue: 'true' } : {};
@@ -264,7 +272,7 @@ export class TestQueue {
 }
 
 export function openEngine(limits?: Limits): TestEngine {
-  return new TestEngine(limits);
+  return new TestEngine(limits === undefined ? {} : { limits });
 }
 
 /** A queue in an engine of its own. */

@@ -10,9 +10,10 @@ import { type Broken, brokenKinds } from './broken-http.ts';
 import { Chance } from './chance.ts';
 import { KeptConnection, tryBroken } from './connection.ts';
 import type { Hostile, Source } from './hostile.ts';
+import { topicArnOf, topicNamesOf } from './hostile-topics.ts';
 import { type Targets, wrongTypes } from './inputs.ts';
 import type { ServerProcess } from './server-process.ts';
-import { bytesOf, jsonRequest } from './whole-request.ts';
+import { bytesOf, formRequest, jsonRequest } from './whole-request.ts';
 import { rareKinds, wholeKinds } from './whole-requests.ts';
 
 /** As many as the issue asks for; every wrong type of every member is among them. */
@@ -87,7 +88,7 @@ export class Attack {
     this.#throwFaults();
   }
 
-  /** Deletes every queue but the good clients'. */
+  /** Deletes every topic, and every queue but the good clients'. */
   async cleanUp(): Promise<void> {
     const connection = new KeptConnection(this.#server.port);
     const { body } = await connection.ask(jsonRequest('ListQueues', '{}'));
@@ -95,6 +96,10 @@ export class Attack {
     for (const QueueUrl of urls) {
       if (/\/good(\.fifo)?$/.test(QueueUrl)) continue;
       await connection.ask(jsonRequest('DeleteQueue', JSON.stringify({ QueueUrl })));
+    }
+    for (let arns = await topicArns(connection); arns.length > 0; ) {
+      for (const arn of arns) await deleteTopic(connection, arn);
+      arns = await topicArns(connection);
     }
     connection.close();
   }
@@ -106,6 +111,16 @@ export class Attack {
     const fifoQueue = { QueueName: fifo, Attributes: { FifoQueue: 'true' } };
     for (const input of [{ QueueName: standard }, dead, fifoQueue]) {
       await connection.ask(jsonRequest('CreateQueue', JSON.stringify(input)));
+    }
+    for (const name of topicNamesOf(targetsOf(number))) {
+      const isFifo = name.endsWith('.fifo');
+      const pair = 'Attributes.entry.1.key=FifoTopic&Attributes.entry.1.value=true';
+      await connection.ask(
+        formRequest(`Action=CreateTopic&Name=${name}${isFifo ? `&${pair}` : ''}`),
+      );
+      const endpoint = `arn:aws:sqs:us-east-1:000000000000:${name}`;
+      const target = `TopicArn=${topicArnOf(name)}&Protocol=sqs&Endpoint=${endpoint}`;
+      await connection.ask(formRequest(`Action=Subscribe&${target}`));
     }
     connection.close();
   }
@@ -185,6 +200,19 @@ interface Kind {
 }
 
 type Rare = (typeof rareKinds)[number];
+
+/** One that archives cannot be deleted, so it stops that first. */
+async function deleteTopic(connection: KeptConnection, arn: string): Promise<void> {
+  const attribute = 'AttributeName=ArchivePolicy&AttributeValue={}';
+  await connection.ask(formRequest(`Action=SetTopicAttributes&TopicArn=${arn}&${attribute}`));
+  await connection.ask(formRequest(`Action=DeleteTopic&TopicArn=${arn}`));
+}
+
+/** The first page is enough: what it leaves is asked for again once it is deleted. */
+async function topicArns(connection: KeptConnection): Promise<string[]> {
+  const { body } = await connection.ask(formRequest('Action=ListTopics'));
+  return [...body.toString().matchAll(/<TopicArn>([^<]+)<\/TopicArn>/g)].map(([, arn = '']) => arn);
+}
 
 function kinds(): Kind[] {
   return [...wholeKinds, ...brokenKinds].flatMap(([name, slots, make]) =>

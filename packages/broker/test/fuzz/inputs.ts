@@ -57,10 +57,12 @@ export function goodInput(action: string, targets: Targets, isFifo: boolean): In
   return goodStructure(shapeOf(action).input, known);
 }
 
-function goodStructure({ fields }: Structure, known: Input): Input {
-  return Object.fromEntries(
-    fields.map(({ name, type }) => [name, known[name] ?? goodValue(type, known)]),
-  );
+/** What is known as undefined is left out. */
+export function goodStructure({ fields }: Structure, known: Input): Input {
+  const members = fields
+    .filter(({ name }) => !Object.hasOwn(known, name) || known[name] !== undefined)
+    .map(({ name, type }) => [name, known[name] ?? goodValue(type, known)]);
+  return Object.fromEntries(members) as Input;
 }
 
 function goodValue(type: Type, known: Input): unknown {
@@ -132,8 +134,8 @@ export function withValue(input: Input, path: WrongType['path'], value: unknown)
 }
 
 /** `Action=…&QueueUrl=…&Tag.1.Key=…`; values of a wrong type become their texts. */
-export function formOf(action: string, input: Input): string {
-  return [`Action=${action}`, ...pairsOf(shapeOf(action).input, input, '')].join('&');
+export function formOf(action: string, input: Input, shape: ActionShape = shapeOf(action)): string {
+  return [`Action=${action}`, ...pairsOf(shape.input, input, '')].join('&');
 }
 
 function pairsOf({ fields }: Structure, input: Input, prefix: string): string[] {
@@ -145,13 +147,14 @@ function pairsOf({ fields }: Structure, input: Input, prefix: string): string[] 
 function valuePairs(type: Type, value: unknown, name: string): string[] {
   if (typeof value === 'object' && value !== null) {
     if (type.is === 'structure') return pairsOf(type, value as Input, `${name}.`);
+    const within = 'within' in type && type.within !== undefined ? `${name}.${type.within}` : name;
     if (type.is === 'list' && Array.isArray(value)) {
-      return value.flatMap((item, index) => valuePairs(type.of, item, `${name}.${index + 1}`));
+      return value.flatMap((item, index) => valuePairs(type.of, item, `${within}.${index + 1}`));
     }
     if (type.is === 'map') {
       return Object.entries(value).flatMap(([key, item], index) => [
-        `${name}.${index + 1}.${type.key}=${encodeForm(key)}`,
-        ...valuePairs(type.of, item, `${name}.${index + 1}.${type.value}`),
+        `${within}.${index + 1}.${type.key}=${encodeForm(key)}`,
+        ...valuePairs(type.of, item, `${within}.${index + 1}.${type.value}`),
       ]);
     }
   }

@@ -16,6 +16,7 @@ import {
   unknownAction,
   wrongType,
 } from './hostile-inputs.ts';
+import { hostileMessage, hostilePolicy, hostileTopicForm } from './hostile-topics.ts';
 import { manyParameters, overLimit, withinLimit } from './oversized.ts';
 
 type Maker = (source: Source) => Hostile;
@@ -25,6 +26,9 @@ export const wholeKinds: readonly (readonly [string, number, Maker])[] = [
   ['wrong type', 20, wrongType],
   ['hostile values in JSON', 20, hostileJson],
   ['hostile values in a form', 14, hostileForm],
+  ['hostile values in a form to a topic', 12, hostileTopicForm],
+  ['hostile policy of a subscription', 6, hostilePolicy],
+  ['hostile publication', 4, hostileMessage],
   ['broken JSON', 12, brokenJson],
   ['JSON that is no object', 2, noObject],
   ['repeated and strange keys', 5, strangeKeys],

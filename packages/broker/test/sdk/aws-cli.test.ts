@@ -152,6 +152,40 @@ function stories(program: Program, wire: Wire): void {
     });
   }
 
+  test('it publishes to a FIFO topic, once, and a queue gets it', timed, async (t) => {
+    const { server, v3 } = await openBeside(t);
+    const url = await createFifo(v3, 'jobs.fifo');
+    const aws = cli(program, server, 'sns');
+    const { TopicArn = '' } = await aws('create-topic', {
+      name: 'prices.fifo',
+      attributes: 'FifoTopic=true,ContentBasedDeduplication=true',
+    });
+    await aws('subscribe', {
+      'topic-arn': TopicArn,
+      protocol: 'sqs',
+      'notification-endpoint': arnOf('jobs.fifo'),
+      attributes: '{"RawMessageDelivery":"true","FilterPolicy":"{\\"kind\\":[\\"price\\"]}"}',
+    });
+    const publication = {
+      'topic-arn': TopicArn,
+      message: 'a <b> & "c"',
+      'message-group-id': 'g',
+      'message-attributes': '{"kind":{"DataType":"String","StringValue":"price"}}',
+    };
+    const first = await aws('publish', publication);
+    const again = await aws('publish', publication);
+    assert.equal(again.MessageId, first.MessageId);
+    const { Messages = [] } = await v3.receiveMessage({ QueueUrl: url, MaxNumberOfMessages: 10 });
+    assert.deepEqual(
+      Messages.map(({ Body }) => Body),
+      ['a <b> & "c"'],
+    );
+    await assert.rejects(
+      aws('publish', { ...publication, 'topic-arn': `${TopicArn}x` }),
+      /\(NotFound\).*Topic does not exist/s,
+    );
+  });
+
   test('it says which queue does not exist by the code that AWS uses', timed, async (t) => {
     const aws = cli(program, await openServer(t));
     await assert.rejects(
@@ -164,6 +198,7 @@ function stories(program: Program, wire: Wire): void {
 /** What the tests look at of the CLI's JSON output. */
 interface Answer {
   readonly QueueUrl?: string;
+  readonly TopicArn?: string;
   readonly queueUrls?: readonly string[];
   readonly Tags?: Readonly<Record<string, string>>;
   readonly Attributes?: Readonly<Partial<Record<string, string>>>;
@@ -179,17 +214,18 @@ interface Answer {
   readonly Results?: readonly { readonly Status?: string }[];
 }
 
-/** A function that runs `aws sqs ACTION --OPTION VALUE …` against the server; a failure carries what the CLI said. */
+/** A function that runs `aws SERVICE ACTION --OPTION VALUE …` against the server; a failure carries what the CLI said. */
 function cli(
   { command, env }: Program,
   server: TestServer,
+  service = 'sqs',
 ): (action: string, options: Readonly<Record<string, string>>) => Promise<Answer> {
   const [file = '', ...before] = command;
   return (action, options) => {
     const given = Object.entries({ ...options, 'endpoint-url': server.url, output: 'json' });
     const args = [
       ...before,
-      'sqs',
+      service,
       action,
       ...given.flatMap(([name, value]) => [`--${name}`, value]),
     ];

@@ -1,22 +1,17 @@
 /**
  * The AWS SDK for JavaScript v2, in its last version that speaks Query with XML answers (2.1490.0; from 2.1491.0 on it
- * speaks JSON, as v3 does): the life that all clients share, and how XML and GET look to it. It compares MD5 sums of
+ * speaks JSON, as v3 does): the lives that all clients share, and how XML and GET look to it. It compares MD5 sums of
  * bodies, and sends each request to the queue's own URL.
  */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import SNS from 'aws-sdk/clients/sns.js';
 import SQS from 'aws-sdk/clients/sqs.js';
 import { everydayLife } from './everyday-life.ts';
 import { openServer, testMsMax } from './fixture.ts';
-import {
-  type ActionName,
-  CallError,
-  type ClientKind,
-  credentials,
-  region,
-  type WireClient,
-} from './wire-client.ts';
+import { type TopicClient, topicLife } from './topic-life.ts';
+import { CallError, type ClientKind, credentials, region, type WireClient } from './wire-client.ts';
 
 // Otherwise each run tells that v2 has had its day.
 process.env['AWS_SDK_JS_SUPPRESS_MAINTENANCE_MODE_MESSAGE'] = '1';
@@ -25,6 +20,7 @@ const v2: ClientKind = { wire: 'query', open: openV2 };
 
 describe('aws-sdk v2', () => {
   everydayLife(v2);
+  topicLife(openTopics);
 
   test('a public URL with an ampersand comes through its XML', {
     timeout: testMsMax,
@@ -66,20 +62,28 @@ function v2Client(endpoint: string): SQS {
 function openV2(endpoint: string): WireClient {
   const client = v2Client(endpoint);
   return {
-    call: (action, input) =>
-      client
-        .makeRequest(methodName(action), input as Record<string, unknown>)
-        .promise()
-        .catch((error: { code: string; statusCode?: number; message: string }) => {
-          const { code, statusCode, message } = error;
-          throw statusCode === undefined ? error : new CallError(code, statusCode, message);
-        }) as Promise<never>,
+    call: (action, input) => call(client, action, input),
     has: (action) => methodName(action) in client,
     // It uses Node's own agent, whose idle connections the server closes.
     close: () => {},
   };
 }
 
-function methodName(action: ActionName): string {
+function openTopics(endpoint: string): TopicClient {
+  const client = new SNS({ endpoint, region, credentials, maxRetries: 0 });
+  return { call: (action, input) => call(client, action, input), close: () => {} };
+}
+
+function call(client: SQS | SNS, action: string, input: unknown): Promise<never> {
+  return client
+    .makeRequest(methodName(action), input as Record<string, unknown>)
+    .promise()
+    .catch((error: { code: string; statusCode?: number; message: string }) => {
+      const { code, statusCode, message } = error;
+      throw statusCode === undefined ? error : new CallError(code, statusCode, message);
+    }) as Promise<never>;
+}
+
+function methodName(action: string): string {
   return action.charAt(0).toLowerCase() + action.slice(1);
 }

@@ -1,6 +1,6 @@
 """Lets a test drive boto3: one request a line of JSON on standard input, one answer a line on standard output.
 
-A request is {"id", "endpoint", "action", "input"}; its answer {"id", "output"} or {"id", "error": {"code", "status",
+A request is {"id", "endpoint", "service", "action", "input"}, the service sqs if it is left out; its answer {"id", "output"} or {"id", "error": {"code", "status",
 "message"}}. Without an action the answer lists the actions that this boto3 has. Bytes travel as {"$bytes": base64}.
 Requests run in threads of their own, so that a long poll holds up nobody. Ends when standard input does.
 """
@@ -21,12 +21,13 @@ lock = threading.Lock()
 places = threading.Semaphore(IN_PARALLEL_MAX)
 
 
-def client_for(endpoint):
+def client_for(service, endpoint):
     with lock:
-        if endpoint not in clients:
+        if (service, endpoint) not in clients:
             config = botocore.config.Config(retries={"max_attempts": 0})
-            clients[endpoint] = boto3.client("sqs", endpoint_url=endpoint, config=config)
-        return clients[endpoint]
+            client = boto3.client(service, endpoint_url=endpoint, config=config)
+            clients[service, endpoint] = client
+        return clients[service, endpoint]
 
 
 def from_json(pairs):
@@ -40,7 +41,7 @@ def to_json(value):
 
 
 def answer(request):
-    client = client_for(request["endpoint"])
+    client = client_for(request.get("service", "sqs"), request["endpoint"])
     methods = {action: method for method, action in client.meta.method_to_api_mapping.items()}
     if "action" not in request:
         return {"output": sorted(methods)}

@@ -32,7 +32,9 @@ test('without anything said every setting has its default', () => {
     profile: 'aws',
     limits: 'strict',
     log: 'pretty',
+    arePoliciesEnforced: false,
     queues: [],
+    topics: [],
   });
 });
 
@@ -124,4 +126,47 @@ test('queues of the file have names, and attributes in any JSON form', () => {
 test('the yandex profile brings its region, unless another is given', () => {
   assert.equal(readConfig({ profile: 'yandex' }, {}).region, 'ru-central1');
   assert.equal(readConfig({ profile: 'yandex', region: 'eu-west-1' }, {}).region, 'eu-west-1');
+});
+
+test('topics have attributes, tags and subscriptions, and mistakes in them are told with their place', () => {
+  const config = file({
+    enforcePolicies: true,
+    topics: [
+      'events',
+      {
+        name: 'prices.fifo',
+        attributes: { ContentBasedDeduplication: true },
+        tags: { team: 'parts' },
+        subscriptions: [
+          'jobs.fifo',
+          { queue: 'audit', attributes: { FilterPolicy: { kind: ['price'] } } },
+          { protocol: 'http', endpoint: 'http://a.example/' },
+        ],
+      },
+    ],
+  });
+  const read = readConfig({ config }, {});
+  assert.equal(read.arePoliciesEnforced, true);
+  assert.deepEqual(read.topics, [
+    { name: 'events', attributes: {}, tags: {}, subscriptions: [] },
+    {
+      name: 'prices.fifo',
+      attributes: { ContentBasedDeduplication: 'true' },
+      tags: { team: 'parts' },
+      subscriptions: [
+        { protocol: 'sqs', endpoint: 'jobs.fifo', attributes: {} },
+        { protocol: 'sqs', endpoint: 'audit', attributes: { FilterPolicy: '{"kind":["price"]}' } },
+        { protocol: 'http', endpoint: 'http://a.example/', attributes: {} },
+      ],
+    },
+  ]);
+  const wrong = (topics: unknown, text: RegExp) =>
+    refused(() => readConfig({ config: file({ topics }) }, {}), text);
+  wrong({}, /topics must be a list/);
+  wrong([1], /topics\[0\] must be a name/);
+  wrong(
+    [{ name: 'a', subscriptons: [] }],
+    /no setting subscriptons\. Did you mean subscriptions\?/,
+  );
+  wrong([{ name: 'a', subscriptions: [{}] }], /subscriptions\[0\] must have a queue/);
 });

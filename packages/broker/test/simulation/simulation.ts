@@ -311,7 +311,7 @@ class Pairs {
 }
 
 function isExpiry(change: Change): boolean {
-  return change.kind !== 'cleared' && change.kind !== 'queue' && change.value === null;
+  return 'value' in change && change.kind !== 'queue' && change.value === null;
 }
 
 function attributesOf(entry: SendEntry): string {

@@ -6,7 +6,7 @@
 
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import type { Change } from '../../src/core/changes.ts';
+import { type Change, placeOf } from '../../src/core/changes.ts';
 import type { Command } from '../../src/core/commands.ts';
 import { type Applied, Engine } from '../../src/core/engine.ts';
 import { strictLimits } from '../../src/core/limits.ts';
@@ -18,6 +18,14 @@ import { queueNames, type Scenario } from './steps.ts';
 
 const commands = 10_000;
 const stepsMax = 80;
+
+/** What counts as at hand everywhere (core/engine.ts). */
+const settingKinds: ReadonlySet<Change['kind']> = new Set([
+  'queue',
+  'name',
+  'topic',
+  'subscription',
+]);
 
 type AnyApplied = Applied<Command['type']>;
 
@@ -95,14 +103,14 @@ test('a command changes no queue but those it names beforehand, and needs the co
       touched = moment.engine.touches(command, moment.now);
       // Settings are at hand everywhere; contents only where they were asked for.
       const atHand = [...entries.changes()].filter(
-        ({ kind, queue }) => kind === 'queue' || kind === 'name' || touched.includes(queue),
+        (entry) => settingKinds.has(entry.kind) || touched.includes(placeOf(entry)),
       );
       return load(inFlightMax, atHand, moment.now).apply(command, moment);
     };
     return new Comparison(answer, (changes) => {
-      const other = changes.find(({ queue }) => !touched.includes(queue));
+      const other = changes.map(placeOf).find((place) => !touched.includes(place));
       if (other === undefined) return;
-      throw new Error(`changed ${other.queue}, but named only ${touched.join(', ')}`);
+      throw new Error(`changed ${other}, but named only ${touched.join(', ')}`);
     });
   });
 });
@@ -188,20 +196,24 @@ function checkEntries(entries: readonly Change[]): void {
   const messages = new Set<string>();
   const counters = new Map<string, number>();
   for (const entry of entries) {
-    const { kind, queue } = entry;
-    if (kind === 'counter') counters.set(queue, entry.value);
-    if (kind === 'message') messages.add(`${queue} ${entry.id}`);
-    if (kind === 'delivery' && !messages.has(`${queue} ${entry.id}`)) {
+    const { kind } = entry;
+    const place = placeOf(entry);
+    if (kind === 'counter' || kind === 'topic-counter') counters.set(place, entry.value);
+    if (kind === 'message' || kind === 'post') messages.add(`${place} ${entry.id}`);
+    const needsMessage = kind === 'delivery' || kind === 'post-attempt';
+    if (needsMessage && !messages.has(`${place} ${entry.id}`)) {
       throw new Error(`a delivery without its message: ${JSON.stringify(entry)}`);
     }
-    if (Math.max(0, ...numbersIn(entry)) > (counters.get(queue) ?? 0)) {
-      throw new Error(`above the counter ${counters.get(queue)}: ${JSON.stringify(entry)}`);
+    if (Math.max(0, ...numbersIn(entry)) > (counters.get(place) ?? 0)) {
+      throw new Error(`above the counter ${counters.get(place)}: ${JSON.stringify(entry)}`);
     }
   }
 }
 
 function numbersIn(entry: Change): number[] {
-  if (entry.kind === 'message' || entry.kind === 'window') return [entry.id];
+  const isNumbered = ['message', 'window', 'topic-window', 'archived', 'post'].includes(entry.kind);
+  if (isNumbered && 'id' in entry) return [Number(entry.id)];
+  if (entry.kind === 'subscription') return [entry.value?.stamp ?? 0];
   if (entry.kind === 'delivery')
     return [entry.id, entry.value?.stamp ?? 0, entry.value?.receipt ?? 0];
   if (entry.kind !== 'attempt') return [];

@@ -159,11 +159,11 @@ test('a file that is cut off, empty or something else is said to be damaged, or 
 test('records that cannot be meant are said to be damaged', () =>
   withDirectory(async (path) => {
     await writeFixture(path);
-    await meddle(path, (put) => put(keyOf('delivery', 2, 999_999), Buffer.alloc(45)));
+    await meddle(path, (put) => put(keyOf('delivery', 3, 999_999), Buffer.alloc(45)));
     await refusedToOpen(path, /damaged: queue orders\.fifo has a delivery of message 999999/);
     await meddle(path, (put, environment) => {
-      put(keyOf('delivery', 2, 999_999), null);
-      const [{ key, value }] = environment.range(rangeOf('block', 2)) as unknown as [
+      put(keyOf('delivery', 3, 999_999), null);
+      const [{ key, value }] = environment.range(rangeOf('block', 3)) as unknown as [
         { key: Buffer; value: Buffer },
       ];
       put(Buffer.from(key), value.subarray(0, value.length - 3));
@@ -200,11 +200,11 @@ test('check counts what is there and finds nothing wrong with what was written',
 test('check finds each thing that does not fit', () =>
   withDirectory(async (path) => {
     const wrongs: [RegExp, Parameters<typeof meddle>[1]][] = [
-      [/orders\.fifo: message 5 has no content/, (put) => put(keyOf('content', 2, 5), null)],
+      [/orders\.fifo: message 5 has no content/, (put) => put(keyOf('content', 3, 5), null)],
       [/content 77 belongs to no message/, (put, environment) => copy(put, environment, [5, 77])],
       [
         /delivery 77 belongs to no message/,
-        (put) => put(keyOf('delivery', 2, 77), Buffer.alloc(45)),
+        (put) => put(keyOf('delivery', 3, 77), Buffer.alloc(45)),
       ],
       [/belong to no queue \(9\)/, (put) => put(keyOf('content', 9, 1), Buffer.alloc(1))],
       [
@@ -212,14 +212,14 @@ test('check finds each thing that does not fit', () =>
         (put, environment) => {
           const value = contentOf(environment, 5);
           value[value.length - 1] = 120;
-          put(keyOf('content', 2, 5), value);
+          put(keyOf('content', 3, 5), value);
         },
       ],
       [
         /messages are there, and \d+ should be/,
-        (put) => put(keyOf('removed', 2, 0), Buffer.alloc(8, 255)),
+        (put) => put(keyOf('removed', 3, 0), Buffer.alloc(8, 255)),
       ],
-      [/above the counter/, (put) => put(keyOf('head', 2, 0), Buffer.alloc(32))],
+      [/above the counter/, (put) => put(keyOf('head', 3, 0), Buffer.alloc(32))],
     ];
     for (const [index, [expected, wrong]] of wrongs.entries()) {
       const directory = join(path, String(index));
@@ -238,11 +238,11 @@ function copy(
   [from, to]: [number, number],
 ): void {
   const content = contentOf(environment, from);
-  put(keyOf('content', 2, to), content);
+  put(keyOf('content', 3, to), content);
 }
 
 /** A copy; what the environment gives is written over by the next. */
 function contentOf(environment: Environment, id: number): Buffer {
-  const bytes = environment.get(keyOf('content', 2, id)) as Buffer;
+  const bytes = environment.get(keyOf('content', 3, id)) as Buffer;
   return Buffer.from(bytes.subarray(0, bytes.length));
 }

@@ -17,6 +17,7 @@ import { MemoryEntries } from '../../src/storage/local/memory-entries.ts';
 import { scenario } from '../simulation/scenarios.ts';
 import { Simulation } from '../simulation/simulation.ts';
 import type { Scenario } from '../simulation/steps.ts';
+import { type TopicStep, TopicWorld, topicSteps } from '../simulation/topic-steps.ts';
 import { temporaryDirectory } from './backends.ts';
 
 interface Written {
@@ -49,6 +50,18 @@ function drive({ steps, inFlightMax }: Scenario): Written[] {
   return written;
 }
 
+function driveTopics(steps: readonly TopicStep[]): Written[] {
+  const written: Written[] = [];
+  const world = new TopicWorld({
+    before: () => {},
+    after: (_, { changes }, { now }) => {
+      if (changes.length > 0) written.push({ changes, now });
+    },
+  });
+  world.run(steps);
+  return written;
+}
+
 /** Everything that the entries hold, with contents and texts in place, in an order of its own. */
 function told(entries: MemoryEntries | LmdbEntries): string[] {
   return [...entries.load()]
@@ -62,6 +75,16 @@ function told(entries: MemoryEntries | LmdbEntries): string[] {
         const value = entries.windowEntry(change.queue, change.id);
         return JSON.stringify({ kind: 'window', queue: change.queue, id: change.id, ...value });
       }
+      if (change.kind === 'topic-window') {
+        const value = entries.topics.windowEntry(change.topic, change.id);
+        return JSON.stringify({ kind: change.kind, topic: change.topic, id: change.id, ...value });
+      }
+      if (change.kind === 'archived' || change.kind === 'post') {
+        const { kind, topic, id } = change;
+        const kept =
+          kind === 'post' ? entries.topics.post(topic, id) : entries.topics.archived(topic, id);
+        assert.equal(JSON.stringify(kept), JSON.stringify(change.value));
+      }
       if (change.kind === 'counter') return `counter ${change.queue} ${change.value}`;
       return JSON.stringify(change);
     })
@@ -72,45 +95,54 @@ function ordered(value: object): object {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-test('what was written is there again after closing and opening, whatever it was', async () => {
-  const directory = temporaryDirectory();
-  let runs = 0;
-  await fc.assert(
-    fc.asyncProperty(scenario(60), fc.nat(), async (value, salt) => {
-      runs += 1;
-      const path = join(directory.path, String(runs));
-      const written = drive(value);
-      const memory = new MemoryEntries();
-      // A time before everything, so that nothing is over for the store that is there for memory.
-      let lmdb = await openEntries(path, 0);
-      for (const [index, { changes }] of written.entries()) {
-        memory.apply(changes);
-        lmdb.apply(changes);
-        if ((index + salt) % 3 === 0) await lmdb.kept();
-        if ((index + salt) % 29 !== 0) continue;
-        await lmdb.close();
-        lmdb = await openEntries(path, 0);
-        assert.deepEqual(told(lmdb), told(memory));
-      }
-      await lmdb.close();
-    }),
-    { numRuns: 60 },
-  );
-  directory.remove();
-});
+async function proveKept(path: string, written: readonly Written[], salt: number): Promise<void> {
+  const memory = new MemoryEntries();
+  // A time before everything, so that nothing is over for the store that is there for memory.
+  let lmdb = await openEntries(path, 0);
+  for (const [index, { changes }] of written.entries()) {
+    memory.apply(changes);
+    lmdb.apply(changes);
+    if ((index + salt) % 3 === 0) await lmdb.kept();
+    if ((index + salt) % 29 !== 0) continue;
+    await lmdb.close();
+    lmdb = await openEntries(path, 0);
+    assert.deepEqual(told(lmdb), told(memory));
+  }
+  await lmdb.close();
+}
+
+for (const [title, lives] of [
+  ['queues', scenario(60).map(drive)],
+  ['topics', topicSteps.map(driveTopics)],
+] as const) {
+  test(`what was written of ${title} is there again after closing and opening, whatever it was`, async () => {
+    const directory = temporaryDirectory();
+    let runs = 0;
+    await fc.assert(
+      fc.asyncProperty(lives, fc.nat(), (written, salt) => {
+        runs += 1;
+        return proveKept(join(directory.path, String(runs)), written, salt);
+      }),
+      { numRuns: 60 },
+    );
+    directory.remove();
+  });
+}
 
 test('when everything is gone, nothing is left in the file', async () => {
   const directory = temporaryDirectory();
   await fc.assert(
-    fc.asyncProperty(scenario(60), async (value) => {
+    fc.asyncProperty(scenario(60), topicSteps, async (value, steps) => {
       const entries = await openEntries(directory.path, 0);
       for (const _ of entries.load());
       for (const { changes } of drive(value)) entries.apply(changes);
       entries.clear();
+      for (const { changes } of driveTopics(steps)) entries.apply(changes);
+      entries.clear();
       for (let kept = entries.kept(); kept !== undefined; kept = entries.kept()) await kept;
       await entries.close();
       const environment = await Environment.open({ directory: directory.path });
-      for (const kind of [...contentKinds, 'queue', 'name', 'task', 'given-up'] as const) {
+      for (const kind of [...contentKinds, 'queue', 'topic', 'name', 'given-up'] as const) {
         assert.deepEqual([...environment.range(rangeOf(kind))], [], kind);
       }
       await environment.close();

@@ -3,8 +3,26 @@
  * people, tests and the console; no AWS action gives these. Nothing here receives a message or counts as a receive.
  */
 
-import { errorShape, errorText, type Refusal } from '../../core/errors.ts';
-import { type Backend, type Explained, Unavailable } from '../../storage/backend.ts';
+import { type Backend, Unavailable } from '../../storage/backend.ts';
+import {
+  failed,
+  type InspectResponse,
+  limitOf,
+  listLimit,
+  ok,
+  refused,
+  wrongLimit,
+} from './answers.ts';
+import { explained } from './explained.ts';
+import {
+  explainTopic,
+  forgetTopicWindow,
+  listTopics,
+  showCertificate,
+  showTopic,
+} from './topics.ts';
+
+export type { InspectResponse } from './answers.ts';
 
 export interface InspectRequest {
   readonly method: string;
@@ -14,18 +32,12 @@ export interface InspectRequest {
   readonly body: string;
 }
 
-export interface InspectResponse {
-  readonly status: number;
-  /** Answered as JSON. */
-  readonly body: unknown;
-  /** The methods that the path takes, with status 405. */
-  readonly allow?: string;
-}
-
 export interface InspectOptions {
   readonly backend: Backend;
   readonly version: string;
   readonly clock: 'real' | 'virtual' | 'manual';
+  /** What topics sign with, as PEM. */
+  readonly certificate: () => string;
 }
 
 export interface Inspect {
@@ -43,7 +55,6 @@ interface Route {
   readonly methods: Readonly<Record<string, Handler>>;
 }
 
-const listLimit = { default: 100, max: 1000 };
 const advanceSecondsMax = 10 * 365 * 86_400;
 
 const routes: readonly Route[] = [
@@ -54,6 +65,10 @@ const routes: readonly Route[] = [
   { path: /^queues\/([^/]+)$/, methods: { GET: showQueue } },
   { path: /^queues\/([^/]+)\/messages$/, methods: { GET: listMessages } },
   { path: /^queues\/([^/]+)\/dedup$/, methods: { GET: explain, DELETE: forgetWindow } },
+  { path: /^topics$/, methods: { GET: listTopics } },
+  { path: /^topics\/([^/]+)$/, methods: { GET: showTopic } },
+  { path: /^topics\/([^/]+)\/dedup$/, methods: { GET: explainTopic, DELETE: forgetTopicWindow } },
+  { path: /^signing-certificate\.pem$/, methods: { GET: showCertificate } },
 ];
 
 export function createInspect(options: InspectOptions): Inspect {
@@ -186,51 +201,11 @@ async function explain(
   { query }: InspectRequest,
   name: string,
 ): Promise<InspectResponse> {
-  const limit = limitOf(query);
-  if (limit === undefined) return wrongLimit();
-  const deduplicationId = query.get('id') || undefined;
-  const groupId = query.get('group') || undefined;
-  const found = await backend.explain({
-    type: 'explain',
-    queue: name,
-    deduplicationId,
-    groupId,
-    limit,
+  return explained(backend, query, {
+    name,
+    read: (asked) => backend.explain({ type: 'explain', queue: name, ...asked }),
+    isScopedByGroup: () => isScopedByGroup(backend, name),
   });
-  if (!found.ok) return refused(found);
-  const now = backend.now();
-  // An id was looked up with its group already, where the group counts.
-  const isAsked = (entry: Explained): boolean =>
-    deduplicationId !== undefined || groupId === undefined || entry.groupId === groupId;
-  const entries = found.entries.filter(isAsked).map((entry) => ({
-    id: entry.deduplicationId,
-    source: entry.source,
-    groupId: entry.groupId,
-    original: { messageId: entry.messageId, sequence: entry.sequence, sentAt: entry.acceptedAt },
-    ageSeconds: (now - entry.acceptedAt) / 1000,
-    expiresAt: entry.expiresAt,
-    expiresInSeconds: (entry.expiresAt - now) / 1000,
-    suppressed: entry.suppressed.map((event) => ({
-      at: event.at,
-      source: event.source,
-      matchedBy: event.matchedBy,
-      groupId: event.groupId,
-      differed: Object.entries(event.differed)
-        .filter(([, isDifferent]) => isDifferent)
-        .map(([what]) => what),
-    })),
-  }));
-  if (deduplicationId === undefined) return ok({ entries });
-  const [entry] = entries;
-  if (entry === undefined) {
-    if (groupId === undefined && (await isScopedByGroup(backend, name))) {
-      const text = `${name} deduplicates within each message group: say which with &group=ID.`;
-      return failed(400, 'GroupMissing', text);
-    }
-    const text = `No send with the id ${deduplicationId} is in the deduplication window of ${name}.`;
-    return failed(404, 'NotInWindow', text);
-  }
-  return ok({ entry });
 }
 
 async function isScopedByGroup(backend: Backend, queue: string): Promise<boolean> {
@@ -246,32 +221,6 @@ async function forgetWindow(
 ): Promise<InspectResponse> {
   const found = await backend.run({ type: 'forget-window', queue: name });
   return found.ok ? ok({ forgotten: found.entries }) : refused(found);
-}
-
-function ok(body: unknown): InspectResponse {
-  return { status: 200, body };
-}
-
-function failed(status: number, code: string, message: string): InspectResponse {
-  return { status, body: { error: { code, message } } };
-}
-
-function refused(refusal: Refusal): InspectResponse {
-  const shape = errorShape(refusal.code);
-  const status = shape === 'QueueDoesNotExist' ? 404 : 400;
-  return failed(status, shape, errorText(refusal));
-}
-
-function wrongLimit(): InspectResponse {
-  return failed(400, 'InvalidRequest', `limit must be a number from 1 to ${listLimit.max}.`);
-}
-
-function limitOf(query: URLSearchParams): number | undefined {
-  const text = query.get('limit');
-  if (text === null || text === '') return listLimit.default;
-  const limit = Number(text);
-  const isGood = /^\d+$/.test(text) && limit >= 1 && limit <= listLimit.max;
-  return isGood ? limit : undefined;
 }
 
 function secondsOf(body: string): number | undefined {

@@ -13,6 +13,7 @@ import {
   errors,
   errorText,
 } from '../../core/errors.ts';
+import type { TopicErrorShape } from '../../core/topic/errors.ts';
 
 type ProtocolShape =
   | 'UnknownOperation'
@@ -42,7 +43,38 @@ function generic(shape: string, code: string, status = 400): WireError {
   return { type: `com.amazon.coral.service#${shape}`, code, status, fault };
 }
 
+/** Of SNS, which has no JSON form: the short code alone is ever seen (SNS 1.5). */
+function ofTopics(shape: string, code: string, status = 400): WireError {
+  return { type: `com.amazonaws.sns#${shape}`, code, status, fault: 'Sender' };
+}
+
 const prefix = 'AWS.SimpleQueueService';
+
+function topicWireErrors(): Record<TopicErrorShape, WireError> {
+  const table: Record<TopicErrorShape, readonly [code: string, status?: number]> = {
+    InvalidParameterException: ['InvalidParameter'],
+    InvalidParameterValueException: ['ParameterValueInvalid'],
+    ValidationException: ['ValidationError'],
+    NotFoundException: ['NotFound', 404],
+    ResourceNotFoundException: ['ResourceNotFound', 404],
+    InvalidStateException: ['InvalidState'],
+    TopicLimitExceededException: ['TopicLimitExceeded', 403],
+    SubscriptionLimitExceededException: ['SubscriptionLimitExceeded', 403],
+    FilterPolicyLimitExceededException: ['FilterPolicyLimitExceeded', 403],
+    ReplayLimitExceededException: ['ReplayLimitExceeded', 403],
+    TagLimitExceededException: ['TagLimitExceeded'],
+    EmptyBatchRequestException: ['EmptyBatchRequest'],
+    TooManyEntriesInBatchRequestException: ['TooManyEntriesInBatchRequest'],
+    BatchEntryIdsNotDistinctException: ['BatchEntryIdsNotDistinct'],
+    InvalidBatchEntryIdException: ['InvalidBatchEntryId'],
+    BatchRequestTooLongException: ['BatchRequestTooLong'],
+  };
+  const rows = Object.entries(table).map(([shape, [code, status]]) => [
+    shape,
+    ofTopics(shape, code, status),
+  ]);
+  return Object.fromEntries(rows) as Record<TopicErrorShape, WireError>;
+}
 
 export const wireErrors: Readonly<Record<WireShape, WireError>> = {
   QueueDoesNotExist: modelled('QueueDoesNotExist', `${prefix}.NonExistentQueue`),
@@ -69,6 +101,8 @@ export const wireErrors: Readonly<Record<WireShape, WireError>> = {
   ),
   InvalidBatchEntryId: modelled('InvalidBatchEntryId', `${prefix}.InvalidBatchEntryId`),
   BatchRequestTooLong: modelled('BatchRequestTooLong', `${prefix}.BatchRequestTooLong`),
+
+  ...topicWireErrors(),
 
   UnknownOperation: generic('UnknownOperationException', 'InvalidAction'),
   NoOperation: generic('UnknownOperationException', 'InvalidAction', 404),
@@ -106,6 +140,8 @@ export interface Fault {
   readonly ok: false;
   readonly code: ErrorCode | ProtocolCode;
   readonly detail: ErrorDetail;
+  /** Told in the words of SNS; absent for SQS. */
+  readonly service?: 'sns';
 }
 
 export function fault(code: ProtocolCode, detail: ErrorDetail = {}): Fault {
@@ -116,8 +152,9 @@ export function malformed(reason: string): Fault {
   return fault('input-malformed', { reason });
 }
 
-export function wireErrorOf({ code }: Fault): WireError {
-  return wireErrors[isProtocolCode(code) ? protocolErrors[code][0] : errors[code][0]];
+export function wireErrorOf({ code, service }: Fault): WireError {
+  const row = wireErrors[isProtocolCode(code) ? protocolErrors[code][0] : errors[code][0]];
+  return service === 'sns' && code === 'internal-failure' ? { ...row, code: 'InternalError' } : row;
 }
 
 /** The text in AWS JSON and in batch entries. */

@@ -20,7 +20,7 @@ import {
   Unreadable,
   unconvertible,
 } from './reading.ts';
-import type { NamedAction, ReadRequest, WireForm } from './wire-form.ts';
+import type { ActionTables, NamedAction, ReadRequest, WireForm } from './wire-form.ts';
 
 const contentType = 'application/x-amz-json-1.0';
 const targetPrefix = 'AmazonSQS.';
@@ -48,13 +48,13 @@ export const jsonForm: WireForm = {
 
 function readRequest<Action extends NamedAction>(
   { headers, body }: ApiRequest,
-  actions: ReadonlyMap<string, Action>,
+  actions: ActionTables<Action>,
 ): ReadRequest<Action> | Fault {
   const target = headers['x-amz-target'];
   if (target === undefined) return fault('target-missing');
   const isOurs = target.startsWith(targetPrefix);
   const name = isOurs ? target.slice(targetPrefix.length) : target;
-  const action = isOurs ? actions.get(name) : undefined;
+  const action = isOurs ? actions.sqs.get(name) : undefined;
   if (action === undefined) return fault('action-invalid', { action: name });
   const parsed = parse(body);
   if (parsed === undefined) return malformed('The request body is not JSON in UTF-8.');

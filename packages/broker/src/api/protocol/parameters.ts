@@ -2,8 +2,8 @@
  * The parameters of an AWS Query request as a tree: `Tag.1.Key=team` hangs the value `team` below Tag, 1, Key. Names
  * come from outside, so children are Maps, where no name means anything special.
  *
- * Bounds: 10,000 parameters, and names of at most 8 parts; the deepest of Amazon's has 6
- * (`SendMessageBatchRequestEntry.1.MessageAttribute.2.Value.DataType`). When a name comes twice, the last one counts.
+ * Bounds: 10,000 parameters, and names of at most 8 parts, which is what the deepest of Amazon's has
+ * (`PublishBatchRequestEntries.member.1.MessageAttributes.entry.2.Value.DataType`). When a name comes twice, the last one counts.
  */
 
 import { type Fault, malformed } from './error-codes.ts';

@@ -41,7 +41,14 @@ function membersOf({ fields }: Structure, value: ValueMap): object {
     if (member === undefined) return [];
     const plain = plainOf(type, member);
     if (Array.isArray(plain) && plain.length === 0) return [];
-    return [[type.is === 'list' ? name.charAt(0).toLowerCase() + name.slice(1) : name, plain]];
+    return [
+      [
+        type.is === 'list' && type.within === undefined
+          ? name.charAt(0).toLowerCase() + name.slice(1)
+          : name,
+        plain,
+      ],
+    ];
   });
   return Object.fromEntries(present);
 }

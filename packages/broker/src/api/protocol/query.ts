@@ -1,6 +1,7 @@
 /**
- * AWS Query (§3), the older wire form: parameters in the query string, in a form body, or in both, and answers in XML.
- * The action is a parameter; the queue is one too, or else the path.
+ * AWS Query (§3), the older wire form of SQS and the only one of SNS: parameters in the query string, in a form body, or
+ * in both, and answers in XML. The action is a parameter; the queue is one too, or else the path. Which service is meant,
+ * the API version says, the credential scope, or the action itself.
  *
  * Input is read by shape from the tree of parameters; what the shape does not name is never looked at.
  */
@@ -12,12 +13,17 @@ import type { Dictionary, List, Structure, Type, Value, ValueMap } from '../shap
 import { type Fault, fault, malformed, queryFaultText, wireErrorOf } from './error-codes.ts';
 import { Parameter, readParameters } from './parameters.ts';
 import { isWhole, type Reading, readBlob, Unreadable, unconvertible } from './reading.ts';
-import type { NamedAction, ReadRequest, WireForm } from './wire-form.ts';
+import type { ActionTables, NamedAction, ReadRequest, Service, WireForm } from './wire-form.ts';
 import { element, escapeXml, writeMembers } from './xml.ts';
 
 const contentType = 'text/xml';
 const declaration = '<?xml version="1.0"?>';
-const namespace = 'http://queue.amazonaws.com/doc/2012-11-05/';
+const namespaces: Readonly<Record<Service, string>> = {
+  sqs: 'http://queue.amazonaws.com/doc/2012-11-05/',
+  sns: 'http://sns.amazonaws.com/doc/2010-03-31/',
+};
+const services: Readonly<Record<string, Service>> = { '2012-11-05': 'sqs', '2010-03-31': 'sns' };
+const scopeForm = /Credential=[^,\s]*\/(sqs|sns)\/aws4_request/;
 
 /** Actions about no single queue are refused at a queue's own path (3.3). */
 const actionsWithoutPath: ReadonlySet<string> = new Set(['CreateQueue', 'ListQueues']);
@@ -25,24 +31,26 @@ const actionsWithoutPath: ReadonlySet<string> = new Set(['CreateQueue', 'ListQue
 export const queryForm: WireForm = {
   read: readQueryRequest,
 
-  answer({ name, shape }: NamedAction, output: ValueMap, requestId: string): ApiResponse {
+  answer({ name, service, shape }: NamedAction, output: ValueMap, requestId: string): ApiResponse {
     const result =
       shape.output === undefined
         ? ''
         : element(`${name}Result`, writeMembers(shape.output, output));
     const metadata = `<ResponseMetadata><RequestId>${requestId}</RequestId></ResponseMetadata>`;
-    return xmlResponse(200, requestId, document(`${name}Response`, result + metadata));
+    return xmlResponse(200, requestId, document(service, `${name}Response`, result + metadata));
   },
 
   fail(problem: Fault, requestId: string): ApiResponse {
     const { code, status, fault } = wireErrorOf(problem);
+    const { service = 'sqs' } = problem;
     if (problem.code === 'action-missing') {
       return xmlResponse(status, requestId, '<UnknownOperationException/>');
     }
     const text = element('Message', escapeXml(queryFaultText(problem)));
-    const error = `<Error><Type>${fault}</Type><Code>${code}</Code>${text}<Detail/></Error>`;
+    const detail = service === 'sqs' ? '<Detail/>' : '';
+    const error = `<Error><Type>${fault}</Type><Code>${code}</Code>${text}${detail}</Error>`;
     const content = `${error}<RequestId>${requestId}</RequestId>`;
-    return xmlResponse(status, requestId, document('ErrorResponse', content));
+    return xmlResponse(status, requestId, document(service, 'ErrorResponse', content));
   },
 };
 
@@ -51,13 +59,13 @@ function xmlResponse(status: number, requestId: string, body: string): ApiRespon
   return { status, headers, body };
 }
 
-function document(root: string, content: string): string {
-  return `${declaration}<${root} xmlns="${namespace}">${content}</${root}>`;
+function document(service: Service, root: string, content: string): string {
+  return `${declaration}<${root} xmlns="${namespaces[service]}">${content}</${root}>`;
 }
 
 export function readQueryRequest<Action extends NamedAction>(
   request: ApiRequest,
-  actions: ReadonlyMap<string, Action>,
+  actions: ActionTables<Action>,
 ): ReadRequest<Action> | Fault {
   const form = formOf(request);
   if (form === undefined) return malformed('The request body is not UTF-8.');
@@ -65,7 +73,9 @@ export function readQueryRequest<Action extends NamedAction>(
   if (!(parameters instanceof Parameter)) return parameters;
   const name = parameters.child('Action')?.value;
   if (name === undefined || name === '') return fault('action-missing');
-  const action = actions.get(name);
+  const service = serviceOf(parameters, name, request, actions);
+  if (service === 'sns') return readTopicRequest(parameters, actions.sns.get(name), name);
+  const action = actions.sqs.get(name);
   const isAtQueue = isQueuePath(request.path);
   if (action === undefined || (isAtQueue && actionsWithoutPath.has(name))) {
     return fault('action-invalid', { action: name });
@@ -75,6 +85,35 @@ export function readQueryRequest<Action extends NamedAction>(
   // Harmless for actions without a queue: they do not look at it. (3.2)
   if (isAtQueue && input['QueueUrl'] === undefined) input['QueueUrl'] = request.path;
   return { ok: true, action, input };
+}
+
+function serviceOf(
+  parameters: Parameter,
+  name: string,
+  { headers }: ApiRequest,
+  actions: ActionTables<NamedAction>,
+): Service {
+  const version = parameters.child('Version')?.value ?? '';
+  if (Object.hasOwn(services, version)) return services[version] as Service;
+  const scope = scopeForm.exec(headers['authorization'] ?? '')?.[1];
+  if (scope !== undefined) return scope as Service;
+  if (!actions.sns.has(name)) return 'sqs';
+  const isShared = actions.sqs.has(name);
+  return !isShared || parameters.child('TopicArn') !== undefined ? 'sns' : 'sqs';
+}
+
+/** What cannot be read is told in the words of SNS. */
+function readTopicRequest<Action extends NamedAction>(
+  parameters: Parameter,
+  action: Action | undefined,
+  name: string,
+): ReadRequest<Action> | Fault {
+  if (action === undefined) return { ...fault('action-invalid', { action: name }), service: 'sns' };
+  const input = readStructure(action.shape.input, parameters, '');
+  if (!(input instanceof Unreadable)) return { ok: true, action, input };
+  const { code, detail } = input.fault;
+  const told = code === 'parameter-missing' ? 'topic-parameter-missing' : code;
+  return { ok: false, code: told, detail, service: 'sns' };
 }
 
 /** The body, if it is a form; undefined if its bytes are no text. */
@@ -136,8 +175,10 @@ function readScalar(type: Type, text: string): Reading {
   }
 }
 
-function readList({ of }: List, from: Parameter, path: string): Reading {
+function readList({ of, within }: List, outer: Parameter, path: string): Reading {
   const items: Value[] = [];
+  const from = within === undefined ? outer : outer.child(within);
+  if (from === undefined) return items;
   const numbered = from.numbered();
   // Old clients leave the number away when there is one item; some write an empty list as an empty value.
   if (numbered.length === 0 && from.value !== undefined && from.value !== '') {
@@ -151,10 +192,11 @@ function readList({ of }: List, from: Parameter, path: string): Reading {
   return items;
 }
 
-function readMap({ of, key, value }: Dictionary, from: Parameter, path: string): Reading {
+function readMap({ of, key, value, within }: Dictionary, outer: Parameter, path: string): Reading {
   // Keys are the client's; an object without a prototype takes `__proto__` for a name like any other.
   const entries: Draft = Object.create(null);
-  for (const [index, parameter] of from.numbered()) {
+  const from = within === undefined ? outer : outer.child(within);
+  for (const [index, parameter] of from?.numbered() ?? []) {
     const name = parameter.child(key)?.value;
     if (name === undefined) return missing(`${path}.${index}.${key}`);
     const given = parameter.child(value);

@@ -9,9 +9,13 @@ import type { ApiRequest, ApiResponse } from '../request.ts';
 import type { ActionShape, ValueMap } from '../shapes/shape.ts';
 import type { Fault } from './error-codes.ts';
 
-/** An action of the table, with its name. */
+/** Both are served on one port; SNS in AWS Query alone (SNS 1.1). */
+export type Service = 'sqs' | 'sns';
+
+/** An action of the tables, with its name. */
 export interface NamedAction {
   readonly name: string;
+  readonly service: Service;
   readonly shape: ActionShape;
 }
 
@@ -21,10 +25,13 @@ export interface ReadRequest<Action extends NamedAction> {
   readonly input: ValueMap;
 }
 
+/** Actions by name, for each service: AddPermission is one of both. */
+export type ActionTables<Action> = Readonly<Record<Service, ReadonlyMap<string, Action>>>;
+
 export interface WireForm {
   read<Action extends NamedAction>(
     request: ApiRequest,
-    actions: ReadonlyMap<string, Action>,
+    actions: ActionTables<Action>,
   ): ReadRequest<Action> | Fault;
 
   answer(action: NamedAction, output: ValueMap, requestId: string): ApiResponse;

@@ -1,6 +1,6 @@
 /**
  * The XML that AWS Query answers with (3.6–3.9), written by shape: a list is its element again and again, a map an
- * element with a pair inside for each entry. XML is only ever written here, never read.
+ * element with a pair inside for each entry; SNS has an element around them, which is there when they are empty. XML is only ever written here, never read.
  *
  * A carriage return is written as a character reference, since parsers turn a bare one into a line feed (3.8).
  * Characters that XML cannot hold at all (a text may echo what the client sent) become U+FFFD.
@@ -9,7 +9,7 @@
 import type { Structure, Type, Value, ValueMap } from '../shapes/shape.ts';
 import { encodeBase64 } from './reading.ts';
 
-/** Members without a value, empty lists and empty maps leave nothing behind (2.4). */
+/** Members without a value, and empty lists and maps of SQS, leave nothing behind (2.4). */
 export function writeMembers({ fields }: Structure, value: ValueMap): string {
   let text = '';
   for (const { name, query, type } of fields) {
@@ -34,15 +34,21 @@ function writeElement(name: string, type: Type, value: Value): string {
   switch (type.is) {
     case 'structure':
       return element(name, writeMembers(type, value as ValueMap));
-    case 'list':
-      return (value as readonly Value[]).map((item) => writeElement(name, type.of, item)).join('');
-    case 'map':
-      return Object.entries(value as Readonly<Record<string, Value>>)
+    case 'list': {
+      const items = (value as readonly Value[])
+        .map((item) => writeElement(type.within ?? name, type.of, item))
+        .join('');
+      return type.within === undefined ? items : element(name, items);
+    }
+    case 'map': {
+      const entries = Object.entries(value as Readonly<Record<string, Value>>)
         .map(([key, item]) => {
           const pair = element(type.key, escapeXml(key)) + writeElement(type.value, type.of, item);
-          return element(name, pair);
+          return element(type.within ?? name, pair);
         })
         .join('');
+      return type.within === undefined ? entries : element(name, entries);
+    }
     case 'blob':
       return element(name, encodeBase64(value as Uint8Array));
     default:

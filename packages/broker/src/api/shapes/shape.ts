@@ -3,7 +3,7 @@
  * docs/reference/actions.md are all driven by it.
  *
  * A member has one name, that of AWS JSON; `query` is its name in the older AWS Query form where that differs, since
- * lists and maps are flattened there: `Attribute.1.Name`, `Tag.1.Key`, `SendMessageBatchRequestEntry.1.Id`.
+ * SQS flattens lists and maps there: `Attribute.1.Name`, `Tag.1.Key`, `SendMessageBatchRequestEntry.1.Id`.
  *
  * Members are written down as objects and turned into lists of fields once, when the program loads: the wire forms
  * walk them with every request.
@@ -18,6 +18,8 @@ export interface Scalar {
 export interface List {
   readonly is: 'list';
   readonly of: Type;
+  /** SNS does not flatten: its items stand within an element of this name, `Topics/member`, `TagKeys.member.1`. */
+  readonly within?: string;
 }
 
 /** In Query each entry is a pair under the names `key` and `value`. */
@@ -26,6 +28,8 @@ export interface Dictionary {
   readonly of: Type;
   readonly key: string;
   readonly value: string;
+  /** As with a list: `Attributes.entry.1.key`. */
+  readonly within?: string;
 }
 
 export interface Structure {
@@ -84,6 +88,16 @@ export function list(of: Type): List {
 
 export function map(of: Type, key: string, value: string): Dictionary {
   return { is: 'map', of, key, value };
+}
+
+/** A list as SNS writes it. */
+export function memberList(of: Type): List {
+  return { is: 'list', of, within: 'member' };
+}
+
+/** A map as SNS writes it. */
+export function entryMap(of: Type, key = 'key', value = 'value'): Dictionary {
+  return { is: 'map', of, key, value, within: 'entry' };
 }
 
 export function structure(members: Members): Structure {

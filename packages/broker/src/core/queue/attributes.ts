@@ -8,6 +8,7 @@
  */
 
 import type { Attributes } from '../commands.ts';
+import type { DeduplicationScope } from '../deduplication-window.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import { parseObject } from '../json-object.ts';
 import {
@@ -21,7 +22,6 @@ import {
   visibilitySecondsMax,
   waitSecondsMax,
 } from '../limits.ts';
-import type { DeduplicationScope } from './deduplication-window.ts';
 import { readRedriveAllowPolicy, readRedrivePolicy } from './redrive-policy.ts';
 
 export type Profile = 'aws' | 'yandex';

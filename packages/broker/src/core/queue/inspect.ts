@@ -4,8 +4,8 @@
  */
 
 import type { CommandOf, ExplainedEntry, Outcome, PeekedMessage } from '../commands.ts';
+import { keyOf, type WindowMatch } from '../deduplication-window.ts';
 import { none } from '../slab.ts';
-import { keyOf, type WindowMatch } from './deduplication-window.ts';
 import { delayed, visible } from './message-table.ts';
 import type { Queue } from './queue.ts';
 

@@ -15,16 +15,17 @@
 
 import { queueArn, type Realm } from '../arn.ts';
 import type {
-  Change,
   KeptAttempt,
   KeptDelivery,
   KeptMessage,
   KeptMoveTask,
   KeptQueue,
   KeptWindowEntry,
+  QueueChange,
   WindowDigests,
 } from '../changes.ts';
 import type { MessageView, ReceivedMessage } from '../commands.ts';
+import { DeduplicationWindow } from '../deduplication-window.ts';
 import { attemptMs } from '../limits.ts';
 import { Line } from '../line.ts';
 import { MessageIds } from '../message-id.ts';
@@ -32,7 +33,6 @@ import { none } from '../slab.ts';
 import type { Turn } from '../turn.ts';
 import { Attempts } from './attempts.ts';
 import { type QueueSettings, settingsOf } from './attributes.ts';
-import { DeduplicationWindow } from './deduplication-window.ts';
 import { MessageGroups } from './message-groups.ts';
 import { delayed, inFlight, MessageTable, visible } from './message-table.ts';
 import { nextMoveAt } from './move-task.ts';
@@ -176,7 +176,7 @@ export class Queue {
   }
 
   /** One change that another engine made to this queue. */
-  absorb(change: Change, now: number): void {
+  absorb(change: QueueChange, now: number): void {
     switch (change.kind) {
       case 'queue':
         if (change.value !== null) this.#setKept(change.value, now);

@@ -13,13 +13,13 @@ import type {
   WindowDigests,
 } from '../changes.ts';
 import type { CommandOf, Outcome, SendEntry, SendResult } from '../commands.ts';
+import { digestsOf, keyOf } from '../deduplication-window.ts';
 import { attributesMd5, md5Hex, sha256Hex } from '../digest.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import { batchSizeBytesMax, delaySecondsMax } from '../limits.ts';
 import { none } from '../slab.ts';
 import type { Turn } from '../turn.ts';
 import { applyEntries, checkBatch } from './batch.ts';
-import { digestsOf, keyOf } from './deduplication-window.ts';
 import { type CheckedMessage, checkMessage, messageSize } from './message-check.ts';
 import type { Queue } from './queue.ts';
 

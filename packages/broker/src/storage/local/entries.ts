@@ -4,7 +4,13 @@
  * know which it has.
  */
 
-import type { Change, KeptWindowEntry, MessageContent } from '../../core/changes.ts';
+import type {
+  Change,
+  KeptPost,
+  KeptWindowEntry,
+  MessageContent,
+  Publication,
+} from '../../core/changes.ts';
 
 export interface Entries {
   /** What a person calls it. */
@@ -24,6 +30,8 @@ export interface Entries {
 
   windowEntry(queue: string, sequence: number): KeptWindowEntry | undefined;
 
+  readonly topics: TopicEntriesReader;
+
   /** All entries, piece by piece, as the puts that load an engine: each queue's settings before its contents. */
   load(): Iterable<readonly Change[]>;
 
@@ -33,12 +41,19 @@ export interface Entries {
   close(): Promise<void>;
 }
 
+/** What can be asked for of topics. */
+export interface TopicEntriesReader {
+  windowEntry(topic: string, sequence: number): KeptWindowEntry | undefined;
+  archived(topic: string, sequence: number): Publication | undefined;
+  post(topic: string, id: number): KeptPost | undefined;
+}
+
 /** What entries ask of the backend that uses them. */
 export interface EntriesUser {
   /** The time to note with what is kept: a later start does not go behind it. */
   now(): number;
-  /** Changes of these queues were lost, applied though they were: their state is now what these entries say. */
-  takeBack(queues: ReadonlySet<string>, kept: Iterable<readonly Change[]>): void;
+  /** Changes of these queues and topics were lost, applied though they were: their state is what these entries say. */
+  takeBack(places: ReadonlySet<string>, kept: Iterable<readonly Change[]>): void;
   /** Changes can be kept again. */
   resume(): void;
 }

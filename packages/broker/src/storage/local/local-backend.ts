@@ -10,27 +10,37 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type { Change, KeptWindowEntry, MessageContent } from '../../core/changes.ts';
+import {
+  type Change,
+  type KeptWindowEntry,
+  type MessageContent,
+  placeOf,
+  topicPlace,
+} from '../../core/changes.ts';
 import type { Command, CommandOf, Outcome } from '../../core/commands.ts';
 import { type Applied, Engine, type Ids } from '../../core/engine.ts';
 import type { Refusal } from '../../core/errors.ts';
 import type { Event } from '../../core/events.ts';
 import { type Limits, strictLimits } from '../../core/limits.ts';
 import type { Profile } from '../../core/queue/attributes.ts';
+import type { Signer } from '../../core/topic/envelope.ts';
 import {
   type Backend,
   type Delivered,
   type Explained,
+  type FailedDeliveries,
   type Peeked,
   type PlainCommand,
   Unavailable,
 } from '../backend.ts';
 import type { Clock } from '../clock.ts';
 import type { Entries, EntriesUser } from './entries.ts';
+import { DeliveryFailures } from './failed-deliveries.ts';
 import { type DataOptions, openDataEntries } from './lmdb/open.ts';
 import { MemoryEntries } from './memory-entries.ts';
 import { ParkedReceivers, type Receiver } from './parked-receivers.ts';
 import { SuppressedSends } from './suppressed-sends.ts';
+import { type Poster, TopicWork } from './topic-work.ts';
 
 export interface LocalOptions {
   readonly clock: Clock;
@@ -43,6 +53,12 @@ export interface LocalOptions {
   readonly profile?: Profile;
   /** Told why changes cannot be kept from now on, and with undefined that they can again. */
   readonly onAvailability?: ((reason: string | undefined) => void) | undefined;
+  /** Whether a queue's policy must allow a topic to send to it; default false. */
+  readonly arePoliciesEnforced?: boolean;
+  /** Signs what standard topics send; without one it is not signed. */
+  readonly signer?: Signer;
+  /** Calls HTTP endpoints; without one no endpoint is ever reached. */
+  readonly poster?: Poster;
 }
 
 export function openMemoryBackend(options: LocalOptions): Backend {
@@ -76,6 +92,14 @@ const looking: ReadonlySet<Command['type']> = new Set<Command['type']>([
   'describe-queue',
   'peek-messages',
   'explain',
+  'list-topics',
+  'get-topic-attributes',
+  'list-topic-tags',
+  'get-data-protection',
+  'get-subscription-attributes',
+  'list-subscriptions',
+  'describe-topic',
+  'explain-topic',
 ]);
 
 /** Changes loaded before others have a turn. */
@@ -86,8 +110,7 @@ const timerMsMax = 2 ** 31 - 1;
 
 class LocalBackend implements Backend, EntriesUser {
   readonly realm: { readonly region: string; readonly account: string };
-  readonly #limits: Limits;
-  readonly #profile: Profile;
+  readonly #options: LocalOptions;
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #onAvailability: (reason: string | undefined) => void;
@@ -95,6 +118,8 @@ class LocalBackend implements Backend, EntriesUser {
   readonly #entries: Entries;
   readonly #receivers: ParkedReceivers<Waiting> = new ParkedReceivers();
   readonly #suppressed: SuppressedSends = new SuppressedSends();
+  readonly #failures: DeliveryFailures = new DeliveryFailures();
+  readonly #work: TopicWork;
   readonly #listeners: Set<(event: Event) => void> = new Set();
   /** Queues with waiting receivers that changed since they were last asked. */
   readonly #restless: Set<string> = new Set();
@@ -106,13 +131,21 @@ class LocalBackend implements Backend, EntriesUser {
   constructor(options: LocalOptions, entriesFor: (user: EntriesUser) => Entries) {
     const { region = 'us-east-1', account = '000000000000' } = options;
     this.realm = { region, account };
-    this.#limits = options.limits ?? strictLimits;
-    this.#profile = options.profile ?? 'aws';
+    this.#options = options;
     this.#clock = options.clock;
     this.#ids = options.ids ?? { uuid: randomUUID };
     this.#onAvailability = options.onAvailability ?? (() => {});
     this.#engine = this.#newEngine();
     this.#entries = entriesFor(this);
+    this.#work = new TopicWork({
+      poster: options.poster,
+      signer: options.signer,
+      entries: () => this.#entries.topics,
+      kept: () => this.#entries.kept(),
+      now: () => this.#clock.now(),
+      step: (command) => this.#step(command),
+      report: (command) => this.#apply(command),
+    });
   }
 
   get kind(): string {
@@ -173,17 +206,26 @@ class LocalBackend implements Backend, EntriesUser {
   }
 
   explain(
-    command: CommandOf<'explain'>,
+    command: CommandOf<'explain' | 'explain-topic'>,
   ): Promise<{ ok: true; entries: readonly Explained[] } | Refusal> {
     const outcome = this.#apply(command);
     if (!outcome.ok) return this.#answer(outcome);
-    const { queue } = command;
+    const isTopic = command.type === 'explain-topic';
+    const place = isTopic ? topicPlace(command.topic) : command.queue;
+    const keptOf = (sequence: number): KeptWindowEntry | undefined =>
+      isTopic
+        ? this.#entries.topics.windowEntry(command.topic, sequence)
+        : this.#entries.windowEntry(command.queue, sequence);
     const entries = outcome.entries.map((entry) => ({
-      ...(this.#entries.windowEntry(queue, entry.sequence) as KeptWindowEntry),
+      ...(keptOf(entry.sequence) as KeptWindowEntry),
       ...entry,
-      suppressed: this.#suppressed.of(queue, entry.sequence),
+      suppressed: this.#suppressed.of(place, entry.sequence),
     }));
     return this.#answer({ ok: true, entries });
+  }
+
+  failedDeliveries(topic: string): Promise<FailedDeliveries> {
+    return Promise.resolve(this.#failures.of(topic));
   }
 
   now(): number {
@@ -204,6 +246,7 @@ class LocalBackend implements Backend, EntriesUser {
     this.#engine = this.#newEngine();
     this.#entries.clear();
     this.#suppressed.clear();
+    this.#failures.clear();
     this.#restless.clear();
     this.#setTimer();
     return this.#answer(undefined);
@@ -220,13 +263,14 @@ class LocalBackend implements Backend, EntriesUser {
     for (const receiver of this.#receivers.all()) receiver.giveUp();
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
     this.endWaits();
-    return this.#entries.close();
+    await this.#work.close();
+    await this.#entries.close();
   }
 
-  takeBack(queues: ReadonlySet<string>, kept: Iterable<readonly Change[]>): void {
-    for (const queue of queues) this.#engine.drop(queue);
+  takeBack(places: ReadonlySet<string>, kept: Iterable<readonly Change[]>): void {
+    for (const place of places) this.#engine.drop(place);
     for (const changes of kept) this.#engine.absorb(changes, this.#clock.now());
     this.#onAvailability(this.unavailable());
     this.#timerAt = Number.POSITIVE_INFINITY;
@@ -240,10 +284,14 @@ class LocalBackend implements Backend, EntriesUser {
   }
 
   #newEngine(): Engine {
-    return new Engine({ ...this.realm, limits: this.#limits, profile: this.#profile });
+    const { limits = strictLimits, profile = 'aws', arePoliciesEnforced = false } = this.#options;
+    const { signer } = this.#options;
+    return new Engine({ ...this.realm, limits, profile, arePoliciesEnforced, signer });
   }
 
   async #advance(milliseconds: number): Promise<number> {
+    // Calls of endpoints take time that does not count here: what is under way has ended before time moves.
+    await this.#work.settled();
     const target = this.#clock.now() + milliseconds;
     let due = this.#nextAt();
     while (due !== undefined && due <= target) {
@@ -251,6 +299,7 @@ class LocalBackend implements Backend, EntriesUser {
       if (reason !== undefined) throw new Unavailable(reason);
       this.#clock.moveTo(due);
       this.#doWhatIsDue();
+      await this.#work.settled();
       await this.#entries.kept();
       // Lets what was answered leave, and other requests in, while time moves on.
       await new Promise((resolve) => setImmediate(resolve));
@@ -320,8 +369,9 @@ class LocalBackend implements Backend, EntriesUser {
     this.#entries.apply(applied.changes);
     if (applied.events.length > 0) this.#tell(applied.events);
     if (this.#receivers.size > 0) {
-      for (const { queue } of applied.changes) {
-        if (this.#receivers.has(queue)) this.#restless.add(queue);
+      for (const change of applied.changes) {
+        const place = placeOf(change);
+        if (this.#receivers.has(place)) this.#restless.add(place);
       }
     }
     return applied;
@@ -332,6 +382,7 @@ class LocalBackend implements Backend, EntriesUser {
     const tell = (): void => {
       for (const event of events) {
         this.#suppressed.note(event);
+        this.#failures.note(event);
         for (const listener of this.#listeners) listener(event);
       }
     };
@@ -364,7 +415,10 @@ class LocalBackend implements Backend, EntriesUser {
     const now = this.#clock.now();
     if (this.unavailable() === undefined) {
       const due = this.#engine.nextDueAt();
-      if (due !== undefined && due <= now) this.#step({ type: 'tick' });
+      if (due !== undefined && due <= now) {
+        const { outcome } = this.#step({ type: 'tick' });
+        if (outcome.ok) this.#work.follow(outcome);
+      }
       for (const queue of this.#receivers.queuesToWake(now)) this.#restless.add(queue);
       this.#serve();
     }

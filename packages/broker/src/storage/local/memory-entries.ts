@@ -1,5 +1,5 @@
 /**
- * The kept entries of all queues, in memory: the changes that an engine made, folded into what stands under each key.
+ * The kept entries of all queues and topics, in memory: the changes that an engine made, folded into what stands under each key.
  * Memory mode keeps bodies and window texts here; tests load engines from here.
  *
  * It keeps what it is told and judges nothing. Contents are resolved on the way in: a message that moved brings its
@@ -15,8 +15,11 @@ import type {
   KeptQueue,
   KeptWindowEntry,
   MessageContent,
+  QueueChange,
 } from '../../core/changes.ts';
 import type { Entries } from './entries.ts';
+import { inSequence, setOrDelete } from './sorted-entries.ts';
+import { TopicEntries } from './topic-entries.ts';
 
 interface ResolvedMessage extends KeptMessage {
   readonly content: MessageContent;
@@ -41,10 +44,14 @@ export class MemoryEntries implements Entries {
   readonly kind = 'memory';
   readonly #queues: Map<string, QueueEntries> = new Map();
   readonly #names: Map<string, number> = new Map();
+  readonly topics: TopicEntries = new TopicEntries();
 
   /** Keeps one command's changes, in their order. */
   apply(changes: readonly Change[]): void {
-    for (const change of changes) this.#applyOne(change);
+    for (const change of changes) {
+      if ('topic' in change) this.topics.apply(change);
+      else this.#applyOne(change);
+    }
   }
 
   kept(): undefined {
@@ -75,19 +82,20 @@ export class MemoryEntries implements Entries {
   }
 
   /**
-   * All entries, or one queue's, as the puts that load an engine: of each queue its settings, counter, messages,
-   * deliveries and window in order of their sequence, attempts, tasks; and the resting names last.
+   * All entries, or those of one place (`placeOf`), as the puts that load an engine: of each queue its settings, counter,
+   * messages, deliveries and window in order of their sequence, attempts, tasks; then the resting names; then topics.
    */
-  *changes(queue?: string): Generator<Change> {
+  *changes(place?: string): Generator<Change> {
     for (const [name, entries] of this.#queues) {
-      if (queue === undefined || queue === name) yield* entriesOf(name, entries);
+      if (place === undefined || place === name) yield* entriesOf(name, entries);
     }
     for (const [name, value] of this.#names) {
-      if (queue === undefined || queue === name) yield { kind: 'name', queue: name, value };
+      if (place === undefined || place === name) yield { kind: 'name', queue: name, value };
     }
+    yield* this.topics.changes(place);
   }
 
-  #applyOne(change: Change): void {
+  #applyOne(change: QueueChange): void {
     if (change.kind === 'name') {
       setOrDelete(this.#names, change.queue, change.value);
       return;
@@ -158,13 +166,4 @@ function* entriesOf(queue: string, entries: QueueEntries): Generator<Change> {
   for (const [id, value] of inSequence(entries.window)) yield { kind: 'window', queue, id, value };
   for (const [id, value] of entries.attempts) yield { kind: 'attempt', queue, id, value };
   for (const [id, value] of entries.tasks) yield { kind: 'task', queue, id, value };
-}
-
-function inSequence<V>(entries: Map<number, V>): [number, V][] {
-  return [...entries].sort(([a], [b]) => a - b);
-}
-
-function setOrDelete<K, V>(map: Map<K, V>, key: K, value: V | null): void {
-  if (value === null) map.delete(key);
-  else map.set(key, value);
 }

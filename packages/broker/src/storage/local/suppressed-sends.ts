@@ -1,35 +1,39 @@
 /**
- * The latest suppressed duplicates of each queue, for the explain call: a reader of the event stream. Bounded, in
- * memory, and gone with the process; the window itself is kept, its history of suppressed sends is not.
+ * The latest suppressed duplicates of each queue and topic, for the explain call: a reader of the event stream. Bounded,
+ * in memory, and gone with the process; the window itself is kept, its history of suppressed sends is not.
  */
 
-import type { DuplicateEvent, Event } from '../../core/events.ts';
+import { topicPlace } from '../../core/changes.ts';
+import type { DuplicateEvent, DuplicatePublicationEvent, Event } from '../../core/events.ts';
 
-const perQueueMax = 1000;
+const perPlaceMax = 1000;
+
+type SuppressedEvent = DuplicateEvent | DuplicatePublicationEvent;
 
 export class SuppressedSends {
-  readonly #byQueue: Map<string, DuplicateEvent[]> = new Map();
+  readonly #byPlace: Map<string, SuppressedEvent[]> = new Map();
 
   note(event: Event): void {
-    if (event.type === 'duplicate') {
-      const events = this.#byQueue.get(event.queue) ?? [];
-      this.#byQueue.set(event.queue, events);
+    const place = 'topic' in event ? topicPlace(event.topic) : event.queue;
+    if (event.type === 'duplicate' || event.type === 'duplicate-publication') {
+      const events = this.#byPlace.get(place) ?? [];
+      this.#byPlace.set(place, events);
       events.push(event);
       // Forgotten by halves, so that a full list costs nothing more for each send.
-      if (events.length > perQueueMax * 2) events.splice(0, perQueueMax);
+      if (events.length > perPlaceMax * 2) events.splice(0, perPlaceMax);
     } else if (forgetting.has(event.type)) {
-      this.#byQueue.delete(event.queue);
+      this.#byPlace.delete(place);
     }
   }
 
   /** The suppressed sends whose original has this sequence, oldest first. */
-  of(queue: string, sequence: number): DuplicateEvent[] {
-    const events = this.#byQueue.get(queue) ?? [];
+  of(place: string, sequence: number): SuppressedEvent[] {
+    const events = this.#byPlace.get(place) ?? [];
     return events.filter(({ original }) => original.sequence === sequence);
   }
 
   clear(): void {
-    this.#byQueue.clear();
+    this.#byPlace.clear();
   }
 }
 
@@ -37,4 +41,6 @@ const forgetting: ReadonlySet<Event['type']> = new Set([
   'queue-deleted',
   'queue-purged',
   'window-forgotten',
+  'topic-deleted',
+  'topic-window-forgotten',
 ]);

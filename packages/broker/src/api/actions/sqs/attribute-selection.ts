@@ -6,9 +6,9 @@
 
 import type { MessageAttribute } from '../../../core/changes.ts';
 import { attributesMd5 } from '../../../core/digest.ts';
+import { sequenceNumber } from '../../../core/sequence-number.ts';
 import type { Delivered } from '../../../storage/backend.ts';
 import type { ValueMap } from '../../shapes/shape.ts';
-import { sequenceNumber } from './sequence-number.ts';
 
 type SystemAttribute = readonly [name: string, value: (message: Delivered) => string | undefined];
 

@@ -7,9 +7,9 @@
  */
 
 import type { AttributeInput, SendEntry, SendResult } from '../../../core/commands.ts';
+import { sequenceNumber } from '../../../core/sequence-number.ts';
 import type { ValueMap } from '../../shapes/shape.ts';
 import type { Call } from '../action.ts';
-import { sequenceNumber } from './sequence-number.ts';
 
 export type AttributeWords = {
   readonly StringValue?: string;

@@ -8,7 +8,7 @@
  */
 
 import type { KeptMessage, KeptWindowEntry, WindowDigests } from '../../../core/changes.ts';
-import { groupDigest } from '../../../core/queue/deduplication-window.ts';
+import { groupDigest } from '../../../core/deduplication-window.ts';
 import { ByteReader, ByteWriter, DamagedError } from './bytes.ts';
 
 export const sequencesPerBlock = 64;

@@ -6,13 +6,13 @@
 
 import { createHash } from 'node:crypto';
 import type { KeptDelivery, WindowDigests } from '../../../core/changes.ts';
-import { digestsOf } from '../../../core/queue/deduplication-window.ts';
+import { digestsOf } from '../../../core/deduplication-window.ts';
 import { blockOf, GroupTexts, type LoadedWindowEntry, readBlock } from './block.ts';
 import type { Environment } from './environment.ts';
 import { formatOf } from './format.ts';
 import { contentKinds, contentsIn, idIn, keyOf, rangeOf } from './keys.ts';
 import { loadStore, type Store } from './loading.ts';
-import { Block, type Head, readHead } from './queue-records.ts';
+import { Block, emptyHead, type PlaceRecords, readHead } from './place-records.ts';
 import { readContent, readDelivery } from './records.ts';
 
 export interface CheckedQueue {
@@ -45,7 +45,7 @@ export function checkData(environment: Environment): CheckReport {
   const format = formatOf(environment) ?? 0;
   const store = loadStore(environment);
   checkNumbers(environment, store, report);
-  const queues = store.queues.map((queue) => new QueueCheck(environment, queue, report).run());
+  const queues = store.places.map((place) => new PlaceCheck(environment, place, report).run());
   const { records, fileBytes } = environment.usage();
   return { format, records, fileBytes, queues, givenUp: store.givenUp.length, problems };
 }
@@ -55,10 +55,12 @@ type Report = (text: string) => void;
 /** Every number of contents belongs to one queue, or is given up. */
 function checkNumbers(environment: Environment, store: Store, report: Report): void {
   const owners = new Map<number, string>(store.givenUp.map((number) => [number, 'nobody']));
-  for (const { name, contents } of store.queues) {
-    const other = owners.get(contents);
-    if (other !== undefined) report(`${name} has the contents of ${other}`);
-    owners.set(contents, name);
+  for (const { place, numbers } of store.places) {
+    for (const number of numbers) {
+      const other = owners.get(number);
+      if (other !== undefined) report(`${place} has the contents of ${other}`);
+      owners.set(number, place);
+    }
   }
   for (const kind of contentKinds) {
     const { start, end } = rangeOf(kind);
@@ -74,9 +76,7 @@ function checkNumbers(environment: Environment, store: Store, report: Report): v
   }
 }
 
-const emptyHead: Head = { counter: 0, windowFrom: 0, messages: 0, windowEntries: 0 };
-
-class QueueCheck {
+class PlaceCheck {
   readonly #environment: Environment;
   readonly #name: string;
   readonly #contents: number;
@@ -91,11 +91,11 @@ class QueueCheck {
   #bodyBytes = 0;
   #sentAt = 0;
 
-  constructor(environment: Environment, queue: Store['queues'][number], report: Report) {
+  constructor(environment: Environment, { place, contents }: PlaceRecords, report: Report) {
     this.#environment = environment;
-    this.#name = queue.name;
-    this.#contents = queue.contents;
-    this.#report = (text) => report(`${queue.name}: ${text}`);
+    this.#name = place;
+    this.#contents = contents;
+    this.#report = (text) => report(`${place}: ${text}`);
     this.#contentsLeft = this.#walk('content', (value) => {
       const { body, bodyMd5: md5 } = readContent(value);
       const actualMd5 = createHash('md5').update(body, 'utf8').digest('hex');

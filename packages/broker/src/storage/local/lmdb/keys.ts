@@ -1,23 +1,22 @@
 /**
- * The keys of the store: a byte for the kind, then a name, or the number of a queue's contents and a number or name
- * among them. Numbers stand with their highest byte first, so that LMDB's order is theirs.
+ * The keys of the store: a byte for the kind, then a name, or the number of some contents and a number or name among
+ * them. Numbers stand with their highest byte first, so that LMDB's order is theirs.
  *
- * A queue's contents stand under a number, not its name. Purging or deleting a queue gives up the number, in one
- * record (`given-up`), and what stood under it is cleared away bit by bit (sweep in lmdb-entries.ts).
+ * The contents of a queue or topic stand under numbers, not its name. Purging or deleting it gives up the number, in one
+ * record (`given-up`), and what stood under it is cleared away bit by bit (`sweep` in places.ts).
  */
 
 export const kinds = {
   /** About the store: its format, the latest time. */
   store: 0,
-  /** A queue's settings, and the number of its contents. */
+  /** A queue's or topic's settings, and the numbers of its contents. */
   queue: 1,
+  topic: 2,
   /** When a deleted queue's name may be used again. */
-  name: 2,
-  /** A move task of a queue: the queue's name, a space, the task's id. */
-  task: 3,
+  name: 3,
   /** A number whose contents are to be cleared away. */
   'given-up': 4,
-  /** The queue's counter, and where its window begins. */
+  /** The counter, where the window begins, and how much there is. */
   head: 5,
   block: 6,
   /** Which messages of a block are removed. */
@@ -26,6 +25,11 @@ export const kinds = {
   content: 8,
   delivery: 9,
   attempt: 10,
+  task: 11,
+  subscription: 12,
+  archived: 13,
+  post: 14,
+  'post-attempt': 15,
 } as const;
 
 export type Kind = keyof typeof kinds;
@@ -38,6 +42,11 @@ export const contentKinds: readonly Kind[] = [
   'content',
   'delivery',
   'attempt',
+  'task',
+  'subscription',
+  'archived',
+  'post',
+  'post-attempt',
 ];
 
 const idBytes = 6;
@@ -58,9 +67,9 @@ export function nameKeyOf(kind: Kind, name: string): Buffer {
   return Buffer.from(`${String.fromCharCode(kinds[kind])}${name}`, 'utf8');
 }
 
-export function attemptKeyOf(contents: number, id: string): Buffer {
+export function textKeyOf(kind: Kind, contents: number, id: string): Buffer {
   const key = Buffer.alloc(idAt + Buffer.byteLength(id));
-  keyOf('attempt', contents, 0).copy(key, 0, 0, idAt);
+  keyOf(kind, contents, 0).copy(key, 0, 0, idAt);
   key.write(id, idAt, 'utf8');
   return key;
 }

@@ -7,39 +7,51 @@ import type {
   Change,
   KeptAttempt,
   KeptMoveTask,
+  KeptPost,
+  KeptPostAttempt,
   KeptQueue,
+  KeptSubscription,
+  KeptTopic,
   KeptWindowEntry,
+  Publication,
   WindowDigests,
 } from '../../../core/changes.ts';
+import { topicWindowMs } from '../../../core/limits.ts';
 import { settingsOf } from '../../../core/queue/attributes.ts';
 import { type BlockVisitor, blockOf, GroupTexts, type LoadedMessage, readBlock } from './block.ts';
 import { DamagedError } from './bytes.ts';
 import type { Environment } from './environment.ts';
+import { jsonIn } from './json-record.ts';
 import { contentsIn, idIn, keyOf, nameIn, nameKeyOf, rangeOf, textIn } from './keys.ts';
-import { Block, type QueueRecords, readHead } from './queue-records.ts';
+import {
+  Block,
+  emptyHead,
+  type Head,
+  type PlaceRecord,
+  PlaceRecords,
+  readHead,
+} from './place-records.ts';
 import { readDelivery } from './records.ts';
 
 export interface Store {
-  readonly queues: readonly {
-    readonly name: string;
-    readonly kept: KeptQueue;
-    readonly contents: number;
-  }[];
+  readonly places: readonly PlaceRecords[];
   readonly names: readonly { readonly name: string; readonly time: number }[];
   readonly givenUp: readonly number[];
 }
 
 export function loadStore(environment: Environment): Store {
-  const queues = Array.from(environment.range(rangeOf('queue')), ({ key, value }) => ({
-    name: nameIn(key),
-    ...jsonIn<{ kept: KeptQueue; contents: number }>(value, 'queue'),
-  }));
+  const placesOf = (kind: PlaceRecords['kind']): PlaceRecords[] =>
+    Array.from(
+      environment.range(rangeOf(kind)),
+      ({ key, value }) => new PlaceRecords(kind, nameIn(key), jsonIn<PlaceRecord>(value, kind)),
+    );
   const names = Array.from(environment.range(rangeOf('name')), ({ key, value }) => ({
     name: nameIn(key),
     time: jsonIn<number>(value, 'name'),
   }));
   const givenUp = Array.from(environment.range(rangeOf('given-up')), ({ key }) => contentsIn(key));
-  return { queues, names, givenUp };
+  // Queues first: a subscription may name one.
+  return { places: [...placesOf('queue'), ...placesOf('topic')], names, givenUp };
 }
 
 /** The time of the last commit. */
@@ -48,22 +60,29 @@ export function latestTime(environment: Environment): number {
   return value === undefined ? 0 : jsonIn<number>(value, 'time');
 }
 
-/** Everything of one queue, piece by piece; on the way, `records` takes note of what stands where. */
-export function* loadQueue(
+/** Everything of one queue or topic, piece by piece; on the way, `records` takes note of what stands where. */
+export function loadPlace(
   environment: Environment,
-  records: QueueRecords,
+  records: PlaceRecords,
+  now: number,
+): Iterable<readonly Change[]> {
+  return records.kind === 'queue'
+    ? loadQueue(environment, records, now)
+    : loadTopic(environment, records, now);
+}
+
+function* loadQueue(
+  environment: Environment,
+  records: PlaceRecords,
   now: number,
 ): Generator<readonly Change[]> {
-  const { name: queue, kept, contents } = records;
+  const { name: queue, contents, other } = records;
+  const kept = records.kept as KeptQueue;
   yield [{ kind: 'queue', queue, value: kept }];
-  const bytes = environment.get(keyOf('head', contents, 0));
-  if (bytes !== undefined) {
-    const { counter: value, windowFrom, messages, windowEntries } = readHead(bytes);
-    records.counter = value;
-    records.windowFrom = windowFrom;
-    if (value > 0) yield [{ kind: 'counter', queue, value, room: { messages, windowEntries } }];
-  }
-  yield* loadBlocks(environment, records, now);
+  const { counter: value, messages, windowEntries } = loadHead(environment, records);
+  if (value > 0) yield [{ kind: 'counter', queue, value, room: { messages, windowEntries } }];
+  const { windowMs } = settingsOf(queue.endsWith('.fifo'), kept.attributes);
+  yield* loadBlocks(environment, records, now - windowMs);
   for (const { key, value } of environment.range(rangeOf('delivery', contents))) {
     const id = idIn(key);
     const block = records.blocks.get(blockOf(id));
@@ -76,22 +95,59 @@ export function* loadQueue(
     const attempt = jsonIn<KeptAttempt>(value, 'attempt');
     yield [{ kind: 'attempt', queue, id: textIn(key), value: attempt }];
   }
-  yield* loadTasks(environment, records);
+  for (const { key, value } of environment.range(rangeOf('task', other))) {
+    const task = jsonIn<KeptMoveTask>(value, 'task');
+    yield [{ kind: 'task', queue, id: textIn(key), value: task }];
+  }
+}
+
+function* loadTopic(
+  environment: Environment,
+  records: PlaceRecords,
+  now: number,
+): Generator<readonly Change[]> {
+  const { name: topic, contents, other } = records;
+  yield [{ kind: 'topic', topic, value: records.kept as KeptTopic }];
+  const { counter } = loadHead(environment, records);
+  if (counter > 0) yield [{ kind: 'topic-counter', topic, value: counter }];
+  for (const { key, value } of environment.range(rangeOf('subscription', contents))) {
+    const subscription = jsonIn<KeptSubscription>(value, 'subscription');
+    yield [{ kind: 'subscription', topic, id: textIn(key), value: subscription }];
+  }
+  yield* loadBlocks(environment, records, now - topicWindowMs);
+  for (const { key, value } of environment.range(rangeOf('archived', other))) {
+    const publication = jsonIn<Publication>(value, 'publication');
+    yield [{ kind: 'archived', topic, id: idIn(key), value: publication }];
+  }
+  for (const { key, value } of environment.range(rangeOf('post', contents))) {
+    yield [{ kind: 'post', topic, id: idIn(key), value: jsonIn<KeptPost>(value, 'post') }];
+  }
+  for (const { key, value } of environment.range(rangeOf('post-attempt', contents))) {
+    const attempt = jsonIn<KeptPostAttempt>(value, 'post attempt');
+    yield [{ kind: 'post-attempt', topic, id: idIn(key), value: attempt }];
+  }
+}
+
+function loadHead(environment: Environment, records: PlaceRecords): Head {
+  const bytes = environment.get(keyOf('head', records.contents, 0));
+  const head = bytes === undefined ? emptyHead : readHead(bytes);
+  records.counter = head.counter;
+  records.windowFrom = head.windowFrom;
+  return head;
 }
 
 function* loadBlocks(
   environment: Environment,
-  records: QueueRecords,
-  now: number,
+  records: PlaceRecords,
+  acceptedAfter: number,
 ): Generator<readonly Change[]> {
-  const { name: queue, kept, contents } = records;
+  const { contents } = records;
   for (const { key, value } of environment.range(rangeOf('removed', contents))) {
     const block = new Block(idIn(key));
     block.setRemoved(value);
     records.blocks.set(block.number, block);
   }
   const groups = new GroupTexts();
-  const acceptedAfter = now - settingsOf(queue.endsWith('.fifo'), kept.attributes).windowMs;
   let last: { readonly block: Block; readonly bytes: Buffer } | undefined;
   for (const { key, value: bytes } of environment.range(rangeOf('block', contents))) {
     const number = idIn(key);
@@ -109,11 +165,11 @@ function* loadBlocks(
 /** Makes changes of a block's records, leaving out what was removed or is over. */
 class LoadingBlock implements BlockVisitor {
   readonly changes: Change[] = [];
-  readonly #records: QueueRecords;
+  readonly #records: PlaceRecords;
   readonly #block: Block;
   readonly #acceptedAfter: number;
 
-  constructor(records: QueueRecords, block: Block, acceptedAfter: number) {
+  constructor(records: PlaceRecords, block: Block, acceptedAfter: number) {
     this.#records = records;
     this.#block = block;
     this.#acceptedAfter = acceptedAfter;
@@ -149,25 +205,11 @@ class LoadingBlock implements BlockVisitor {
     }
     this.#block.windowEntries += 1;
     this.#records.windowEntries += 1;
-    this.changes.push({ kind: 'window', queue: this.#records.name, id, value, digests });
-  }
-}
-
-function* loadTasks(environment: Environment, records: QueueRecords): Generator<readonly Change[]> {
-  const { name: queue } = records;
-  const start = nameKeyOf('task', `${queue} `);
-  const end = nameKeyOf('task', `${queue}!`);
-  for (const { key, value } of environment.range({ start, end })) {
-    const id = nameIn(key).slice(queue.length + 1);
-    records.tasks.add(id);
-    yield [{ kind: 'task', queue, id, value: jsonIn<KeptMoveTask>(value, 'task') }];
-  }
-}
-
-function jsonIn<T>(bytes: Buffer, what: string): T {
-  try {
-    return JSON.parse(bytes.toString('utf8')) as T;
-  } catch {
-    throw new DamagedError(`a ${what} is not readable`);
+    const { kind, name } = this.#records;
+    this.changes.push(
+      kind === 'queue'
+        ? { kind: 'window', queue: name, id, value, digests }
+        : { kind: 'topic-window', topic: name, id, value, digests },
+    );
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The deduplication window of one FIFO queue: every send accepted within the last `DeduplicationIntervalSeconds`,
+ * The deduplication window of one FIFO queue or topic: every send accepted within the last `DeduplicationIntervalSeconds`,
  * whatever has become of its message since (rules 11.8–11.14). 68 bytes an entry: 64 in a slab and 4 in the index.
  *
  * Ids and groups are held as digests, of one size whatever their length: too many bits for two to fall together. The
@@ -13,11 +13,11 @@
  * `yandex` an entry is filed a second time by its body's hash.
  */
 
-import type { DeduplicationSource, KeptWindowEntry, WindowDigests, WindowKey } from '../changes.ts';
-import { sha256Bytes } from '../digest.ts';
-import type { Difference } from '../events.ts';
-import { HashIndex } from '../hash-index.ts';
-import { none, Slab } from '../slab.ts';
+import type { DeduplicationSource, KeptWindowEntry, WindowDigests, WindowKey } from './changes.ts';
+import { sha256Bytes } from './digest.ts';
+import type { Difference } from './events.ts';
+import { HashIndex } from './hash-index.ts';
+import { none, Slab } from './slab.ts';
 
 export type DeduplicationScope = 'queue' | 'messageGroup';
 

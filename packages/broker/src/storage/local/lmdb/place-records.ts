@@ -1,9 +1,9 @@
 /**
- * What the store knows of a queue beside the records themselves: under which number its contents stand, which blocks it
- * has and how much of each is still alive, and what was sent so lately that it is not in the file yet.
+ * What the store knows of a queue or topic beside the records themselves: under which numbers its contents stand, which
+ * blocks it has and how much of each is still alive, and what came so lately that it is not in the file yet.
  */
 
-import type { KeptQueue, MessageContent } from '../../../core/changes.ts';
+import { type KeptQueue, type KeptTopic, topicPlace } from '../../../core/changes.ts';
 import { GrowingBlock, slotOf } from './block.ts';
 import { ByteReader } from './bytes.ts';
 
@@ -58,11 +58,21 @@ export class Block {
   }
 }
 
-export class QueueRecords {
+/** What the record of a queue or topic itself says. */
+export interface PlaceRecord {
+  readonly kept: KeptQueue | KeptTopic;
+  readonly contents: number;
+  readonly other: number;
+}
+
+export class PlaceRecords {
+  readonly kind: 'queue' | 'topic';
   readonly name: string;
-  kept: KeptQueue;
+  kept: KeptQueue | KeptTopic;
   /** The number under which its contents stand. */
   contents: number;
+  /** The number of what is not cleared with the contents: a queue's move tasks; a topic's archive, cleared by itself. */
+  other: number;
   counter = 0;
   /** Window entries with a smaller sequence are over. */
   windowFrom = 0;
@@ -70,17 +80,27 @@ export class QueueRecords {
   messages = 0;
   windowEntries = 0;
   blocks: Map<number, Block> = new Map();
-  /** Contents that are not in the file yet. */
-  readonly fresh: Map<number, MessageContent> = new Map();
-  readonly tasks: Set<string> = new Set();
-  /** The queue was deleted; what is left to write of it is not written. */
+  /** Contents, publications and posts that are not in the file yet. */
+  readonly fresh: Map<number, unknown> = new Map();
+  /** It was deleted; what is left to write of it is not written. */
   isGone = false;
   #last: Block | undefined;
 
-  constructor(name: string, kept: KeptQueue, contents: number) {
+  constructor(kind: PlaceRecords['kind'], name: string, { kept, contents, other }: PlaceRecord) {
+    this.kind = kind;
     this.name = name;
     this.kept = kept;
     this.contents = contents;
+    this.other = other;
+  }
+
+  get place(): string {
+    return this.kind === 'queue' ? this.name : topicPlace(this.name);
+  }
+
+  /** Every number that is given up with it. */
+  get numbers(): readonly number[] {
+    return [this.contents, this.other];
   }
 
   /** The block that takes new records, which come in order of their sequence. */
@@ -136,6 +156,8 @@ export interface Head {
   readonly messages: number;
   readonly windowEntries: number;
 }
+
+export const emptyHead: Head = { counter: 0, windowFrom: 0, messages: 0, windowEntries: 0 };
 
 export function readHead(bytes: Buffer): Head {
   const reader = new ByteReader(bytes);

@@ -1,0 +1,26 @@
+/**
+ * ConfirmSubscription (SNS 5.12): sends back the token that was posted to an HTTP endpoint. The SubscribeURL in that post is
+ * this action as a link.
+ */
+
+import type { Fault } from '../../protocol/error-codes.ts';
+import type { Answer, Call } from '../action.ts';
+
+type Input = {
+  readonly TopicArn?: string;
+  readonly Token?: string;
+  readonly AuthenticateOnUnsubscribe?: string;
+};
+
+export async function confirmSubscription(
+  input: Input,
+  { backend }: Call,
+): Promise<Answer | Fault> {
+  const outcome = await backend.run({
+    type: 'confirm-subscription',
+    topicArn: input.TopicArn,
+    token: input.Token,
+    isAuthenticated: input.AuthenticateOnUnsubscribe?.toLowerCase() === 'true',
+  });
+  return outcome.ok ? { ok: true, output: { SubscriptionArn: outcome.subscriptionArn } } : outcome;
+}

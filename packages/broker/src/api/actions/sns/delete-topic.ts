@@ -1,0 +1,20 @@
+/**
+ * DeleteTopic (SNS 3.11): the topic goes with its subscriptions. One that never was is no error; one that archives cannot
+ * be deleted.
+ */
+
+import type { Fault } from '../../protocol/error-codes.ts';
+import { type Answer, type Call, doneUnlessRefused } from '../action.ts';
+
+type Input = {
+  readonly TopicArn?: string;
+};
+
+export async function deleteTopic(input: Input, { backend }: Call): Promise<Answer | Fault> {
+  return doneUnlessRefused(
+    await backend.run({
+      type: 'delete-topic',
+      topicArn: input.TopicArn,
+    }),
+  );
+}

@@ -1,0 +1,15 @@
+/**
+ * GetTopicAttributes (SNS 3.5): every attribute that the topic has, set or by default. There is no way to ask for some of
+ * them only.
+ */
+
+import type { Fault } from '../../protocol/error-codes.ts';
+import type { Answer, Call } from '../action.ts';
+
+type Input = { readonly TopicArn?: string };
+
+export async function getTopicAttributes(input: Input, { backend }: Call): Promise<Answer | Fault> {
+  const topicArn = input.TopicArn;
+  const outcome = await backend.run({ type: 'get-topic-attributes', topicArn });
+  return outcome.ok ? { ok: true, output: { Attributes: outcome.attributes } } : outcome;
+}

@@ -1,0 +1,14 @@
+/**
+ * ListSubscriptionsByTopic (SNS 5.11): the subscriptions of one topic in the order in which they were made, a hundred a
+ * page.
+ */
+
+import type { Fault } from '../../protocol/error-codes.ts';
+import type { Answer, Call } from '../action.ts';
+import { subscriptionList } from './subscription-list.ts';
+
+type Input = { readonly TopicArn?: string; readonly NextToken?: string };
+
+export function listSubscriptionsByTopic(input: Input, call: Call): Promise<Answer | Fault> {
+  return subscriptionList({ isByTopic: true, topicArn: input.TopicArn }, input.NextToken, call);
+}

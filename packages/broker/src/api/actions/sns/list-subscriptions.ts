@@ -1,0 +1,14 @@
+/**
+ * ListSubscriptions (SNS 5.11): the subscriptions of all topics, by topic and then in the order in which they were made, a
+ * hundred a page.
+ */
+
+import type { Fault } from '../../protocol/error-codes.ts';
+import type { Answer, Call } from '../action.ts';
+import { subscriptionList } from './subscription-list.ts';
+
+type Input = { readonly NextToken?: string };
+
+export function listSubscriptions(input: Input, call: Call): Promise<Answer | Fault> {
+  return subscriptionList({ isByTopic: false }, input.NextToken, call);
+}

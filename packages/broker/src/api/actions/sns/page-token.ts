@@ -1,0 +1,30 @@
+/**
+ * The NextToken of SNS's lists (3.12, 5.11): where the last page ended, in base64. A list of topics ends with a name, one
+ * of subscriptions with a place; what cannot be one was not given by this server.
+ */
+
+import { refuse } from '../../../core/errors.ts';
+import type { SubscriptionPlace } from '../../../core/topic/commands.ts';
+import type { Fault } from '../../protocol/error-codes.ts';
+
+export function writeToken(end: string | undefined): string | undefined {
+  return end === undefined ? undefined : Buffer.from(end, 'utf8').toString('base64');
+}
+
+export function readToken(token: string | undefined): string | undefined | Fault {
+  if (token === undefined || token === '') return undefined;
+  const end = Buffer.from(token, 'base64').toString('utf8');
+  return end !== '' && writeToken(end) === token ? end : refuse('topic-token-invalid');
+}
+
+export function writePlace(place: SubscriptionPlace | undefined): string | undefined {
+  return place === undefined ? undefined : writeToken(`${place.topic} ${place.stamp}`);
+}
+
+export function readPlace(token: string | undefined): SubscriptionPlace | undefined | Fault {
+  const text = readToken(token);
+  if (typeof text !== 'string') return text;
+  const [, topic, stamp] = /^(\S+) (\d{1,15})$/.exec(text) ?? [];
+  if (topic === undefined) return refuse('topic-token-invalid');
+  return { topic, stamp: Number(stamp) };
+}

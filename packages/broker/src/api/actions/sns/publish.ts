@@ -1,0 +1,34 @@
+/**
+ * Publish (SNS §6): to the topic that TopicArn or TargetArn names. A duplicate succeeds with the original's ids (10.8); that
+ * it was one is told beside the output, as with SendMessage.
+ */
+
+import { refuse } from '../../../core/errors.ts';
+import type { PublishResult } from '../../../core/topic/commands.ts';
+import type { Fault } from '../../protocol/error-codes.ts';
+import type { Answer, Call } from '../action.ts';
+import { type PublicationInput, publishEntry, publishOutput } from './publication-words.ts';
+
+type Input = PublicationInput & {
+  readonly TopicArn?: string;
+  readonly TargetArn?: string;
+  readonly PhoneNumber?: string;
+};
+
+export async function publish(input: Input, call: Call): Promise<Answer | Fault> {
+  const topicArn = input.TopicArn ?? input.TargetArn;
+  if (topicArn === undefined && input.PhoneNumber !== undefined) return refuse('phone-not-there');
+  const outcome = await call.backend.run({
+    type: 'publish',
+    topicArn,
+    isBatch: false,
+    entries: [publishEntry(input, call)],
+    baseUrl: call.baseUrl,
+  });
+  if (!outcome.ok) return outcome;
+  const result = outcome.results[0] as PublishResult;
+  const output = publishOutput(result);
+  return result.isDuplicate
+    ? { ok: true, output, duplicateOf: [result.messageId] }
+    : { ok: true, output };
+}

@@ -1,0 +1,30 @@
+/**
+ * Subscribe (SNS 5.1–5.6): a queue's ARN is answered at once; an HTTP endpoint's only if it was asked for, since it is not
+ * confirmed yet. Links that are posted to an endpoint start with the URL that this request was sent to.
+ */
+
+import type { Fault } from '../../protocol/error-codes.ts';
+import type { Answer, Call } from '../action.ts';
+
+type Input = {
+  readonly TopicArn?: string;
+  readonly Protocol?: string;
+  readonly Endpoint?: string;
+  readonly Attributes?: Readonly<Record<string, string>>;
+  readonly ReturnSubscriptionArn?: boolean;
+};
+
+export async function subscribe(input: Input, { backend, baseUrl }: Call): Promise<Answer | Fault> {
+  const outcome = await backend.run({
+    type: 'subscribe',
+    topicArn: input.TopicArn,
+    protocol: input.Protocol,
+    endpoint: input.Endpoint,
+    attributes: input.Attributes,
+    baseUrl,
+  });
+  if (!outcome.ok) return outcome;
+  const isTold = outcome.isConfirmed || input.ReturnSubscriptionArn === true;
+  const arn = isTold ? outcome.subscriptionArn : 'pending confirmation';
+  return { ok: true, output: { SubscriptionArn: arn } };
+}

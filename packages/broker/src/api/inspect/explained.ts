@@ -1,0 +1,65 @@
+/**
+ * What a deduplication window holds and what it suppressed: the explain call, the same for queues and topics. An id, or
+ * without one the newest entries.
+ */
+
+import type { Refusal } from '../../core/errors.ts';
+import type { Backend, Explained } from '../../storage/backend.ts';
+import { failed, type InspectResponse, limitOf, ok, refused, wrongLimit } from './answers.ts';
+
+/** `name` is the queue or topic; `read` asks it. */
+export interface Window {
+  readonly name: string;
+  read(asked: {
+    readonly deduplicationId: string | undefined;
+    readonly groupId: string | undefined;
+    readonly limit: number;
+  }): Promise<{ readonly ok: true; readonly entries: readonly Explained[] } | Refusal>;
+  isScopedByGroup(): Promise<boolean>;
+}
+
+export async function explained(
+  backend: Backend,
+  query: URLSearchParams,
+  { name, read, isScopedByGroup }: Window,
+): Promise<InspectResponse> {
+  const limit = limitOf(query);
+  if (limit === undefined) return wrongLimit();
+  const deduplicationId = query.get('id') || undefined;
+  const groupId = query.get('group') || undefined;
+  const found = await read({ deduplicationId, groupId, limit });
+  if (!found.ok) return refused(found);
+  const now = backend.now();
+  // An id was looked up with its group already, where the group counts.
+  const isAsked = (entry: Explained): boolean =>
+    deduplicationId !== undefined || groupId === undefined || entry.groupId === groupId;
+  const entries = found.entries.filter(isAsked).map((entry) => ({
+    id: entry.deduplicationId,
+    source: entry.source,
+    groupId: entry.groupId,
+    original: { messageId: entry.messageId, sequence: entry.sequence, sentAt: entry.acceptedAt },
+    ageSeconds: (now - entry.acceptedAt) / 1000,
+    expiresAt: entry.expiresAt,
+    expiresInSeconds: (entry.expiresAt - now) / 1000,
+    suppressed: entry.suppressed.map((event) => ({
+      at: event.at,
+      source: event.source,
+      matchedBy: event.matchedBy,
+      groupId: event.groupId,
+      differed: Object.entries(event.differed)
+        .filter(([, isDifferent]) => isDifferent)
+        .map(([what]) => what),
+    })),
+  }));
+  if (deduplicationId === undefined) return ok({ entries });
+  const [entry] = entries;
+  if (entry === undefined) {
+    if (groupId === undefined && (await isScopedByGroup())) {
+      const text = `${name} deduplicates within each message group: say which with &group=ID.`;
+      return failed(400, 'GroupMissing', text);
+    }
+    const text = `No send with the id ${deduplicationId} is in the deduplication window of ${name}.`;
+    return failed(404, 'NotInWindow', text);
+  }
+  return ok({ entry });
+}

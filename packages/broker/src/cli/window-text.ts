@@ -1,0 +1,49 @@
+/**
+ * A deduplication window in words, the same for queues and topics: each entry with its original, how long it still counts, and
+ * what it suppressed.
+ */
+
+export interface ExplainAnswer {
+  readonly entry?: ExplainedEntry;
+  readonly entries?: readonly ExplainedEntry[];
+}
+
+interface ExplainedEntry {
+  id: string;
+  source: string;
+  groupId: string;
+  original: { messageId: string; sentAt: number };
+  ageSeconds: number;
+  expiresInSeconds: number;
+  suppressed: { at: number; matchedBy: string; differed: string[] }[];
+}
+
+/** `hashed` is what content-based ids are the hash of. */
+export function tellWindow({ entry, entries }: ExplainAnswer, hashed: string): string {
+  const all = entries ?? (entry === undefined ? [] : [entry]);
+  if (all.length === 0) return 'The window is empty.';
+  return all.map((each) => tellEntry(each, hashed)).join('\n\n');
+}
+
+/** What of the flags goes into the question. */
+export function queryOf(flags: Readonly<Record<string, string>>): string {
+  const asked = Object.entries(flags).filter(([name]) => ['id', 'group', 'limit'].includes(name));
+  return asked.length === 0 ? '' : `?${new URLSearchParams(asked).toString()}`;
+}
+
+function tellEntry(entry: ExplainedEntry, hashed: string): string {
+  const { id, source, original, ageSeconds, expiresInSeconds, suppressed, groupId } = entry;
+  const origin = source === 'content' ? `the SHA-256 of the ${hashed}` : 'given by the sender';
+  const lines = [
+    `id         ${id}  (${origin})`,
+    `original   ${original.messageId}, group ${groupId}, sent ${new Date(original.sentAt).toISOString()}`,
+    `window     ${ageSeconds} s old, closes in ${expiresInSeconds} s`,
+  ];
+  for (const { at, differed, matchedBy } of suppressed) {
+    const difference =
+      differed.length === 0 ? 'the same in all' : `differed in ${differed.join(' and ')}`;
+    lines.push(`suppressed ${new Date(at).toISOString()}, by ${matchedBy}, ${difference}`);
+  }
+  if (suppressed.length === 0) lines.push('suppressed nothing so far');
+  return lines.join('\n');
+}

@@ -1,0 +1,129 @@
+/**
+ * Whether a resource's policy lets somebody do something: as much of IAM's language as queue policies for SNS are written
+ * in. Effect Allow and Deny, Principal by service, account or `*`, Action and Resource with wildcards, and conditions
+ * over the source's ARN and account. A condition that is not understood is not met, so nothing is allowed by mistake.
+ */
+
+import { parseObject } from './json-object.ts';
+
+export interface Asked {
+  /** Who asks: a service like sns.amazonaws.com. */
+  readonly service: string;
+  /** `sqs:SendMessage` */
+  readonly action: string;
+  readonly resource: string;
+  readonly sourceArn: string;
+  readonly sourceAccount: string;
+}
+
+/** What is not allowed is refused, and a Deny that fits beats every Allow. */
+export function isAllowed(policy: string, asked: Asked): boolean {
+  const statements = listOf(parseObject(policy)?.['Statement']);
+  const fitting = statements.filter((statement) => fits(statement, asked));
+  const effects = fitting.map((statement) => (statement as { Effect?: unknown }).Effect);
+  return effects.includes('Allow') && !effects.includes('Deny');
+}
+
+function fits(statement: unknown, asked: Asked): boolean {
+  if (typeof statement !== 'object' || statement === null) return false;
+  const { Principal, Action, Resource, Condition } = statement as Record<string, unknown>;
+  return (
+    isPrincipal(Principal, asked) &&
+    textsOf(Action).some((action) => isLike(action.toLowerCase(), asked.action.toLowerCase())) &&
+    (Resource === undefined || textsOf(Resource).some((arn) => isLike(arn, asked.resource))) &&
+    isMet(Condition, asked)
+  );
+}
+
+function isPrincipal(principal: unknown, { service }: Asked): boolean {
+  if (principal === '*') return true;
+  if (typeof principal !== 'object' || principal === null) return false;
+  const { Service, AWS } = principal as Record<string, unknown>;
+  return textsOf(Service).includes(service) || textsOf(AWS).includes('*');
+}
+
+/** All operators and all of their keys must hold; of several values, one. */
+function isMet(condition: unknown, asked: Asked): boolean {
+  if (condition === undefined) return true;
+  if (typeof condition !== 'object' || condition === null) return false;
+  return Object.entries(condition).every(([operator, keys]) => {
+    if (typeof keys !== 'object' || keys === null) return false;
+    return Object.entries(keys).every(([key, values]) => {
+      const actual = knownValue(key, asked);
+      const compare = operators[operator.replace(/IfExists$/, '').toLowerCase()];
+      if (compare === undefined || actual === undefined) return false;
+      const isEqual = textsOf(values).some((value) => compare.isEqual(value, actual));
+      return compare.isNegated ? !isEqual : isEqual;
+    });
+  });
+}
+
+interface Operator {
+  isEqual(value: string, actual: string): boolean;
+  readonly isNegated: boolean;
+}
+
+const same = (value: string, actual: string): boolean => value === actual;
+const sameInAnyCase = (value: string, actual: string): boolean =>
+  value.toLowerCase() === actual.toLowerCase();
+
+/** ArnEquals and ArnLike are one and the same in IAM. */
+const operators: Readonly<Record<string, Operator | undefined>> = {
+  arnequals: { isEqual: isLike, isNegated: false },
+  arnlike: { isEqual: isLike, isNegated: false },
+  arnnotequals: { isEqual: isLike, isNegated: true },
+  arnnotlike: { isEqual: isLike, isNegated: true },
+  stringequals: { isEqual: same, isNegated: false },
+  stringequalsignorecase: { isEqual: sameInAnyCase, isNegated: false },
+  stringlike: { isEqual: isLike, isNegated: false },
+  stringnotequals: { isEqual: same, isNegated: true },
+  stringnotlike: { isEqual: isLike, isNegated: true },
+};
+
+function knownValue(key: string, { sourceArn, sourceAccount }: Asked): string | undefined {
+  switch (key.toLowerCase()) {
+    case 'aws:sourcearn':
+      return sourceArn;
+    case 'aws:sourceaccount':
+    case 'aws:sourceowner':
+      return sourceAccount;
+    default:
+      return undefined;
+  }
+}
+
+/** `*` stands for any text and `?` for one character. Goes back to the last star only, so it is never exponential. */
+function isLike(pattern: string, text: string): boolean {
+  let at = 0;
+  let star = -1;
+  let resume = 0;
+  let place = 0;
+  while (place < text.length) {
+    const wanted = pattern[at];
+    if (wanted === '*') {
+      star = at;
+      resume = place;
+      at += 1;
+    } else if (wanted === '?' || wanted === text[place]) {
+      at += 1;
+      place += 1;
+    } else if (star >= 0) {
+      at = star + 1;
+      resume += 1;
+      place = resume;
+    } else {
+      return false;
+    }
+  }
+  while (pattern[at] === '*') at += 1;
+  return at === pattern.length;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  if (value === undefined) return [];
+  return Array.isArray(value) ? value : [value];
+}
+
+function textsOf(value: unknown): string[] {
+  return listOf(value).filter((item) => typeof item === 'string');
+}

@@ -1,0 +1,69 @@
+/**
+ * Where a topic's archive has publications: their sequences and times, oldest first (13.1). The publications themselves
+ * are kept and not held; whoever replays is told which to read.
+ */
+
+export class Archive {
+  #sequences: number[] = [];
+  #times: number[] = [];
+  /** What stands before it was removed; cut off once it is half of all. */
+  #head = 0;
+
+  get size(): number {
+    return this.#sequences.length - this.#head;
+  }
+
+  add(sequence: number, publishedAt: number): void {
+    this.#sequences.push(sequence);
+    this.#times.push(publishedAt);
+  }
+
+  oldestAt(): number | undefined {
+    return this.#times[this.#head];
+  }
+
+  /** Takes the oldest out and says which it was. The archive is not empty. */
+  removeOldest(): number {
+    const sequence = this.#sequences[this.#head] as number;
+    this.#head += 1;
+    if (this.#head * 2 > this.#sequences.length) {
+      this.#sequences = this.#sequences.slice(this.#head);
+      this.#times = this.#times.slice(this.#head);
+      this.#head = 0;
+    }
+    return sequence;
+  }
+
+  /** The first sequences behind `after` whose times are from `from` up to `until`. */
+  between(range: {
+    readonly after: number;
+    readonly from: number;
+    readonly until: number | undefined;
+    readonly limit: number;
+  }): number[] {
+    const { after, from, until = Number.POSITIVE_INFINITY, limit } = range;
+    const start = this.#first((at) => {
+      return (this.#sequences[at] as number) > after && (this.#times[at] as number) >= from;
+    });
+    const end = this.#first((at) => (this.#times[at] as number) > until);
+    return this.#sequences.slice(start, Math.max(start, Math.min(end, start + limit)));
+  }
+
+  clear(): void {
+    this.#sequences = [];
+    this.#times = [];
+    this.#head = 0;
+  }
+
+  /** The first place for which the test holds; it holds for all places behind, since both numbers only rise. */
+  #first(test: (at: number) => boolean): number {
+    let low = this.#head;
+    let high = this.#sequences.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (test(middle)) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+}

@@ -1,0 +1,282 @@
+/**
+ * What can be asked of topics, and what the engine answers: the SNS half of core/commands.ts, in the same manner.
+ * Topics and subscriptions are named by ARN, as clients name them, since what is wrong with an ARN is itself a rule.
+ */
+
+import type { KeptPostAttempt, Publication } from '../changes.ts';
+import type { AttributeInput, Attributes, Command, ExplainedEntry } from '../commands.ts';
+import type { Refusal } from '../errors.ts';
+
+export interface PublishEntry {
+  readonly id?: string | undefined;
+  readonly message?: string | undefined;
+  readonly subject?: string | undefined;
+  /** `json`, or nothing. */
+  readonly structure?: string | undefined;
+  readonly groupId?: string | undefined;
+  readonly deduplicationId?: string | undefined;
+  readonly attributes?: readonly AttributeInput[] | undefined;
+  /** The request's X-Amzn-Trace-Id. */
+  readonly traceHeader?: string | undefined;
+}
+
+export interface Tag {
+  readonly key: string;
+  readonly value: string;
+}
+
+export type TopicCommand =
+  | {
+      readonly type: 'create-topic';
+      readonly name?: string | undefined;
+      readonly attributes?: Attributes | undefined;
+      readonly tags?: readonly Tag[] | undefined;
+      readonly dataProtectionPolicy?: string | undefined;
+    }
+  | { readonly type: 'delete-topic'; readonly topicArn?: string | undefined }
+  | { readonly type: 'list-topics'; readonly after?: string | undefined }
+  | { readonly type: 'get-topic-attributes'; readonly topicArn?: string | undefined }
+  | {
+      readonly type: 'set-topic-attribute';
+      readonly topicArn?: string | undefined;
+      readonly name?: string | undefined;
+      readonly value?: string | undefined;
+    }
+  | {
+      readonly type: 'tag-topic';
+      readonly resourceArn?: string | undefined;
+      readonly tags: readonly Tag[];
+    }
+  | {
+      readonly type: 'untag-topic';
+      readonly resourceArn?: string | undefined;
+      readonly keys: readonly string[];
+    }
+  | { readonly type: 'list-topic-tags'; readonly resourceArn?: string | undefined }
+  | {
+      readonly type: 'add-topic-permission';
+      readonly topicArn?: string | undefined;
+      readonly label?: string | undefined;
+      readonly accounts: readonly string[];
+      readonly actions: readonly string[];
+    }
+  | {
+      readonly type: 'remove-topic-permission';
+      readonly topicArn?: string | undefined;
+      readonly label?: string | undefined;
+    }
+  | {
+      readonly type: 'put-data-protection';
+      readonly resourceArn?: string | undefined;
+      readonly policy?: string | undefined;
+    }
+  | { readonly type: 'get-data-protection'; readonly resourceArn?: string | undefined }
+  | {
+      readonly type: 'subscribe';
+      readonly topicArn?: string | undefined;
+      readonly protocol?: string | undefined;
+      readonly endpoint?: string | undefined;
+      readonly attributes?: Attributes | undefined;
+      readonly baseUrl: string;
+    }
+  | {
+      readonly type: 'confirm-subscription';
+      readonly topicArn?: string | undefined;
+      readonly token?: string | undefined;
+      readonly isAuthenticated?: boolean | undefined;
+    }
+  | { readonly type: 'unsubscribe'; readonly subscriptionArn?: string | undefined }
+  | { readonly type: 'get-subscription-attributes'; readonly subscriptionArn?: string | undefined }
+  | {
+      readonly type: 'set-subscription-attribute';
+      readonly subscriptionArn?: string | undefined;
+      readonly name?: string | undefined;
+      readonly value?: string | undefined;
+    }
+  | {
+      readonly type: 'list-subscriptions';
+      /** Undefined lists those of all topics. */
+      readonly topicArn?: string | undefined;
+      readonly isByTopic: boolean;
+      readonly after?: SubscriptionPlace | undefined;
+    }
+  | {
+      readonly type: 'publish';
+      readonly topicArn?: string | undefined;
+      readonly isBatch: boolean;
+      readonly entries: readonly PublishEntry[];
+      readonly baseUrl: string;
+    }
+  /** What came of a call that a tick asked for. */
+  | {
+      readonly type: 'report-post';
+      readonly topic: string;
+      readonly id: number;
+      /** The call's number; a report of an earlier one comes too late and changes nothing. */
+      readonly attempt: number;
+      readonly result: PostResult;
+      /** What was posted, for the dead-letter queue. */
+      readonly publication?: Publication | undefined;
+    }
+  /** The archived publications that a tick asked for, in order. */
+  | {
+      readonly type: 'replay';
+      readonly topic: string;
+      readonly subscription: string;
+      readonly publications: readonly Publication[];
+    }
+  /** Ours: what a topic has. */
+  | { readonly type: 'describe-topic'; readonly topic: string }
+  /** Ours: as `explain` for queues. */
+  | {
+      readonly type: 'explain-topic';
+      readonly topic: string;
+      readonly deduplicationId?: string | undefined;
+      readonly groupId?: string | undefined;
+      readonly limit: number;
+    }
+  /** Ours: empties the topic's deduplication window. */
+  | { readonly type: 'forget-topic-window'; readonly topic: string };
+
+const topicCommandTypes: ReadonlySet<string> = new Set<TopicCommand['type']>([
+  'create-topic',
+  'delete-topic',
+  'list-topics',
+  'get-topic-attributes',
+  'set-topic-attribute',
+  'tag-topic',
+  'untag-topic',
+  'list-topic-tags',
+  'add-topic-permission',
+  'remove-topic-permission',
+  'put-data-protection',
+  'get-data-protection',
+  'subscribe',
+  'confirm-subscription',
+  'unsubscribe',
+  'get-subscription-attributes',
+  'set-subscription-attribute',
+  'list-subscriptions',
+  'publish',
+  'report-post',
+  'replay',
+  'describe-topic',
+  'explain-topic',
+  'forget-topic-window',
+]);
+
+/** Whether a command is about topics. */
+export function isTopicCommand(command: Command): command is TopicCommand {
+  return topicCommandTypes.has(command.type);
+}
+
+export type TopicCommandOf<T extends TopicCommand['type']> = Extract<TopicCommand, { type: T }>;
+
+/** Where a page of subscriptions ended. */
+export interface SubscriptionPlace {
+  readonly topic: string;
+  readonly stamp: number;
+}
+
+export type PostResult =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly reason: string; readonly isFinal: boolean };
+
+export interface PublishResult {
+  readonly ok: true;
+  readonly messageId: string;
+  /** Undefined on a standard topic. */
+  readonly sequence: number | undefined;
+  readonly isDuplicate: boolean;
+}
+
+/** A subscription as lists show it. */
+export interface SubscriptionView {
+  readonly subscriptionArn: string;
+  readonly isConfirmed: boolean;
+  readonly topicArn: string;
+  readonly protocol: string;
+  readonly endpoint: string;
+  readonly place: SubscriptionPlace;
+}
+
+/** A call that is due: who makes it reads what to post from under the key (post, topic, id). */
+export interface DuePost {
+  readonly topic: string;
+  readonly id: number;
+  readonly attempt: number;
+  readonly url: string;
+  readonly subscriptionArn: string;
+  readonly topicArn: string;
+  /** For a request to confirm. */
+  readonly token: string | undefined;
+  readonly isRaw: boolean;
+  readonly signatureVersion: '1' | '2';
+  readonly contentType: string;
+}
+
+/** Archived publications that a replay needs next, by sequence. */
+export interface DueReplay {
+  readonly topic: string;
+  readonly subscription: string;
+  readonly sequences: readonly number[];
+}
+
+export interface DescribedSubscription extends SubscriptionView {
+  readonly attributes: Attributes;
+  readonly replay: { readonly status: string; readonly left: number } | undefined;
+  /** Posts that have not succeeded yet. */
+  readonly posts: readonly (KeptPostAttempt & { readonly id: number })[];
+}
+
+export interface TopicDescription {
+  readonly ok: true;
+  readonly topicArn: string;
+  readonly isFifo: boolean;
+  readonly windowEntries: number;
+  readonly archived: number;
+  readonly subscriptions: readonly DescribedSubscription[];
+}
+
+interface Done {
+  readonly ok: true;
+}
+
+export interface TopicOutcomes {
+  'create-topic': { readonly ok: true; readonly topicArn: string };
+  'delete-topic': Done;
+  'list-topics': {
+    readonly ok: true;
+    readonly topics: readonly { readonly name: string; readonly arn: string }[];
+    readonly next: string | undefined;
+  };
+  'get-topic-attributes': { readonly ok: true; readonly attributes: Attributes };
+  'set-topic-attribute': Done;
+  'tag-topic': Done;
+  'untag-topic': Done;
+  'list-topic-tags': { readonly ok: true; readonly tags: readonly Tag[] };
+  'add-topic-permission': Done;
+  'remove-topic-permission': Done;
+  'put-data-protection': Done;
+  'get-data-protection': { readonly ok: true; readonly policy: string };
+  subscribe: {
+    readonly ok: true;
+    readonly subscriptionArn: string;
+    readonly isConfirmed: boolean;
+  };
+  'confirm-subscription': { readonly ok: true; readonly subscriptionArn: string };
+  unsubscribe: Done;
+  'get-subscription-attributes': { readonly ok: true; readonly attributes: Attributes };
+  'set-subscription-attribute': Done;
+  'list-subscriptions': {
+    readonly ok: true;
+    readonly subscriptions: readonly SubscriptionView[];
+    readonly next: SubscriptionPlace | undefined;
+  };
+  publish: { readonly ok: true; readonly results: readonly PublishResult[] };
+  'report-post': Done;
+  replay: Done;
+  'describe-topic': TopicDescription | Refusal;
+  'explain-topic': { readonly ok: true; readonly entries: readonly ExplainedEntry[] };
+  'forget-topic-window': { readonly ok: true; readonly entries: number };
+}

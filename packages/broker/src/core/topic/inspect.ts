@@ -1,0 +1,75 @@
+/**
+ * Looking at a topic without touching it: its subscriptions with what waits for them, and its deduplication window. No
+ * AWS action asks for these; people, tests and the console do.
+ */
+
+import type { ExplainedEntry } from '../commands.ts';
+import { keyOf, type WindowMatch } from '../deduplication-window.ts';
+import { topicWindowMs } from '../limits.ts';
+import { none } from '../slab.ts';
+import type { Turn } from '../turn.ts';
+import type {
+  SubscriptionView,
+  TopicCommandOf,
+  TopicDescription,
+  TopicOutcomes,
+} from './commands.ts';
+import { replayLeft } from './replay.ts';
+import { shownSubscriptionAttributes } from './subscribe.ts';
+import type { Subscription } from './subscription.ts';
+import type { Topic } from './topic.ts';
+
+export function viewOf(topic: Topic, { arn, kept }: Subscription): SubscriptionView {
+  const { isConfirmed, protocol, endpoint, stamp } = kept;
+  const place = { topic: topic.name, stamp };
+  return { subscriptionArn: arn, isConfirmed, topicArn: topic.arn, protocol, endpoint, place };
+}
+
+export function describeTopic(topic: Topic): TopicDescription {
+  return {
+    ok: true,
+    topicArn: topic.arn,
+    isFifo: topic.isFifo,
+    windowEntries: topic.window.size,
+    archived: topic.archive.size,
+    subscriptions: topic.subscriptions.inOrder().map((subscription) => {
+      const { replay } = subscription.kept;
+      return {
+        ...viewOf(topic, subscription),
+        attributes: shownSubscriptionAttributes(topic, subscription),
+        replay:
+          replay === undefined
+            ? undefined
+            : { status: replay.status, left: replayLeft(topic, subscription) },
+        posts: topic.posts.of(subscription.id).map(([id, { attempt }]) => ({ id, ...attempt })),
+      };
+    }),
+  };
+}
+
+/** The entry that a publication with this id would meet, or the newest entries, newest first. */
+export function explainTopic(
+  topic: Topic,
+  { deduplicationId, groupId = '', limit }: TopicCommandOf<'explain-topic'>,
+): TopicOutcomes['explain-topic'] {
+  const explained = (match: WindowMatch): ExplainedEntry => ({
+    ...match,
+    messageId: topic.idOf(match.sequence),
+    expiresAt: match.acceptedAt + topicWindowMs,
+  });
+  if (deduplicationId !== undefined) {
+    const row = topic.window.find(keyOf(deduplicationId, groupId), 'id');
+    return { ok: true, entries: row === none ? [] : [explained(topic.window.match(row))] };
+  }
+  return { ok: true, entries: topic.window.newest(limit).map(explained) };
+}
+
+export function forgetTopicWindow(topic: Topic, turn: Turn): TopicOutcomes['forget-topic-window'] {
+  const entries = topic.window.size;
+  topic.clear(turn, 'window');
+  if (turn.isObserved) {
+    const at = turn.now;
+    turn.events.push({ type: 'topic-window-forgotten', at, topic: topic.name, entries });
+  }
+  return { ok: true, entries };
+}

@@ -1,0 +1,165 @@
+/**
+ * Publish and PublishBatch (§6, §7), with the deduplication of FIFO topics (10.5–10.10). Unlike a queue's batch, one bad
+ * entry fails the whole request, so all are checked before any is published.
+ *
+ * A publication whose id the topic's window holds is accepted, answered with the original's ids, and goes to nobody. The
+ * topic knows an id even if no queue ever saw the message.
+ */
+
+import type { DeduplicationSource, KeptWindowEntry, Publication } from '../changes.ts';
+import { digestsOf } from '../deduplication-window.ts';
+import { attributesMd5, md5Hex, sha256Hex } from '../digest.ts';
+import { type Refusal, refuse } from '../errors.ts';
+import { batchEntriesMax, batchEntryIdLengthMax, topicWindowMs } from '../limits.ts';
+import { none } from '../slab.ts';
+import type { Turn } from '../turn.ts';
+import type { PublishEntry, PublishResult, TopicCommandOf, TopicOutcomes } from './commands.ts';
+import { fanOut, Notice, type Surroundings } from './fan-out.ts';
+import { type CheckedPublication, checkPublication, publicationSize } from './publication-check.ts';
+import type { Topic } from './topic.ts';
+
+export function publish(
+  topic: Topic,
+  command: TopicCommandOf<'publish'>,
+  surroundings: Surroundings,
+  turn: Turn,
+): TopicOutcomes['publish'] | Refusal {
+  const { entries, isBatch, baseUrl } = command;
+  const refusal = (isBatch ? checkBatch(entries) : undefined) ?? checkSize(topic, command);
+  if (refusal !== undefined) return refusal;
+  const checked: CheckedPublication[] = [];
+  for (const [at, entry] of entries.entries()) {
+    const path = isBatch ? `publishBatchRequestEntries.${at + 1}.member.` : '';
+    const publication = checkPublication(topic, entry, path);
+    if (!publication.ok) return publication;
+    checked.push(publication);
+  }
+  const results = entries.map((entry, at) => {
+    const words = checked[at] as CheckedPublication;
+    return topic.isFifo
+      ? publishFifo(topic, { entry, words, baseUrl }, surroundings, turn)
+      : publishStandard(topic, { entry, words, baseUrl }, surroundings, turn);
+  });
+  return { ok: true, results };
+}
+
+const entryIdForm = /^[A-Za-z0-9_-]*$/;
+
+/** In the order of 7.2. */
+function checkBatch(entries: readonly PublishEntry[]): Refusal | undefined {
+  if (entries.length === 0) return refuse('publications-none');
+  if (entries.length > batchEntriesMax) return refuse('publications-too-many');
+  const ids = entries.map(({ id = '' }) => id);
+  if (new Set(ids).size < ids.length) return refuse('publication-entry-repeated');
+  for (const id of ids) {
+    if (id === '') return refuse('topic-parameter-missing', { name: 'Id' });
+    if (id.length > batchEntryIdLengthMax) return refuse('publication-entry-long', { id });
+    if (!entryIdForm.test(id)) return refuse('publication-entry-character', { id });
+  }
+  return undefined;
+}
+
+function checkSize(
+  { settings }: Topic,
+  { entries, isBatch }: TopicCommandOf<'publish'>,
+): Refusal | undefined {
+  const size = entries.reduce((sum, entry) => sum + publicationSize(entry), 0);
+  if (size <= settings.sizeBytesMax) return undefined;
+  return refuse(isBatch ? 'publications-too-long' : 'publication-too-long');
+}
+
+interface Words {
+  readonly entry: PublishEntry;
+  readonly words: CheckedPublication;
+  readonly baseUrl: string;
+}
+
+function publishStandard(
+  topic: Topic,
+  words: Words,
+  surroundings: Surroundings,
+  turn: Turn,
+): PublishResult {
+  const publication = publicationOf(words, { messageId: turn.ids.uuid(), publishedAt: turn.now });
+  tell(topic, publication, turn);
+  fanOut(new Notice(topic, publication, surroundings.signer), surroundings, turn);
+  return { ok: true, messageId: publication.messageId, sequence: undefined, isDuplicate: false };
+}
+
+function publishFifo(
+  topic: Topic,
+  words: Words,
+  surroundings: Surroundings,
+  turn: Turn,
+): PublishResult {
+  const { entry } = words;
+  const { text, attributes } = words.words;
+  const groupId = entry.groupId as string;
+  const source: DeduplicationSource = entry.deduplicationId === undefined ? 'content' : 'explicit';
+  const deduplicationId = entry.deduplicationId ?? sha256Hex(text);
+  const md5s = { bodyMd5: md5Hex(text), attributesMd5: attributesMd5(attributes) };
+  const digests = digestsOf({ deduplicationId, groupId, ...md5s });
+
+  const row = topic.window.find(digests, 'id');
+  if (row !== none) {
+    const match = topic.window.match(row);
+    const original = { messageId: topic.idOf(match.sequence), ...match };
+    turn.events.push({
+      type: 'duplicate-publication',
+      at: turn.now,
+      topic: topic.name,
+      deduplicationId,
+      groupId,
+      source,
+      matchedBy: 'id',
+      scope: topic.settings.scope,
+      ageMs: turn.now - original.acceptedAt,
+      expiresAt: original.acceptedAt + topicWindowMs,
+      original,
+      differed: topic.window.difference(row, digests),
+    });
+    const { messageId, sequence } = original;
+    return { ok: true, messageId, sequence, isDuplicate: true };
+  }
+
+  const sequence = topic.nextStamp(turn);
+  const messageId = topic.idOf(sequence);
+  const kept: KeptWindowEntry = {
+    deduplicationId,
+    groupId,
+    acceptedAt: turn.now,
+    source,
+    ...md5s,
+  };
+  topic.addToWindow(turn, sequence, kept, digests);
+  const ids = { messageId, sequence, publishedAt: turn.now, deduplicationId };
+  const publication = publicationOf(words, ids);
+  tell(topic, publication, turn);
+  if (topic.settings.archiveMs !== undefined) topic.addToArchive(turn, sequence, publication);
+  fanOut(new Notice(topic, publication, surroundings.signer), surroundings, turn);
+  return { ok: true, messageId, sequence, isDuplicate: false };
+}
+
+function publicationOf(
+  { entry, words, baseUrl }: Words,
+  ids: Pick<Publication, 'messageId' | 'sequence' | 'publishedAt' | 'deduplicationId'>,
+): Publication {
+  return {
+    ...ids,
+    message: words.message,
+    messageFor: words.messageFor,
+    subject: entry.subject,
+    attributes: words.attributes,
+    groupId: entry.groupId,
+    traceHeader: entry.traceHeader,
+    baseUrl,
+  };
+}
+
+function tell(topic: Topic, publication: Publication, turn: Turn): void {
+  if (!turn.isObserved) return;
+  const { messageId, sequence, groupId, deduplicationId } = publication;
+  const at = turn.now;
+  const ids = { messageId, sequence, groupId, deduplicationId };
+  turn.events.push({ type: 'published', at, topic: topic.name, ...ids });
+}

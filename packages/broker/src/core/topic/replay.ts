@@ -1,0 +1,91 @@
+/**
+ * Replays (13.2, 13.3): a subscription is sent what its topic archived, from a time on, in order, and then what is
+ * published. While it replays, nothing goes to it directly; the archive has that too, and the replay comes to it.
+ *
+ * The publications are kept and not held, so a tick says which are next, and a command brings them. With an end, the
+ * subscription is paused behind it until another replay policy is set.
+ */
+
+import type { KeptReplay, ReplayStatus } from '../changes.ts';
+import { replayedPerCommandMax } from '../limits.ts';
+import type { Turn } from '../turn.ts';
+import type { DueReplay, TopicCommandOf, TopicOutcomes } from './commands.ts';
+import { deliver, Notice, type Surroundings } from './fan-out.ts';
+import type { Subscription } from './subscription.ts';
+import { replayPolicyOf } from './subscription-attributes.ts';
+import type { Topic } from './topic.ts';
+
+/** The replay that a policy, newly set, begins; undefined if there is none. */
+export function begunReplay(
+  topic: Topic,
+  attributes: Readonly<Record<string, string>>,
+  turn: Turn,
+): KeptReplay | undefined {
+  const policy = replayPolicyOf(attributes);
+  if (policy === undefined) return undefined;
+  return { stamp: topic.nextStamp(turn), ...policy, after: 0, status: 'In progress' };
+}
+
+/** What each replay needs next. One that has everything is over. */
+export function dueReplays(topic: Topic, turn: Turn): DueReplay[] {
+  if (topic.subscriptions.replaying === 0) return [];
+  return topic.subscriptions.inOrder().flatMap((subscription): DueReplay[] => {
+    if (!subscription.isReplaying) return [];
+    const sequences = sequencesLeft(topic, subscription, replayedPerCommandMax);
+    if (sequences.length === 0) {
+      end(topic, subscription, 'Completed', turn);
+      return [];
+    }
+    return [{ topic: topic.name, subscription: subscription.id, sequences }];
+  });
+}
+
+/** How many publications are still to come. */
+export function replayLeft(topic: Topic, subscription: Subscription): number {
+  return sequencesLeft(topic, subscription, Number.POSITIVE_INFINITY).length;
+}
+
+export function replay(
+  topic: Topic,
+  { subscription: id, publications }: TopicCommandOf<'replay'>,
+  surroundings: Surroundings,
+  turn: Turn,
+): TopicOutcomes['replay'] {
+  const subscription = topic.subscriptions.get(id);
+  const progress = subscription?.kept.replay;
+  if (subscription === undefined || progress === undefined || !subscription.isReplaying) {
+    return { ok: true };
+  }
+  let { after } = progress;
+  for (const publication of publications) {
+    const { sequence = 0 } = publication;
+    if (sequence <= after) continue;
+    const notice = new Notice(topic, publication, surroundings.signer, progress.stamp);
+    deliver(notice, subscription, surroundings, turn);
+    after = sequence;
+  }
+  topic.setSubscription(turn, id, { ...subscription.kept, replay: { ...progress, after } });
+  return { ok: true };
+}
+
+/** Its archive is gone. */
+export function endReplays(topic: Topic, turn: Turn): void {
+  for (const subscription of topic.subscriptions.inOrder()) {
+    if (subscription.isReplaying) end(topic, subscription, 'Failed', turn);
+  }
+}
+
+function sequencesLeft(topic: Topic, { kept }: Subscription, limit: number): number[] {
+  if (kept.replay === undefined) return [];
+  const { after, from, until } = kept.replay;
+  return topic.archive.between({ after, from, until, limit });
+}
+
+function end(topic: Topic, { id, kept }: Subscription, status: ReplayStatus, turn: Turn): void {
+  const progress = kept.replay as KeptReplay;
+  topic.setSubscription(turn, id, { ...kept, replay: { ...progress, status } });
+  if (turn.isObserved) {
+    const name = { at: turn.now, topic: topic.name, subscription: id };
+    turn.events.push({ type: 'replay', ...name, status });
+  }
+}

@@ -1,0 +1,261 @@
+/**
+ * Subscribe, ConfirmSubscription, Unsubscribe and the attributes of subscriptions (§5, 13.2).
+ *
+ * A queue's subscription is confirmed at once; the queue need not exist. An HTTP endpoint's is pending until somebody
+ * sends back the token that is posted to it, and forgotten if nobody does within two days.
+ */
+
+import { isArn } from '../arn.ts';
+import type { KeptSubscription } from '../changes.ts';
+import type { Attributes } from '../commands.ts';
+import { type Refusal, refuse } from '../errors.ts';
+import {
+  endpointLengthMax,
+  fifoSubscriptionsMax,
+  largePublicationSubscriptionsMax,
+  publicationSizeBytesDefault,
+  subscriptionsMax,
+} from '../limits.ts';
+import type { Turn } from '../turn.ts';
+import type { TopicCommandOf, TopicOutcomes } from './commands.ts';
+import { shownSubscriptionPolicy } from './delivery-policy.ts';
+import { begunReplay } from './replay.ts';
+import type { Subscription } from './subscription.ts';
+import {
+  changedSubscriptionAttributes,
+  hasSameSubscriptionAttributes,
+  subscribePrefix,
+  subscriptionAttributeNames,
+} from './subscription-attributes.ts';
+import type { Topic } from './topic.ts';
+
+/** What the other topics have to say. */
+export interface Neighbours {
+  /** Why no further filter policy or replay may be added; undefined if one may. */
+  refusalOf(what: 'filter-policy' | 'replay'): Refusal | undefined;
+}
+
+const otherProtocols = ['email', 'email-json', 'sms', 'application', 'lambda', 'firehose'];
+
+export function subscribe(
+  topic: Topic,
+  command: TopicCommandOf<'subscribe'>,
+  neighbours: Neighbours,
+  turn: Turn,
+): TopicOutcomes['subscribe'] | Refusal {
+  const { attributes: given = {}, baseUrl } = command;
+  const target = readTarget(topic, command);
+  if (!target.ok) return target;
+  const { protocol, endpoint } = target;
+  const surroundings = { isFifoTopic: topic.isFifo, protocol, endpoint };
+  const changed = changedSubscriptionAttributes({}, given, surroundings, subscribePrefix);
+  if (!changed.ok) return changed;
+  const existing = topic.subscriptions.find(protocol, endpoint);
+  if (existing !== undefined) return sameAgain(topic, existing, given, baseUrl, turn);
+  const refusal =
+    checkRoom(topic, protocol) ?? checkNew(topic, {}, changed.stored, neighbours, subscribePrefix);
+  if (refusal !== undefined) return refusal;
+
+  const id = turn.ids.uuid();
+  const isConfirmed = protocol === 'sqs';
+  const kept: KeptSubscription = {
+    stamp: topic.nextStamp(turn),
+    createdAt: turn.now,
+    protocol,
+    endpoint,
+    attributes: changed.stored,
+    isConfirmed,
+    isAuthenticated: isConfirmed,
+    token: isConfirmed ? undefined : `${turn.ids.uuid()}${turn.ids.uuid()}`.replaceAll('-', ''),
+    replay: begunReplay(topic, changed.stored, turn),
+  };
+  topic.setSubscription(turn, id, kept);
+  tell(topic, id, 'subscribed', endpoint, turn);
+  if (!isConfirmed) askToConfirm(topic, id, baseUrl, turn);
+  return { ok: true, subscriptionArn: `${topic.arn}:${id}`, isConfirmed };
+}
+
+type Target =
+  | {
+      readonly ok: true;
+      readonly protocol: KeptSubscription['protocol'];
+      readonly endpoint: string;
+    }
+  | Refusal;
+
+/** Protocol and endpoint (5.1–5.4). */
+function readTarget(topic: Topic, command: TopicCommandOf<'subscribe'>): Target {
+  const { protocol, endpoint } = command;
+  if (protocol === undefined || protocol === '') return missing('Protocol');
+  const isOurs = protocol === 'sqs' || protocol === 'http' || protocol === 'https';
+  if (!isOurs && !otherProtocols.includes(protocol)) {
+    return refuse('protocol-unknown', { protocol });
+  }
+  if (topic.isFifo && protocol !== 'sqs') return refuse('protocol-not-for-fifo', { protocol });
+  if (!isOurs) return refuse('protocol-not-there', { protocol });
+  if (endpoint === undefined || endpoint === '') return missing('Endpoint');
+  if (endpoint.length > endpointLengthMax) {
+    const reason = `It can have up to ${endpointLengthMax} characters`;
+    return refuse('topic-parameter-invalid', { name: 'Endpoint', reason });
+  }
+  if (protocol !== 'sqs') {
+    const isUrl =
+      endpoint.startsWith(`${protocol}://`) && /^https?:\/\/[^\s/?#]+\S*$/.test(endpoint);
+    return isUrl ? { ok: true, protocol, endpoint } : refuse('endpoint-not-url');
+  }
+  if (!isArn(endpoint) || endpoint.split(':')[2] !== 'sqs') return refuse('endpoint-not-queue');
+  if (!topic.isFifo && endpoint.endsWith('.fifo')) return refuse('endpoint-fifo-on-standard');
+  return { ok: true, protocol, endpoint };
+}
+
+/** Subscribing again changes nothing (5.6), but an endpoint that has not confirmed is asked again. */
+function sameAgain(
+  topic: Topic,
+  { id, arn, kept }: Subscription,
+  given: Attributes,
+  baseUrl: string,
+  turn: Turn,
+): TopicOutcomes['subscribe'] | Refusal {
+  if (!hasSameSubscriptionAttributes(kept.attributes, given)) return refuse('subscription-exists');
+  if (!kept.isConfirmed) askToConfirm(topic, id, baseUrl, turn);
+  return { ok: true, subscriptionArn: arn, isConfirmed: kept.isConfirmed };
+}
+
+function checkRoom(topic: Topic, protocol: string): Refusal | undefined {
+  const isLarge = topic.settings.sizeBytesMax > publicationSizeBytesDefault;
+  if (isLarge && protocol !== 'sqs') {
+    const reason = `MaximumMessageSize above ${publicationSizeBytesDefault} is for sqs subscriptions`;
+    return refuse('topic-parameter-invalid', { name: 'Protocol', reason });
+  }
+  const kindMax = topic.isFifo ? fifoSubscriptionsMax : subscriptionsMax;
+  const limit = isLarge ? Math.min(kindMax, largePublicationSubscriptionsMax) : kindMax;
+  return topic.subscriptions.size >= limit
+    ? refuse('subscriptions-too-many', { limit })
+    : undefined;
+}
+
+/** What an attribute that was not there before needs beyond its own form. */
+function checkNew(
+  topic: Topic,
+  before: Attributes,
+  after: Attributes,
+  neighbours: Neighbours,
+  prefix: string,
+): Refusal | undefined {
+  const isNew = (name: string): boolean =>
+    after[name] !== undefined && before[name] !== after[name];
+  if (isNew('FilterPolicy') && before['FilterPolicy'] === undefined) {
+    const refusal = neighbours.refusalOf('filter-policy');
+    if (refusal !== undefined) return refusal;
+  }
+  if (!isNew('ReplayPolicy')) return undefined;
+  if (topic.settings.archiveMs === undefined) {
+    const reason = 'ReplayPolicy: the topic has no ArchivePolicy';
+    return refuse('subscription-attribute-invalid', { prefix, reason });
+  }
+  return neighbours.refusalOf('replay');
+}
+
+/** A post without a publication is the request to confirm. Who asks too often is not heard; it can be asked again. */
+function askToConfirm(topic: Topic, id: string, baseUrl: string, turn: Turn): void {
+  if (topic.posts.isFull) return;
+  topic.addPost(turn, topic.nextStamp(turn), { subscription: id, baseUrl });
+}
+
+const tokenForm = /^[0-9a-f]{64,}$/;
+
+/** Confirming twice gives the same ARN (5.12). */
+export function confirmSubscription(
+  topic: Topic | undefined,
+  { token = '', isAuthenticated = false }: TopicCommandOf<'confirm-subscription'>,
+  turn: Turn,
+): TopicOutcomes['confirm-subscription'] | Refusal {
+  if (!tokenForm.test(token)) return refuse('confirmation-malformed');
+  const found = topic?.subscriptions.inOrder().find(({ kept }) => kept.token === token);
+  if (topic === undefined || found === undefined) return refuse('confirmation-unknown');
+  const { id, arn, kept } = found;
+  if (!kept.isConfirmed) {
+    topic.setSubscription(turn, id, { ...kept, isConfirmed: true, isAuthenticated });
+    tell(topic, id, 'subscription-confirmed', kept.endpoint, turn);
+  }
+  return { ok: true, subscriptionArn: arn };
+}
+
+export function unsubscribe(topic: Topic, id: string, turn: Turn): void {
+  const subscription = topic.subscriptions.get(id);
+  if (subscription === undefined) return;
+  for (const [post] of topic.posts.of(id)) topic.removePost(turn, post);
+  topic.setSubscription(turn, id, null);
+  topic.configure(turn, { ...topic.kept, unsubscribed: topic.kept.unsubscribed + 1 });
+  tell(topic, id, 'unsubscribed', subscription.kept.endpoint, turn);
+}
+
+export function setSubscriptionAttribute(
+  topic: Topic,
+  { id, kept }: Subscription,
+  command: TopicCommandOf<'set-subscription-attribute'>,
+  neighbours: Neighbours,
+  turn: Turn,
+): TopicOutcomes['set-subscription-attribute'] | Refusal {
+  const { name, value = '' } = command;
+  if (name === undefined) return missing('AttributeName');
+  if (!subscriptionAttributeNames.includes(name)) {
+    return refuse('subscription-attribute-unknown', { prefix: '' });
+  }
+  const surroundings = { isFifoTopic: topic.isFifo, ...kept };
+  const changed = changedSubscriptionAttributes(
+    kept.attributes,
+    { [name]: value },
+    surroundings,
+    '',
+  );
+  if (!changed.ok) return changed;
+  const refusal = checkNew(topic, kept.attributes, changed.stored, neighbours, '');
+  if (refusal !== undefined) return refusal;
+  const replay = name === 'ReplayPolicy' ? begunReplay(topic, changed.stored, turn) : kept.replay;
+  topic.setSubscription(turn, id, { ...kept, attributes: changed.stored, replay });
+  return { ok: true };
+}
+
+/** What GetSubscriptionAttributes gives (5.7): the scope is shown only beside a policy. */
+export function shownSubscriptionAttributes(
+  topic: Topic,
+  { arn, kept }: Subscription,
+): Record<string, string> {
+  const { attributes, protocol, endpoint, isConfirmed, isAuthenticated, replay } = kept;
+  const { FilterPolicyScope: scope = 'MessageAttributes', ...others } = attributes;
+  const hasFilter = attributes['FilterPolicy'] !== undefined;
+  const policy = topic.kept.attributes['DeliveryPolicy'];
+  return {
+    RawMessageDelivery: 'false',
+    ...others,
+    ...(hasFilter ? { FilterPolicyScope: scope } : {}),
+    ...(protocol === 'sqs'
+      ? {}
+      : { EffectiveDeliveryPolicy: shownSubscriptionPolicy(policy, attributes['DeliveryPolicy']) }),
+    ...(replay === undefined ? {} : { ReplayStatus: replay.status }),
+    ConfirmationWasAuthenticated: String(isAuthenticated),
+    Endpoint: endpoint,
+    Owner: topic.account,
+    PendingConfirmation: String(!isConfirmed),
+    Protocol: protocol,
+    SubscriptionArn: arn,
+    SubscriptionPrincipal: `arn:aws:iam::${topic.account}:root`,
+    TopicArn: topic.arn,
+  };
+}
+
+function tell(
+  topic: Topic,
+  subscription: string,
+  type: 'subscribed' | 'subscription-confirmed' | 'unsubscribed',
+  endpoint: string,
+  turn: Turn,
+): void {
+  if (!turn.isObserved) return;
+  turn.events.push({ type, at: turn.now, topic: topic.name, subscription, endpoint });
+}
+
+function missing(name: string): Refusal {
+  return refuse('topic-parameter-missing', { name });
+}

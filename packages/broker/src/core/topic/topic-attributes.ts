@@ -1,0 +1,197 @@
+/**
+ * Topic attributes: the table of every name that can be set, how its values are read, and what a topic shows (3.2–3.10,
+ * 13.1). As with queues, names and values are Amazon's text here, and `settingsOf` turns them into what the rest of core
+ * works with. What is stored is what was set; an empty value removes an attribute.
+ */
+
+import type { KeptTopic } from '../changes.ts';
+import type { Attributes } from '../commands.ts';
+import type { DeduplicationScope } from '../deduplication-window.ts';
+import { type Refusal, refuse } from '../errors.ts';
+import { isoTime } from '../iso-time.ts';
+import { parseObject } from '../json-object.ts';
+import {
+  archiveDaysMax,
+  displayNameLengthMax,
+  messageSizeBytesMin,
+  publicationSizeBytesDefault,
+  publicationSizeBytesMax,
+} from '../limits.ts';
+import { readTopicDeliveryPolicy, shownTopicPolicy } from './delivery-policy.ts';
+import { defaultPolicy } from './topic-permissions.ts';
+
+export interface TopicSettings {
+  readonly isContentBased: boolean;
+  /** `queue` is the whole topic. */
+  readonly scope: DeduplicationScope;
+  readonly sizeBytesMax: number;
+  readonly signatureVersion: '1' | '2';
+  /** How long publications are archived; undefined if they are not. */
+  readonly archiveMs: number | undefined;
+}
+
+type ReadValue = { ok: true; text: string } | { ok: false; reason: string };
+
+interface Row {
+  readonly isFifoOnly?: boolean;
+  read(value: string): ReadValue;
+}
+
+const good = (text: string): ReadValue => ({ ok: true, text });
+const bad = (reason: string): ReadValue => ({ ok: false, reason });
+const text: Row = { read: good };
+
+const feedbackForm =
+  /^(HTTP|Firehose|Lambda|Application|SQS)(SuccessFeedbackRoleArn|SuccessFeedbackSampleRate|FailureFeedbackRoleArn)$/;
+
+const table: Readonly<Record<string, Row>> = {
+  DisplayName: {
+    read: (value) =>
+      value.length <= displayNameLengthMax
+        ? good(value)
+        : bad(`It can have up to ${displayNameLengthMax} characters`),
+  },
+  Policy: {
+    read: (value) =>
+      value === '' || parseObject(value) !== undefined ? good(value) : bad('Policy is not JSON'),
+  },
+  DeliveryPolicy: { read: (value) => (value === '' ? good('') : readTopicDeliveryPolicy(value)) },
+  KmsMasterKeyId: text,
+  TracingConfig: choice('PassThrough', 'Active'),
+  SignatureVersion: choice('1', '2'),
+  MaximumMessageSize: {
+    read: (value) => {
+      const isInRange =
+        /^\d{1,9}$/.test(value) &&
+        Number(value) >= messageSizeBytesMin &&
+        Number(value) <= publicationSizeBytesMax;
+      const range = `${messageSizeBytesMin} to ${publicationSizeBytesMax}`;
+      return isInRange ? good(String(Number(value))) : bad(`It must be a number from ${range}`);
+    },
+  },
+  ContentBasedDeduplication: { isFifoOnly: true, ...boolean() },
+  FifoThroughputScope: { isFifoOnly: true, ...choice('Topic', 'MessageGroup') },
+  ArchivePolicy: { isFifoOnly: true, read: readArchivePolicy },
+};
+
+/** One attribute in the form in which it is stored; empty to remove it. */
+export function readTopicAttribute(
+  isFifo: boolean,
+  name: string,
+  value: string,
+): { ok: true; text: string } | Refusal | undefined {
+  const row = Object.hasOwn(table, name) ? table[name] : feedbackForm.test(name) ? text : undefined;
+  if (row === undefined) return undefined;
+  if (row.isFifoOnly === true && !isFifo) {
+    const reason = 'It is not valid for this topic type';
+    return refuse('topic-attribute-invalid', { attribute: name, reason });
+  }
+  const read = row.read(value);
+  if (read.ok) return read;
+  return refuse('topic-attribute-invalid', { attribute: name, reason: read.reason });
+}
+
+/** All attributes of a new topic, without FifoTopic; or why they cannot be. */
+export function readTopicAttributes(
+  isFifo: boolean,
+  given: Attributes,
+): { ok: true; stored: Record<string, string> } | Refusal {
+  const stored: Record<string, string> = {};
+  for (const [name, value] of Object.entries(given)) {
+    if (name === 'FifoTopic') continue;
+    const read = readTopicAttribute(isFifo, name, value);
+    if (read === undefined) {
+      return refuse('topic-attribute-unknown-at-creation', { attribute: name });
+    }
+    if (!read.ok) return read;
+    if (read.text !== '') stored[name] = read.text;
+  }
+  return { ok: true, stored };
+}
+
+interface Shown {
+  readonly arn: string;
+  readonly account: string;
+  readonly isFifo: boolean;
+  readonly kept: KeptTopic;
+  readonly confirmed: number;
+  readonly pending: number;
+}
+
+/** What GetTopicAttributes gives (3.5). */
+export function shownTopicAttributes(topic: Shown): Record<string, string> {
+  const { kept, arn, account } = topic;
+  const { attributes } = kept;
+  return {
+    ...(topic.isFifo ? { FifoTopic: 'true', ContentBasedDeduplication: 'false' } : {}),
+    DisplayName: '',
+    Policy: defaultPolicy(arn, account),
+    ...attributes,
+    EffectiveDeliveryPolicy: shownTopicPolicy(attributes['DeliveryPolicy']),
+    Owner: account,
+    SubscriptionsConfirmed: String(topic.confirmed),
+    SubscriptionsDeleted: String(kept.unsubscribed),
+    SubscriptionsPending: String(topic.pending),
+    TopicArn: arn,
+    ...(kept.archivedSince === undefined
+      ? {}
+      : { BeginningArchiveTime: isoTime(kept.archivedSince) }),
+  };
+}
+
+/** Whether every attribute given is what the topic has (3.3); those that were never set differ from everything. */
+export function hasSameAttributes(
+  isFifo: boolean,
+  stored: Attributes,
+  given: Readonly<Record<string, string>>,
+): boolean {
+  const current: Attributes = {
+    ...(isFifo ? { ContentBasedDeduplication: 'false' } : {}),
+    ...stored,
+  };
+  return Object.entries(given).every(([name, value]) => current[name] === value);
+}
+
+const dayMs = 86_400_000;
+
+export function settingsOf(stored: Attributes): TopicSettings {
+  const days = parseObject(stored['ArchivePolicy'] ?? '')?.['MessageRetentionPeriod'];
+  return {
+    isContentBased: stored['ContentBasedDeduplication'] === 'true',
+    scope: stored['FifoThroughputScope'] === 'MessageGroup' ? 'messageGroup' : 'queue',
+    sizeBytesMax: Number(stored['MaximumMessageSize'] ?? publicationSizeBytesDefault),
+    signatureVersion: stored['SignatureVersion'] === '2' ? '2' : '1',
+    archiveMs: days === undefined ? undefined : Number(days) * dayMs,
+  };
+}
+
+/** `{}` ends archiving, like an empty text. */
+function readArchivePolicy(value: string): ReadValue {
+  if (value === '') return good('');
+  const policy = parseObject(value);
+  if (policy === undefined) return bad('ArchivePolicy is not JSON');
+  const { MessageRetentionPeriod: days, ...others } = policy;
+  if (days === undefined && Object.keys(others).length === 0) return good('');
+  const isGood =
+    /^\d{1,3}$/.test(String(days)) && Number(days) >= 1 && Number(days) <= archiveDaysMax;
+  if (!isGood || Object.keys(others).length > 0) {
+    return bad(`MessageRetentionPeriod must be a number of days from 1 to ${archiveDaysMax}`);
+  }
+  return good(JSON.stringify({ MessageRetentionPeriod: String(Number(days)) }));
+}
+
+function choice(...values: readonly string[]): Row {
+  return {
+    read: (value) =>
+      values.includes(value) ? good(value) : bad(`It must be one of ${values.join(', ')}`),
+  };
+}
+
+function boolean(): Row {
+  return {
+    read: (value) => {
+      const lower = value.toLowerCase();
+      return lower === 'true' || lower === 'false' ? good(lower) : bad('It must be true or false');
+    },
+  };
+}

@@ -1,0 +1,38 @@
+/**
+ * Tags of a topic (4.1): kept and given back, without any effect. Keys are the client's own words, so tags are only ever
+ * copied whole and never assigned one by one.
+ */
+
+import { type Refusal, refuse } from '../errors.ts';
+import { topicTagsMax } from '../limits.ts';
+import { checkTags } from '../queue/tags.ts';
+import type { Turn } from '../turn.ts';
+import type { Tag } from './commands.ts';
+import type { Topic } from './topic.ts';
+
+type Tags = Readonly<Record<string, string>>;
+
+/** The tags as they are kept; or why they cannot be. */
+export function readTags(tags: readonly Tag[]): { ok: true; tags: Tags } | Refusal {
+  const read = Object.fromEntries(tags.map(({ key, value }) => [key, value]));
+  if (Object.keys(read).length < tags.length) return refuse('topic-tags-repeated');
+  if (tags.length > topicTagsMax) return refuse('topic-tags-too-many');
+  // One form for the tags of queues and topics; only the texts differ.
+  const isGood = checkTags('', read) === undefined;
+  return isGood ? { ok: true, tags: read } : refuse('topic-tag-invalid');
+}
+
+export function tagTopic(topic: Topic, tags: readonly Tag[], turn: Turn): { ok: true } | Refusal {
+  const read = readTags(tags);
+  if (!read.ok) return read;
+  const all = { ...topic.kept.tags, ...read.tags };
+  if (Object.keys(all).length > topicTagsMax) return refuse('topic-tags-too-many');
+  topic.configure(turn, { ...topic.kept, tags: all });
+  return { ok: true };
+}
+
+export function untagTopic(topic: Topic, keys: readonly string[], turn: Turn): { ok: true } {
+  const remaining = Object.entries(topic.kept.tags).filter(([key]) => !keys.includes(key));
+  topic.configure(turn, { ...topic.kept, tags: Object.fromEntries(remaining) });
+  return { ok: true };
+}

@@ -1,0 +1,212 @@
+/**
+ * One topic's state and the few moves by which it changes, in the manner of queue.ts: a rule decides and calls a move,
+ * the move does its work and writes the change down, and absorbing a change makes the same move.
+ *
+ * What a topic holds: its subscriptions, the deduplication window of a FIFO topic, where its archive has entries (the
+ * publications themselves are kept and not held), and the calls of HTTP endpoints that have not succeeded yet.
+ */
+
+import { type Realm, topicArn } from '../arn.ts';
+import type {
+  KeptPost,
+  KeptPostAttempt,
+  KeptSubscription,
+  KeptTopic,
+  KeptWindowEntry,
+  Publication,
+  TopicChange,
+  WindowDigests,
+} from '../changes.ts';
+import { DeduplicationWindow } from '../deduplication-window.ts';
+import { topicWindowMs } from '../limits.ts';
+import { MessageIds } from '../message-id.ts';
+import type { Turn } from '../turn.ts';
+import { Archive } from './archive.ts';
+import { Posts } from './posts.ts';
+import { Subscriptions } from './subscriptions.ts';
+import { settingsOf, type TopicSettings } from './topic-attributes.ts';
+
+export class Topic {
+  readonly name: string;
+  readonly arn: string;
+  readonly account: string;
+  readonly isFifo: boolean;
+  readonly window: DeduplicationWindow;
+  readonly archive: Archive = new Archive();
+  readonly posts: Posts = new Posts();
+  readonly subscriptions: Subscriptions;
+  readonly #ids: MessageIds;
+  #kept: KeptTopic;
+  #settings: TopicSettings;
+  #counter = 0;
+  #counterKept = 0;
+
+  constructor(realm: Realm, name: string, kept: KeptTopic) {
+    this.name = name;
+    this.arn = topicArn(realm, name);
+    this.account = realm.account;
+    this.isFifo = name.endsWith('.fifo');
+    this.#ids = new MessageIds(kept.secret);
+    this.#kept = kept;
+    this.#settings = settingsOf(kept.attributes);
+    this.window = new DeduplicationWindow(this.#settings.scope);
+    this.subscriptions = new Subscriptions(this.arn);
+  }
+
+  get kept(): KeptTopic {
+    return this.#kept;
+  }
+
+  get settings(): TopicSettings {
+    return this.#settings;
+  }
+
+  /** The id of the message that a FIFO topic published with this sequence. */
+  idOf(sequence: number): string {
+    return this.#ids.of(sequence);
+  }
+
+  /** The next number of this topic's counter; the turn's end keeps it (`keepCounter`). */
+  nextStamp(turn: Turn): number {
+    turn.touchTopic(this);
+    this.#counter += 1;
+    return this.#counter;
+  }
+
+  keepCounter(turn: Turn): void {
+    if (this.#counter === this.#counterKept) return;
+    this.#counterKept = this.#counter;
+    turn.changes.push({ kind: 'topic-counter', topic: this.name, value: this.#counter });
+  }
+
+  // The moves that rules make: each does its work and writes it down.
+
+  configure(turn: Turn, kept: KeptTopic): void {
+    turn.touchTopic(this);
+    this.#setKept(kept);
+    turn.changes.push({ kind: 'topic', topic: this.name, value: kept });
+  }
+
+  setSubscription(turn: Turn, id: string, value: KeptSubscription | null): void {
+    turn.touchTopic(this);
+    this.subscriptions.set(id, value);
+    turn.changes.push({ kind: 'subscription', topic: this.name, id, value });
+  }
+
+  addToWindow(turn: Turn, sequence: number, value: KeptWindowEntry, digests: WindowDigests): void {
+    this.window.add(sequence, value, digests);
+    turn.changes.push({ kind: 'topic-window', topic: this.name, id: sequence, value, digests });
+  }
+
+  addToArchive(turn: Turn, sequence: number, publication: Publication): void {
+    this.archive.add(sequence, publication.publishedAt);
+    turn.changes.push({ kind: 'archived', topic: this.name, id: sequence, value: publication });
+  }
+
+  addPost(turn: Turn, id: number, post: KeptPost): void {
+    this.posts.add(id, post.subscription, post.publication?.messageId);
+    turn.changes.push({ kind: 'post', topic: this.name, id, value: post });
+    this.setPostAttempt(turn, id, { attempts: 0, dueAt: turn.now });
+  }
+
+  setPostAttempt(turn: Turn, id: number, attempt: KeptPostAttempt): void {
+    turn.touchTopic(this);
+    this.posts.setAttempt(id, attempt);
+    turn.changes.push({ kind: 'post-attempt', topic: this.name, id, value: attempt });
+  }
+
+  removePost(turn: Turn, id: number): void {
+    turn.touchTopic(this);
+    this.posts.remove(id);
+    turn.changes.push({ kind: 'post-attempt', topic: this.name, id, value: null });
+    turn.changes.push({ kind: 'post', topic: this.name, id, value: null });
+  }
+
+  clear(turn: Turn, what: 'window' | 'archive'): void {
+    turn.touchTopic(this);
+    this.#clear(what);
+    turn.changes.push({ kind: 'topic-cleared', topic: this.name, what });
+  }
+
+  /** One change that another engine made to this topic. */
+  absorb(change: TopicChange): void {
+    switch (change.kind) {
+      case 'topic':
+        if (change.value !== null) this.#setKept(change.value);
+        break;
+      case 'topic-counter':
+        this.#counter = change.value;
+        this.#counterKept = change.value;
+        break;
+      case 'subscription':
+        this.subscriptions.set(change.id, change.value);
+        break;
+      case 'topic-window':
+        if (change.value === null) this.window.removeOldest();
+        else this.window.add(change.id, change.value, change.digests);
+        break;
+      case 'archived':
+        if (change.value === null) this.archive.removeOldest();
+        else this.archive.add(change.id, change.value.publishedAt);
+        break;
+      case 'post':
+        if (change.value === null) this.posts.remove(change.id);
+        else {
+          const { subscription, publication } = change.value;
+          this.posts.add(change.id, subscription, publication?.messageId);
+        }
+        break;
+      case 'post-attempt':
+        // It ends only with its post, whose own change follows.
+        if (change.value !== null) this.posts.setAttempt(change.id, change.value);
+        break;
+      case 'topic-cleared':
+        this.#clear(change.what);
+        break;
+    }
+  }
+
+  /** Does what time alone does: window entries, archived publications and unconfirmed subscriptions end. */
+  advance(turn: Turn): void {
+    const acceptedBefore = turn.now - topicWindowMs;
+    while ((this.window.oldestAcceptedAt() ?? Number.POSITIVE_INFINITY) <= acceptedBefore) {
+      turn.touchTopic(this);
+      const id = this.window.removeOldest();
+      turn.changes.push({ kind: 'topic-window', topic: this.name, id, value: null });
+    }
+    const { archiveMs = Number.POSITIVE_INFINITY } = this.#settings;
+    while ((this.archive.oldestAt() ?? Number.POSITIVE_INFINITY) <= turn.now - archiveMs) {
+      turn.touchTopic(this);
+      const id = this.archive.removeOldest();
+      turn.changes.push({ kind: 'archived', topic: this.name, id, value: null });
+    }
+    for (const id of this.subscriptions.unconfirmedBy(turn.now)) {
+      this.setSubscription(turn, id, null);
+    }
+  }
+
+  /** The earliest time at which `advance`, a call or a replay would do something; undefined if nothing waits. */
+  nextDueAt(): number | undefined {
+    const acceptedAt = this.window.oldestAcceptedAt() ?? Number.POSITIVE_INFINITY;
+    const archivedAt = this.archive.oldestAt() ?? Number.POSITIVE_INFINITY;
+    const due = Math.min(
+      acceptedAt + topicWindowMs,
+      archivedAt + (this.#settings.archiveMs ?? Number.POSITIVE_INFINITY),
+      this.posts.nextDueAt() ?? Number.POSITIVE_INFINITY,
+      this.subscriptions.unconfirmedUntil() ?? Number.POSITIVE_INFINITY,
+      this.subscriptions.replaying > 0 ? 0 : Number.POSITIVE_INFINITY,
+    );
+    return due === Number.POSITIVE_INFINITY ? undefined : due;
+  }
+
+  #setKept(kept: KeptTopic): void {
+    this.#kept = kept;
+    this.#settings = settingsOf(kept.attributes);
+    this.window.setScope(this.#settings.scope);
+  }
+
+  #clear(what: 'window' | 'archive'): void {
+    if (what === 'window') this.window.clear();
+    else this.archive.clear();
+  }
+}

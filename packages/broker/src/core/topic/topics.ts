@@ -1,0 +1,340 @@
+/**
+ * Which topics there are, and the one door to them: every command about topics comes in here, finds its topic or
+ * subscription, and goes on to the rules in the files beside this one. What is inside a topic is the topic's.
+ */
+
+import type { Realm } from '../arn.ts';
+import type { KeptTopic, TopicChange } from '../changes.ts';
+import { topicPlace } from '../changes.ts';
+import { type Refusal, refuse } from '../errors.ts';
+import {
+  fifoTopicsMax,
+  filterPoliciesMax,
+  replaysMax,
+  topicPageSize,
+  topicsMax,
+} from '../limits.ts';
+import type { Turn } from '../turn.ts';
+import type { TopicCommand, TopicCommandOf, TopicOutcomes } from './commands.ts';
+import { queuesReached, type Surroundings } from './fan-out.ts';
+import { describeTopic, explainTopic, forgetTopicWindow, viewOf } from './inspect.ts';
+import { reportPost } from './post.ts';
+import { publish } from './publish.ts';
+import { replay } from './replay.ts';
+import { setTopicAttribute, shownAttributes } from './set-topic-attribute.ts';
+import {
+  confirmSubscription,
+  setSubscriptionAttribute,
+  shownSubscriptionAttributes,
+  subscribe,
+  unsubscribe,
+} from './subscribe.ts';
+import { Topic } from './topic.ts';
+import { isTopicName, readSubscriptionArn, readTopicArn } from './topic-arn.ts';
+import { hasSameAttributes, readTopicAttributes, settingsOf } from './topic-attributes.ts';
+import { addTopicPermission, removeTopicPermission } from './topic-permissions.ts';
+import { readTags, tagTopic, untagTopic } from './topic-tags.ts';
+
+type Outcome = TopicOutcomes[TopicCommand['type']] | Refusal;
+
+/** Commands about one topic, by the parameter under which they name it. */
+type ByTopicArn = TopicCommandOf<
+  | 'get-topic-attributes'
+  | 'set-topic-attribute'
+  | 'add-topic-permission'
+  | 'remove-topic-permission'
+  | 'subscribe'
+  | 'publish'
+>;
+type ByResourceArn = Extract<TopicCommand, { readonly resourceArn?: string | undefined }>;
+type BySubscriptionArn = Extract<TopicCommand, { readonly subscriptionArn?: string | undefined }>;
+type ByName = Extract<TopicCommand, { readonly topic: string }>;
+
+export class Topics {
+  readonly #realm: Realm;
+  readonly #surroundings: Surroundings;
+  readonly #topics: Map<string, Topic> = new Map();
+  #sorted: readonly string[] | undefined;
+  #fifoCount = 0;
+
+  constructor(realm: Realm, surroundings: Surroundings) {
+    this.#realm = realm;
+    this.#surroundings = surroundings;
+  }
+
+  get(name: string): Topic | undefined {
+    return this.#topics.get(name);
+  }
+
+  run(command: TopicCommand, turn: Turn): Outcome {
+    switch (command.type) {
+      case 'create-topic':
+        return this.#create(command, turn);
+      case 'list-topics':
+        return this.#list(command);
+      case 'list-subscriptions':
+        return this.#listSubscriptions(command);
+      case 'confirm-subscription': {
+        const read = readTopicArn(this.#realm, command.topicArn);
+        return read.ok ? confirmSubscription(this.#topics.get(read.name), command, turn) : read;
+      }
+      case 'delete-topic': {
+        const read = readTopicArn(this.#realm, command.topicArn);
+        if (!read.ok) return read;
+        const topic = this.#topics.get(read.name);
+        return topic === undefined ? { ok: true } : this.#delete(topic, turn);
+      }
+      case 'report-post':
+      case 'replay':
+      case 'describe-topic':
+      case 'explain-topic':
+      case 'forget-topic-window':
+        return this.#runByName(command, turn);
+      case 'unsubscribe':
+      case 'get-subscription-attributes':
+      case 'set-subscription-attribute':
+        return this.#runOnSubscription(command, turn);
+      case 'tag-topic':
+      case 'untag-topic':
+      case 'list-topic-tags':
+      case 'put-data-protection':
+      case 'get-data-protection':
+        return this.#runOnResource(command, turn);
+      default:
+        return this.#runOnTopic(command, turn);
+    }
+  }
+
+  /** The places whose contents a command may read or change; none for those that only look at settings. */
+  touches(command: TopicCommand): readonly string[] {
+    const name = this.#nameIn(command);
+    const topic = name === undefined ? undefined : this.#topics.get(name);
+    if (topic === undefined) return name === undefined ? [] : [topicPlace(name)];
+    const isDelivering = ['publish', 'report-post', 'replay'].includes(command.type);
+    const queues = isDelivering ? queuesReached(topic, this.#realm) : [];
+    return [topicPlace(topic.name), ...new Set(queues)];
+  }
+
+  // The moves that absorbed changes make too.
+
+  put(name: string, kept: KeptTopic): void {
+    const topic = new Topic(this.#realm, name, kept);
+    this.#topics.set(name, topic);
+    if (topic.isFifo) this.#fifoCount += 1;
+    this.#sorted = undefined;
+  }
+
+  remove(name: string): void {
+    if (this.#topics.get(name)?.isFifo === true) this.#fifoCount -= 1;
+    this.#topics.delete(name);
+    this.#sorted = undefined;
+  }
+
+  absorb(change: TopicChange): void {
+    const topic = this.#topics.get(change.topic);
+    if (change.kind === 'topic' && change.value === null) this.remove(change.topic);
+    else if (topic !== undefined) topic.absorb(change);
+    else if (change.kind === 'topic' && change.value !== null) this.put(change.topic, change.value);
+  }
+
+  #runByName(command: ByName, turn: Turn): Outcome {
+    const topic = this.#topics.get(command.topic);
+    if (topic === undefined) return refuse('topic-missing');
+    topic.advance(turn);
+    switch (command.type) {
+      case 'report-post':
+        return reportPost(topic, command, this.#surroundings, turn);
+      case 'replay':
+        return replay(topic, command, this.#surroundings, turn);
+      case 'describe-topic':
+        return describeTopic(topic);
+      case 'explain-topic':
+        return explainTopic(topic, command);
+      case 'forget-topic-window':
+        return forgetTopicWindow(topic, turn);
+    }
+  }
+
+  #runOnTopic(command: ByTopicArn, turn: Turn): Outcome {
+    const found = this.#find(command.topicArn, 'TopicArn');
+    if (!(found instanceof Topic)) return found;
+    found.advance(turn);
+    switch (command.type) {
+      case 'get-topic-attributes':
+        return { ok: true, attributes: shownAttributes(found) };
+      case 'set-topic-attribute':
+        return setTopicAttribute(found, command, turn);
+      case 'add-topic-permission':
+        return addTopicPermission(found, command, turn);
+      case 'remove-topic-permission':
+        return removeTopicPermission(found, command, turn);
+      case 'subscribe':
+        return subscribe(found, command, this.#neighbours, turn);
+      case 'publish':
+        return publish(found, command, this.#surroundings, turn);
+    }
+  }
+
+  #runOnResource(command: ByResourceArn, turn: Turn): Outcome {
+    const read = readTopicArn(this.#realm, command.resourceArn, 'ResourceArn');
+    if (!read.ok) return read;
+    const topic = this.#topics.get(read.name);
+    if (topic === undefined) {
+      const isAboutTags = command.type.endsWith('topic') || command.type === 'list-topic-tags';
+      return refuse(isAboutTags ? 'tagged-resource-missing' : 'topic-missing');
+    }
+    switch (command.type) {
+      case 'tag-topic':
+        return tagTopic(topic, command.tags, turn);
+      case 'untag-topic':
+        return untagTopic(topic, command.keys, turn);
+      case 'list-topic-tags': {
+        const tags = Object.entries(topic.kept.tags).map(([key, value]) => ({ key, value }));
+        return { ok: true, tags };
+      }
+      case 'put-data-protection': {
+        const dataProtectionPolicy = command.policy === '' ? undefined : command.policy;
+        topic.configure(turn, { ...topic.kept, dataProtectionPolicy });
+        return { ok: true };
+      }
+      case 'get-data-protection':
+        return { ok: true, policy: topic.kept.dataProtectionPolicy ?? '' };
+    }
+  }
+
+  #runOnSubscription(command: BySubscriptionArn, turn: Turn): Outcome {
+    const read = readSubscriptionArn(this.#realm, command.subscriptionArn);
+    if (!read.ok) return read;
+    if (read.id === undefined) return refuse('subscription-id-missing');
+    const topic = this.#topics.get(read.name);
+    const subscription = topic?.subscriptions.get(read.id);
+    if (topic === undefined || subscription === undefined) {
+      return command.type === 'unsubscribe' ? { ok: true } : refuse('subscription-missing');
+    }
+    switch (command.type) {
+      case 'unsubscribe':
+        unsubscribe(topic, read.id, turn);
+        return { ok: true };
+      case 'get-subscription-attributes':
+        return { ok: true, attributes: shownSubscriptionAttributes(topic, subscription) };
+      case 'set-subscription-attribute':
+        return setSubscriptionAttribute(topic, subscription, command, this.#neighbours, turn);
+    }
+  }
+
+  #find(arn: string | undefined, parameter: string): Topic | Refusal {
+    const read = readTopicArn(this.#realm, arn, parameter);
+    return read.ok ? (this.#topics.get(read.name) ?? refuse('topic-missing')) : read;
+  }
+
+  /** The topic that a command is about, if it is about one. */
+  #nameIn(command: TopicCommand): string | undefined {
+    if ('topic' in command) return command.topic;
+    if (command.type === 'create-topic') return command.name;
+    if (command.type === 'list-topics' || command.type === 'list-subscriptions') return undefined;
+    if ('subscriptionArn' in command) {
+      const read = readSubscriptionArn(this.#realm, command.subscriptionArn);
+      return read.ok ? read.name : undefined;
+    }
+    const { topicArn, resourceArn } = command as { topicArn?: string; resourceArn?: string };
+    const read = readTopicArn(this.#realm, topicArn ?? resourceArn);
+    return read.ok ? read.name : undefined;
+  }
+
+  #create(command: TopicCommandOf<'create-topic'>, turn: Turn): Outcome {
+    const { name = '', attributes: given = {}, dataProtectionPolicy } = command;
+    const isFifo = given['FifoTopic']?.toLowerCase() === 'true';
+    if (!isTopicName(name, isFifo)) return refuse('topic-name-invalid');
+    const tags = readTags(command.tags ?? []);
+    if (!tags.ok) return tags;
+    const read = readTopicAttributes(isFifo, given);
+    if (!read.ok) return read;
+    const existing = this.#topics.get(name);
+    if (existing !== undefined) {
+      const { kept, arn } = existing;
+      if (!hasSameAttributes(isFifo, kept.attributes, read.stored)) return refuse('topic-exists');
+      const isSubset = Object.entries(tags.tags).every(([key, value]) => kept.tags[key] === value);
+      return isSubset ? { ok: true, topicArn: arn } : refuse('topic-exists-with-tags');
+    }
+    const limit = isFifo ? fifoTopicsMax : topicsMax;
+    const count = isFifo ? this.#fifoCount : this.#topics.size - this.#fifoCount;
+    if (count >= limit) return refuse('topics-too-many', { limit });
+    const isArchived = settingsOf(read.stored).archiveMs !== undefined;
+    const value: KeptTopic = {
+      createdAt: turn.now,
+      secret: turn.ids.uuid(),
+      attributes: read.stored,
+      tags: tags.tags,
+      dataProtectionPolicy,
+      archivedSince: isArchived ? turn.now : undefined,
+      unsubscribed: 0,
+    };
+    this.put(name, value);
+    turn.changes.push({ kind: 'topic', topic: name, value });
+    if (turn.isObserved) turn.events.push({ type: 'topic-created', at: turn.now, topic: name });
+    return { ok: true, topicArn: (this.#topics.get(name) as Topic).arn };
+  }
+
+  #delete(topic: Topic, turn: Turn): Outcome {
+    if (topic.settings.archiveMs !== undefined) return refuse('topic-archive-active');
+    turn.touchTopic(topic);
+    this.remove(topic.name);
+    turn.changes.push({ kind: 'topic', topic: topic.name, value: null });
+    if (turn.isObserved)
+      turn.events.push({ type: 'topic-deleted', at: turn.now, topic: topic.name });
+    return { ok: true };
+  }
+
+  #list({ after = '' }: TopicCommandOf<'list-topics'>): Outcome {
+    const names = this.#names().filter((name) => name > after);
+    const page = names.slice(0, topicPageSize);
+    const topics = page.map((name) => ({ name, arn: (this.#topics.get(name) as Topic).arn }));
+    return { ok: true, topics, next: names.length > topicPageSize ? page.at(-1) : undefined };
+  }
+
+  #listSubscriptions(command: TopicCommandOf<'list-subscriptions'>): Outcome {
+    const { after } = command;
+    const topics: Topic[] = [];
+    if (command.isByTopic) {
+      const found = this.#find(command.topicArn, 'TopicArn');
+      if (!(found instanceof Topic)) return found;
+      topics.push(found);
+    } else {
+      const names = this.#names().filter((name) => name >= (after?.topic ?? ''));
+      topics.push(...names.map((name) => this.#topics.get(name) as Topic));
+    }
+    const views = [];
+    for (const topic of topics) {
+      for (const subscription of topic.subscriptions.inOrder()) {
+        const isSeen = after?.topic === topic.name && subscription.kept.stamp <= after.stamp;
+        if (!isSeen) views.push(viewOf(topic, subscription));
+        if (views.length > topicPageSize) break;
+      }
+      if (views.length > topicPageSize) break;
+    }
+    const subscriptions = views.slice(0, topicPageSize);
+    const next = views.length > topicPageSize ? subscriptions.at(-1)?.place : undefined;
+    return { ok: true, subscriptions, next };
+  }
+
+  /** Sorted, for pages. */
+  #names(): readonly string[] {
+    this.#sorted ??= [...this.#topics.keys()].sort();
+    return this.#sorted;
+  }
+
+  readonly #neighbours = {
+    refusalOf: (what: 'filter-policy' | 'replay'): Refusal | undefined => {
+      let count = 0;
+      for (const { subscriptions } of this.#topics.values()) {
+        count += what === 'replay' ? subscriptions.replaying : subscriptions.filtering;
+      }
+      if (what === 'replay') {
+        return count >= replaysMax ? refuse('replays-too-many', { limit: replaysMax }) : undefined;
+      }
+      return count >= filterPoliciesMax
+        ? refuse('filter-policies-too-many', { limit: filterPoliciesMax })
+        : undefined;
+    },
+  };
+}

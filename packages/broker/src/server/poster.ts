@@ -1,0 +1,60 @@
+/**
+ * Calls HTTP endpoints for topics: one POST, its status, and what that means (SNS 12.3). 5xx, 429 and an endpoint that
+ * cannot be reached pass and are tried again; every other answer but 2xx is final. Redirects are answers, not followed.
+ *
+ * Bounds: fifteen seconds for a call, as on AWS; of an answer only the status is looked at. Connections are not kept: an
+ * endpoint is called rarely, and what stays open keeps processes alive.
+ */
+
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { PostResult } from '../core/topic/commands.ts';
+import type { Poster, PostRequest } from '../storage/local/topic-work.ts';
+
+const callMsMax = 15_000;
+const tooManyRequests = 429;
+
+export const post: Poster = async (request, signal) => {
+  try {
+    const status = await statusOf(request, signal);
+    if (status >= 200 && status < 300) return { ok: true };
+    const isPassing = status >= 500 || status === tooManyRequests;
+    return failed(`${request.url} answered ${status}`, !isPassing);
+  } catch (error) {
+    // A URL that is none will be none the next time, too.
+    const isFinal = error instanceof TypeError;
+    return failed(`${request.url} cannot be reached: ${(error as Error).message}`, isFinal);
+  }
+};
+
+function statusOf({ url, headers, body }: PostRequest, signal: AbortSignal): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const send = url.startsWith('https:') ? httpsRequest : httpRequest;
+    const length = Buffer.byteLength(body);
+    const call = send(url, {
+      method: 'POST',
+      agent: false,
+      headers: { ...headers, 'content-length': length },
+    });
+    const giveUp = (): void => {
+      call.destroy(new Error(signal.aborted ? 'the server stops' : 'it took too long'));
+    };
+    const patience = setTimeout(giveUp, callMsMax);
+    signal.addEventListener('abort', giveUp, { once: true });
+    call.on('close', () => {
+      clearTimeout(patience);
+      signal.removeEventListener('abort', giveUp);
+    });
+    call.on('error', reject);
+    call.on('response', (response) => {
+      response.on('error', () => {});
+      response.destroy();
+      resolve(response.statusCode ?? 0);
+    });
+    call.end(body);
+  });
+}
+
+function failed(reason: string, isFinal: boolean): PostResult {
+  return { ok: false, reason, isFinal };
+}

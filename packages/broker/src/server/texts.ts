@@ -1,0 +1,20 @@
+/**
+ * Attributes and tags as a config file writes them: an object whose values become texts, as AWS has them. Queues and
+ * topics share it.
+ */
+
+import { ConfigError } from './config-error.ts';
+
+/** Values may be written as numbers, booleans or, for policies, objects; attributes are texts. */
+export function texts(value: unknown, where: string): Record<string, string> {
+  if (value === undefined) return {};
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ConfigError(`${where}: attributes and tags must be objects.`);
+  }
+  return Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => [
+      key,
+      typeof entry === 'object' ? JSON.stringify(entry) : String(entry),
+    ]),
+  );
+}

@@ -1,0 +1,111 @@
+/**
+ * Topics that a config file names, with their subscriptions: reading them, and creating those that do not exist when the
+ * server starts. A subscription to a bare queue name means the queue of that name on this server. `baseUrl` is what the
+ * links start with that HTTP endpoints are sent.
+ */
+
+import { queueArn } from '../core/arn.ts';
+import { errorText } from '../core/errors.ts';
+import type { Backend } from '../storage/backend.ts';
+import { ConfigError } from './config-error.ts';
+import { nearestName } from './nearest-name.ts';
+import { texts } from './texts.ts';
+
+export interface SubscriptionConfig {
+  readonly protocol: string;
+  readonly endpoint: string;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+export interface TopicConfig {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly subscriptions: readonly SubscriptionConfig[];
+}
+
+const topicKeys = ['name', 'attributes', 'tags', 'subscriptions'];
+const subscriptionKeys = ['queue', 'protocol', 'endpoint', 'attributes'];
+
+export function topicsOf(value: unknown, file: string): TopicConfig[] {
+  if (!Array.isArray(value)) throw new ConfigError(`${file}: topics must be a list.`);
+  return value.map((item: unknown, index) => {
+    const where = `${file}: topics[${index}]`;
+    const topic = objectOf(typeof item === 'string' ? { name: item } : item, topicKeys, where);
+    const { name, subscriptions = [] } = topic;
+    if (typeof name !== 'string') throw new ConfigError(`${where}: name must be a text.`);
+    if (!Array.isArray(subscriptions)) {
+      throw new ConfigError(`${where}: subscriptions must be a list.`);
+    }
+    return {
+      name,
+      attributes: texts(topic['attributes'], where),
+      tags: texts(topic['tags'], where),
+      subscriptions: subscriptions.map((each: unknown, at) =>
+        subscriptionOf(each, `${where}.subscriptions[${at}]`),
+      ),
+    };
+  });
+}
+
+function subscriptionOf(item: unknown, where: string): SubscriptionConfig {
+  const given = objectOf(
+    typeof item === 'string' ? { queue: item } : item,
+    subscriptionKeys,
+    where,
+  );
+  const { queue, protocol, endpoint } = given;
+  const attributes = texts(given['attributes'], where);
+  if (typeof queue === 'string') return { protocol: 'sqs', endpoint: queue, attributes };
+  if (typeof protocol !== 'string' || typeof endpoint !== 'string') {
+    throw new ConfigError(`${where} must have a queue, or a protocol and an endpoint.`);
+  }
+  return { protocol, endpoint, attributes };
+}
+
+function objectOf(value: unknown, keys: readonly string[], where: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ConfigError(`${where} must be a name, or an object with one.`);
+  }
+  const unknown = Object.keys(value).find((key) => !keys.includes(key));
+  if (unknown !== undefined) {
+    const near = nearestName(unknown, keys);
+    const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+    throw new ConfigError(`${where}: there is no setting ${unknown}.${hint}`);
+  }
+  return value as Record<string, unknown>;
+}
+
+export async function createTopics(
+  backend: Backend,
+  topics: readonly TopicConfig[],
+  baseUrl: string,
+): Promise<void> {
+  for (const { name, attributes, tags, subscriptions } of topics) {
+    const isFifo = name.endsWith('.fifo');
+    const created = await backend.run({
+      type: 'create-topic',
+      name,
+      attributes: isFifo ? { FifoTopic: 'true', ...attributes } : attributes,
+      tags: Object.entries(tags).map(([key, value]) => ({ key, value })),
+    });
+    if (!created.ok) {
+      throw new ConfigError(`The topic ${name} cannot be created: ${errorText(created)}`);
+    }
+    for (const { protocol, endpoint, attributes } of subscriptions) {
+      const isName = protocol === 'sqs' && !endpoint.includes(':');
+      const subscribed = await backend.run({
+        type: 'subscribe',
+        topicArn: created.topicArn,
+        protocol,
+        endpoint: isName ? queueArn(backend.realm, endpoint) : endpoint,
+        attributes,
+        baseUrl,
+      });
+      if (!subscribed.ok) {
+        const reason = errorText(subscribed);
+        throw new ConfigError(`${endpoint} cannot be subscribed to ${name}: ${reason}`);
+      }
+    }
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * The latest deliveries of each topic that were given up, and how many there were: a reader of the event stream, for
+ * people who look for a message that never came. Bounded, in memory, and gone with the process.
+ */
+
+import type { DeliveryFailedEvent, Event } from '../../core/events.ts';
+import type { FailedDeliveries } from '../backend.ts';
+
+const perTopicMax = 100;
+
+const none: FailedDeliveries = { count: 0, latest: [] };
+
+export class DeliveryFailures {
+  readonly #byTopic: Map<string, { count: number; latest: DeliveryFailedEvent[] }> = new Map();
+
+  note(event: Event): void {
+    if (event.type === 'topic-deleted') this.#byTopic.delete(event.topic);
+    if (event.type !== 'delivery-failed') return;
+    const failures = this.#byTopic.get(event.topic) ?? { count: 0, latest: [] };
+    this.#byTopic.set(event.topic, failures);
+    failures.count += 1;
+    failures.latest.push(event);
+    if (failures.latest.length > perTopicMax) failures.latest.shift();
+  }
+
+  of(topic: string): FailedDeliveries {
+    return this.#byTopic.get(topic) ?? none;
+  }
+
+  clear(): void {
+    this.#byTopic.clear();
+  }
+}

@@ -1,0 +1,424 @@
+/**
+ * Where everything stands: turns changes into records of a batch, and finds what is kept again. A place is a queue or a
+ * topic (`placeOf`); both have a counter, a window in blocks, and contents under a number of their own.
+ */
+
+import {
+  type Change,
+  type KeptMessage,
+  type KeptPost,
+  type KeptWindowEntry,
+  type MessageContent,
+  type Publication,
+  placeOf,
+  type QueueChange,
+  type TopicChange,
+  topicPlace,
+  type WindowDigests,
+} from '../../../core/changes.ts';
+import { digestsOf } from '../../../core/deduplication-window.ts';
+import type { TopicEntriesReader } from '../entries.ts';
+import type { Batch } from './batch.ts';
+import { blockOf, GroupTexts, readBlock } from './block.ts';
+import { reading } from './data-error.ts';
+import type { Environment } from './environment.ts';
+import { jsonIn, jsonOf } from './json-record.ts';
+import { contentKinds, keyOf, nameKeyOf, rangeOf, textKeyOf } from './keys.ts';
+import { loadPlace, loadStore } from './loading.ts';
+import { type Block, PlaceRecords } from './place-records.ts';
+import { readContent, writeContent, writeDelivery } from './records.ts';
+
+/** Keys cleared away with one commit, so that clearing never holds up anybody. */
+const sweptKeysMax = 1000;
+
+export class Places implements TopicEntriesReader {
+  readonly #environment: Environment;
+  readonly #places: Map<string, PlaceRecords> = new Map();
+  readonly #names: Set<string> = new Set();
+  /** Numbers of contents that are to be cleared away. */
+  readonly #givenUp: number[] = [];
+  #contentsMax = 0;
+
+  constructor(environment: Environment) {
+    this.#environment = environment;
+  }
+
+  content(queue: string, sequence: number): MessageContent | undefined {
+    return this.#find(queue, sequence, 'content', readContent);
+  }
+
+  windowEntryOf(place: string, sequence: number): KeptWindowEntry | undefined {
+    const records = this.#places.get(place);
+    const block = records?.blocks.get(blockOf(sequence));
+    if (records === undefined || block === undefined) return undefined;
+    const bytes =
+      block.growing?.bytes() ??
+      this.#environment.get(keyOf('block', records.contents, block.number));
+    let found: KeptWindowEntry | undefined;
+    readBlock(block.number, bytes ?? Buffer.alloc(0), new GroupTexts(), {
+      message: () => {},
+      windowEntry: (id, entry) => {
+        if (id === sequence) found = entry.whole();
+      },
+    });
+    return found;
+  }
+
+  windowEntry(topic: string, sequence: number): KeptWindowEntry | undefined {
+    return this.windowEntryOf(topicPlace(topic), sequence);
+  }
+
+  archived(topic: string, sequence: number): Publication | undefined {
+    return this.#find(topicPlace(topic), sequence, 'archived', (bytes) =>
+      jsonIn<Publication>(bytes, 'publication'),
+    );
+  }
+
+  post(topic: string, id: number): KeptPost | undefined {
+    return this.#find(topicPlace(topic), id, 'post', (bytes) => jsonIn<KeptPost>(bytes, 'post'));
+  }
+
+  apply(change: Change, batch: Batch): void {
+    batch.places.add(placeOf(change));
+    if ('topic' in change) this.#applyToTopic(change, batch);
+    else this.#applyToQueue(change, batch);
+  }
+
+  /** Adds what is written once for all changes of the batch. */
+  complete(batch: Batch): void {
+    for (const [block, records] of batch.blocks) {
+      if (!records.isGone && records.blocks.get(block.number) === block) {
+        completeBlock(batch, block, records);
+      }
+    }
+    for (const records of batch.heads) {
+      if (!records.isGone) batch.write('head', records.contents, 0, records.headBytes());
+    }
+  }
+
+  /** The batch is in the file; `gathering` is the one after it. */
+  committed(batch: Batch, gathering: Batch): void {
+    for (const { records, id } of batch.fresh) records.fresh.delete(id);
+    for (const [block, records] of batch.blocks) {
+      if (!records.isLast(block) && !gathering.blocks.has(block)) block.growing = undefined;
+    }
+  }
+
+  /** Puts into the batch the removal of everything. */
+  clear(batch: Batch): void {
+    for (const { kind, name } of [...this.#places.values()]) {
+      if (kind === 'queue') this.apply({ kind, queue: name, value: null }, batch);
+      else this.apply({ kind, topic: name, value: null }, batch);
+    }
+    for (const queue of [...this.#names]) this.apply({ kind: 'name', queue, value: null }, batch);
+  }
+
+  /** Forgets what it knows of these places; `load` finds it again in the file. */
+  forget(places: ReadonlySet<string>): void {
+    this.#givenUp.length = 0;
+    for (const place of places) {
+      this.#places.delete(place);
+      this.#names.delete(place);
+    }
+  }
+
+  /** What the file says of these places, or of all; what is over by now goes into the batch. */
+  *load(now: number, batch: Batch, places?: ReadonlySet<string>): Generator<readonly Change[]> {
+    const store = loadStore(this.#environment);
+    this.#givenUp.push(...store.givenUp);
+    for (const number of [...store.givenUp, ...store.places.flatMap(({ numbers }) => numbers)]) {
+      this.#contentsMax = Math.max(this.#contentsMax, number);
+    }
+    for (const { name, time } of store.names) {
+      if (places?.has(name) === false) continue;
+      this.#names.add(name);
+      yield [{ kind: 'name', queue: name, value: time }];
+    }
+    for (const records of store.places) {
+      if (places?.has(records.place) === false) continue;
+      this.#places.set(records.place, records);
+      yield* loadPlace(this.#environment, records, now);
+      for (const block of records.blocks.values()) {
+        if (block.isOver) batch.blocks.set(block, records);
+      }
+    }
+  }
+
+  /** Puts into the batch the removal of a part of what was given up; the rest follows with the next. */
+  sweep(batch: Batch): void {
+    const contents = this.#givenUp[0];
+    if (contents === undefined) return;
+    let room = sweptKeysMax;
+    for (const kind of contentKinds) {
+      for (const key of this.#environment.keys(rangeOf(kind, contents), room)) {
+        batch.writeKey(Buffer.from(key), null);
+        room -= 1;
+      }
+      if (room === 0) return;
+    }
+    this.#givenUp.shift();
+    batch.write('given-up', contents, 0, null);
+  }
+
+  #find<T>(
+    place: string,
+    id: number,
+    kind: 'content' | 'archived' | 'post',
+    read: (bytes: Buffer) => T,
+  ): T | undefined {
+    const records = this.#places.get(place);
+    if (records === undefined) return undefined;
+    const fresh = records.fresh.get(id);
+    if (fresh !== undefined) return fresh as T;
+    const number = kind === 'archived' ? records.other : records.contents;
+    const bytes = this.#environment.get(keyOf(kind, number, id));
+    return bytes && reading(this.#environment.directory, () => read(bytes));
+  }
+
+  #applyToQueue(change: QueueChange, batch: Batch): void {
+    if (change.kind === 'name') {
+      const { queue, value } = change;
+      if (value === null) this.#names.delete(queue);
+      else this.#names.add(queue);
+      batch.writeKey(nameKeyOf('name', queue), value === null ? null : jsonOf(value));
+      return;
+    }
+    if (change.kind === 'queue') {
+      this.#set('queue', change.queue, change.value, batch);
+      return;
+    }
+    const records = this.#recordsOf(change);
+    const { contents } = records;
+    switch (change.kind) {
+      case 'counter':
+        records.counter = change.value;
+        batch.heads.add(records);
+        break;
+      case 'message':
+        if (change.value === null) removeMessage(records, change.id, batch);
+        else this.#addMessage(records, change.id, change.value, batch);
+        break;
+      case 'delivery':
+        batch.write(
+          'delivery',
+          contents,
+          change.id,
+          change.value && writeDelivery(batch.writer, change.value),
+        );
+        break;
+      case 'window':
+        if (change.value === null) removeWindowEntry(records, change.id, batch);
+        else addWindowEntry(records, change.id, { ...change, value: change.value }, batch);
+        break;
+      case 'attempt':
+        batch.writeKey(
+          textKeyOf('attempt', contents, change.id),
+          change.value && jsonOf(change.value),
+        );
+        break;
+      case 'task':
+        batch.writeKey(
+          textKeyOf('task', records.other, change.id),
+          change.value && jsonOf(change.value),
+        );
+        break;
+      case 'cleared':
+        if (change.what === 'window') clearWindow(records, batch);
+        else {
+          this.#giveUp(contents, batch);
+          records.startAnew(this.#newContents());
+          writePlace(records, batch);
+          batch.heads.add(records);
+        }
+        break;
+    }
+  }
+
+  #applyToTopic(change: TopicChange, batch: Batch): void {
+    if (change.kind === 'topic') {
+      this.#set('topic', change.topic, change.value, batch);
+      return;
+    }
+    const records = this.#recordsOf(change);
+    const { contents } = records;
+    switch (change.kind) {
+      case 'topic-counter':
+        records.counter = change.value;
+        batch.heads.add(records);
+        break;
+      case 'subscription':
+        batch.writeKey(
+          textKeyOf('subscription', contents, change.id),
+          change.value && jsonOf(change.value),
+        );
+        break;
+      case 'topic-window':
+        if (change.value === null) removeWindowEntry(records, change.id, batch);
+        else addWindowEntry(records, change.id, { value: change.value }, batch);
+        break;
+      case 'archived':
+        putFresh(records, change.id, change.value, batch);
+        batch.write('archived', records.other, change.id, change.value && jsonOf(change.value));
+        break;
+      case 'post':
+        putFresh(records, change.id, change.value, batch);
+        batch.write('post', contents, change.id, change.value && jsonOf(change.value));
+        break;
+      case 'post-attempt':
+        batch.write('post-attempt', contents, change.id, change.value && jsonOf(change.value));
+        break;
+      case 'topic-cleared':
+        if (change.what === 'window') clearWindow(records, batch);
+        else {
+          this.#giveUp(records.other, batch);
+          records.other = this.#newContents();
+          writePlace(records, batch);
+        }
+        break;
+    }
+  }
+
+  #recordsOf(change: Change): PlaceRecords {
+    const place = placeOf(change);
+    const records = this.#places.get(place);
+    if (records === undefined) {
+      throw new Error(`a ${change.kind} came for ${place}, which is not kept`);
+    }
+    return records;
+  }
+
+  #set(
+    kind: PlaceRecords['kind'],
+    name: string,
+    kept: PlaceRecords['kept'] | null,
+    batch: Batch,
+  ): void {
+    const place = kind === 'queue' ? name : topicPlace(name);
+    const known = this.#places.get(place);
+    if (kept !== null) {
+      const records = known ?? this.#newRecords(kind, name, kept);
+      records.kept = kept;
+      this.#places.set(place, records);
+      writePlace(records, batch);
+    } else if (known !== undefined) {
+      known.isGone = true;
+      this.#places.delete(place);
+      batch.writeKey(nameKeyOf(kind, name), null);
+      for (const number of known.numbers) this.#giveUp(number, batch);
+    }
+  }
+
+  #newRecords(kind: PlaceRecords['kind'], name: string, kept: PlaceRecords['kept']): PlaceRecords {
+    const [contents, other] = [this.#newContents(), this.#newContents()];
+    return new PlaceRecords(kind, name, { kept, contents, other });
+  }
+
+  #newContents(): number {
+    this.#contentsMax += 1;
+    return this.#contentsMax;
+  }
+
+  #giveUp(contents: number, batch: Batch): void {
+    this.#givenUp.push(contents);
+    batch.write('given-up', contents, 0, Buffer.alloc(1));
+  }
+
+  #addMessage(records: PlaceRecords, id: number, message: KeptMessage, batch: Batch): void {
+    const content = 'from' in message.content ? this.#moved(message.content.from) : message.content;
+    const block = records.growing(blockOf(id));
+    block.growing.addMessage(id, message);
+    block.live += 1;
+    block.hasGrown = true;
+    records.messages += 1;
+    records.lastSequence = id;
+    batch.blocks.set(block, records);
+    putFresh(records, id, content, batch);
+    batch.write('content', records.contents, id, writeContent(batch.writer, content));
+  }
+
+  #moved({
+    queue,
+    sequence,
+  }: {
+    readonly queue: string;
+    readonly sequence: number;
+  }): MessageContent {
+    const content = this.content(queue, sequence);
+    if (content !== undefined) return content;
+    throw new Error(`a message moved from ${queue} ${sequence}, which is not kept`);
+  }
+}
+
+function writePlace(records: PlaceRecords, batch: Batch): void {
+  const { kind, name, kept, contents, other } = records;
+  batch.writeKey(nameKeyOf(kind, name), jsonOf({ kept, contents, other }));
+}
+
+function putFresh(records: PlaceRecords, id: number, value: unknown, batch: Batch): void {
+  if (value === null) records.fresh.delete(id);
+  else {
+    records.fresh.set(id, value);
+    batch.fresh.push({ records, id });
+  }
+}
+
+function removeMessage(records: PlaceRecords, id: number, batch: Batch): void {
+  const block = records.blocks.get(blockOf(id)) as Block;
+  block.remove(id);
+  records.messages -= 1;
+  records.fresh.delete(id);
+  batch.heads.add(records);
+  batch.blocks.set(block, records);
+  batch.write('content', records.contents, id, null);
+}
+
+function addWindowEntry(
+  records: PlaceRecords,
+  id: number,
+  { value, digests }: { value: KeptWindowEntry; digests?: WindowDigests },
+  batch: Batch,
+): void {
+  const block = records.growing(blockOf(id));
+  block.growing.addWindowEntry(id, value, digests ?? digestsOf(value));
+  block.windowEntries += 1;
+  block.hasGrown = true;
+  records.windowEntries += 1;
+  records.lastSequence = id;
+  batch.blocks.set(block, records);
+}
+
+function removeWindowEntry(records: PlaceRecords, id: number, batch: Batch): void {
+  const block = records.blocks.get(blockOf(id)) as Block;
+  block.windowEntries -= 1;
+  records.windowEntries -= 1;
+  records.windowFrom = id + 1;
+  batch.heads.add(records);
+  if (block.isOver) batch.blocks.set(block, records);
+}
+
+function clearWindow(records: PlaceRecords, batch: Batch): void {
+  records.windowFrom = records.lastSequence + 1;
+  records.windowEntries = 0;
+  batch.heads.add(records);
+  for (const block of records.blocks.values()) {
+    block.windowEntries = 0;
+    if (block.isOver) batch.blocks.set(block, records);
+  }
+}
+
+function completeBlock(batch: Batch, block: Block, records: PlaceRecords): void {
+  const { contents } = records;
+  if (block.isOver) {
+    records.dropBlock(block);
+    if (!block.isInFile) return;
+    batch.write('block', contents, block.number, null);
+    if (block.hasRemoved) batch.write('removed', contents, block.number, null);
+    return;
+  }
+  if (block.hasGrown && block.growing !== undefined) {
+    batch.write('block', contents, block.number, block.growing.bytes());
+    block.hasGrown = false;
+    block.isInFile = true;
+  }
+  if (block.hasRemoved) batch.write('removed', contents, block.number, block.removedBytes());
+}

@@ -1,0 +1,109 @@
+/**
+ * The kept entries of all topics, in memory: the topics' part of memory-entries.ts, in the same manner. It keeps what it is
+ * told and judges nothing.
+ */
+
+import {
+  type KeptPost,
+  type KeptPostAttempt,
+  type KeptSubscription,
+  type KeptTopic,
+  type KeptWindowEntry,
+  type Publication,
+  type TopicChange,
+  topicPlace,
+} from '../../core/changes.ts';
+import type { TopicEntriesReader } from './entries.ts';
+import { inSequence, setOrDelete } from './sorted-entries.ts';
+
+/** Everything under one topic's name. */
+class Entries {
+  kept: KeptTopic;
+  counter: number | undefined;
+  readonly subscriptions: Map<string, KeptSubscription> = new Map();
+  readonly window: Map<number, KeptWindowEntry> = new Map();
+  readonly archive: Map<number, Publication> = new Map();
+  readonly posts: Map<number, KeptPost> = new Map();
+  readonly attempts: Map<number, KeptPostAttempt> = new Map();
+
+  constructor(kept: KeptTopic) {
+    this.kept = kept;
+  }
+}
+
+export class TopicEntries implements TopicEntriesReader {
+  readonly #topics: Map<string, Entries> = new Map();
+
+  windowEntry(topic: string, sequence: number): KeptWindowEntry | undefined {
+    return this.#topics.get(topic)?.window.get(sequence);
+  }
+
+  archived(topic: string, sequence: number): Publication | undefined {
+    return this.#topics.get(topic)?.archive.get(sequence);
+  }
+
+  post(topic: string, id: number): KeptPost | undefined {
+    return this.#topics.get(topic)?.posts.get(id);
+  }
+
+  apply(change: TopicChange): void {
+    const entries = this.#topics.get(change.topic);
+    if (change.kind === 'topic') {
+      if (change.value === null) this.#topics.delete(change.topic);
+      else if (entries === undefined) this.#topics.set(change.topic, new Entries(change.value));
+      else entries.kept = change.value;
+      return;
+    }
+    if (entries === undefined) {
+      throw new Error(`a ${change.kind} came for topic ${change.topic}, which is not kept`);
+    }
+    switch (change.kind) {
+      case 'topic-counter':
+        entries.counter = change.value;
+        break;
+      case 'subscription':
+        setOrDelete(entries.subscriptions, change.id, change.value);
+        break;
+      case 'topic-window':
+        setOrDelete(entries.window, change.id, change.value);
+        break;
+      case 'archived':
+        setOrDelete(entries.archive, change.id, change.value);
+        break;
+      case 'post':
+        setOrDelete(entries.posts, change.id, change.value);
+        break;
+      case 'post-attempt':
+        setOrDelete(entries.attempts, change.id, change.value);
+        break;
+      case 'topic-cleared':
+        entries[change.what].clear();
+        break;
+    }
+  }
+
+  /** All entries, or those of one place: of each topic its settings, counter, subscriptions, then the rest in order. */
+  *changes(place?: string): Generator<TopicChange> {
+    for (const [topic, entries] of this.#topics) {
+      if (place === undefined || place === topicPlace(topic)) yield* entriesOf(topic, entries);
+    }
+  }
+}
+
+function* entriesOf(topic: string, entries: Entries): Generator<TopicChange> {
+  yield { kind: 'topic', topic, value: entries.kept };
+  if (entries.counter !== undefined) yield { kind: 'topic-counter', topic, value: entries.counter };
+  for (const [id, value] of entries.subscriptions) {
+    yield { kind: 'subscription', topic, id, value };
+  }
+  for (const [id, value] of inSequence(entries.window)) {
+    yield { kind: 'topic-window', topic, id, value };
+  }
+  for (const [id, value] of inSequence(entries.archive)) {
+    yield { kind: 'archived', topic, id, value };
+  }
+  for (const [id, value] of inSequence(entries.posts)) yield { kind: 'post', topic, id, value };
+  for (const [id, value] of inSequence(entries.attempts)) {
+    yield { kind: 'post-attempt', topic, id, value };
+  }
+}

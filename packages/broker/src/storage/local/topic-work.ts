@@ -1,0 +1,94 @@
+/**
+ * What a tick asks for and core cannot do itself: reading archived publications for replays, and calling HTTP endpoints.
+ * Replays are fed at once; calls are made by the poster that the server gave, and each is reported when it has ended.
+ */
+
+import type { Command } from '../../core/commands.ts';
+import type { DuePost, DueReplay, PostResult } from '../../core/topic/commands.ts';
+import type { Signer } from '../../core/topic/envelope.ts';
+import { postRequest } from '../../core/topic/post.ts';
+import type { TopicEntriesReader } from './entries.ts';
+
+export interface PostRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Calls an endpoint once. Never rejects, and ends soon after the signal aborts. */
+export type Poster = (request: PostRequest, signal: AbortSignal) => Promise<PostResult>;
+
+export interface TopicWorkOptions {
+  readonly poster: Poster | undefined;
+  readonly signer: Signer | undefined;
+  readonly entries: () => TopicEntriesReader;
+  /** When everything so far is kept; undefined if it is. Nobody is called about what is not. */
+  readonly kept: () => Promise<void> | undefined;
+  readonly now: () => number;
+  /** Applies a command within the work under way. */
+  readonly step: (command: Command) => void;
+  /** Applies a command that comes by itself. */
+  readonly report: (command: Command) => void;
+}
+
+const nobody: PostResult = { ok: false, reason: 'nobody calls HTTP endpoints', isFinal: true };
+
+export class TopicWork {
+  readonly #options: TopicWorkOptions;
+  readonly #closing: AbortController = new AbortController();
+  readonly #underWay: Set<Promise<void>> = new Set();
+
+  constructor(options: TopicWorkOptions) {
+    this.#options = options;
+  }
+
+  follow(tick: {
+    readonly posts: readonly DuePost[];
+    readonly replays: readonly DueReplay[];
+  }): void {
+    for (const due of tick.replays) this.#replay(due);
+    for (const due of tick.posts) {
+      const call = this.#call(due).finally(() => this.#underWay.delete(call));
+      this.#underWay.add(call);
+    }
+  }
+
+  /** When every call that is under way now has been reported. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#underWay);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.settled();
+  }
+
+  #replay({ topic, subscription, sequences }: DueReplay): void {
+    const entries = this.#options.entries();
+    const publications = sequences.map((sequence) => {
+      const publication = entries.archived(topic, sequence);
+      if (publication === undefined) throw new Error(`${topic} has no archived ${sequence}`);
+      return publication;
+    });
+    this.#options.step({ type: 'replay', topic, subscription, publications });
+  }
+
+  async #call(due: DuePost): Promise<void> {
+    const { poster, signer, entries, kept, now, report } = this.#options;
+    const { topic, id, attempt, url } = due;
+    const post = entries().post(topic, id);
+    if (post === undefined) return;
+    const isKept = await Promise.resolve(kept()).then(
+      () => true,
+      () => false,
+    );
+    const { signal } = this.#closing;
+    if (!isKept || signal.aborted) return;
+    const { headers, body } = postRequest(due, post, now(), signer);
+    const result = poster === undefined ? nobody : await poster({ url, headers, body }, signal);
+    // A call that was cut off by our own end is made again after the next start.
+    if (signal.aborted) return;
+    const { publication } = post;
+    report({ type: 'report-post', topic, id, attempt, result, publication });
+  }
+}

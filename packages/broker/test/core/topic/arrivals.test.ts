@@ -1,0 +1,269 @@
+/**
+ * What arrives in a queue, and what does not (§9, §12): the envelope and raw delivery, ids, attributes, signatures; policies,
+ * queues that are gone, and dead-letter queues.
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isAllowed } from '../../../src/core/policy.ts';
+import { accepted, arnOf, startedAt } from '../fixture.ts';
+import { baseUrl, openTopic, openTopics, type TestTopic, topicArnOf } from './fixture.ts';
+
+const kind = { name: 'kind', type: 'String', stringValue: 'price' };
+const bytes = { name: 'bytes', type: 'Binary.jpg', binaryValue: Uint8Array.of(0, 255) };
+
+test('an envelope has its fields in the order of AWS, one a line (9.1)', () => {
+  const topic = openTopic({ fifo: true });
+  const queue = topic.home.createQueue('jobs.fifo');
+  const subscriptionArn = topic.subscribe(queue);
+  const { messageId } = topic.publish({ subject: 'Über', attributes: [kind] });
+  const { body } = queue.receiveOne();
+  assert.equal(
+    body,
+    `{
+  "Type" : "Notification",
+  "MessageId" : "${messageId}",
+  "SequenceNumber" : "18800000000000000002",
+  "TopicArn" : "${topic.arn}",
+  "Subject" : "Über",
+  "Message" : "hello",
+  "Timestamp" : "2023-11-14T22:13:20.000Z",
+  "UnsubscribeURL" : "${baseUrl}/?Action=Unsubscribe&SubscriptionArn=${subscriptionArn}",
+  "MessageAttributes" : {
+    "kind" : {"Type":"String","Value":"price"}
+  }
+}`,
+  );
+});
+
+test('fields without a value are absent (9.1)', () => {
+  const topic = openTopic();
+  const queue = topic.home.createQueue('jobs');
+  topic.subscribe(queue);
+  topic.publish({ message: 'a "b"\n😀' });
+  const envelope = JSON.parse(queue.receiveOne().body);
+  assert.deepEqual(Object.keys(envelope), [
+    'Type',
+    'MessageId',
+    'TopicArn',
+    'Message',
+    'Timestamp',
+    'UnsubscribeURL',
+  ]);
+  assert.equal(envelope.Message, 'a "b"\n😀');
+});
+
+const signer = {
+  certificatePath: '/cert.pem',
+  sign: (text: string, version: '1' | '2') => `${version}:${text}`,
+};
+
+test('standard topics sign, FIFO topics do not (9.2)', () => {
+  const home = openTopics({ signer });
+  for (const [name, isSigned] of [
+    ['prices', true],
+    ['prices.fifo', false],
+  ] as const) {
+    const topic = home.createTopic(name);
+    const queue = home.createQueue(name.replace('prices', 'jobs'));
+    topic.subscribe(queue);
+    topic.publish();
+    assert.equal('Signature' in JSON.parse(queue.receiveOne().body), isSigned);
+  }
+});
+
+test('what is signed are six fields, a line for each name and value (9.4)', () => {
+  const home = openTopics({ signer });
+  const topic = home.createTopic('prices', { SignatureVersion: '2' });
+  const queue = home.createQueue('jobs');
+  topic.subscribe(queue);
+  const { messageId } = topic.publish({ subject: 's' });
+  const { Signature, SignatureVersion, SigningCertURL } = JSON.parse(queue.receiveOne().body);
+  assert.equal(SignatureVersion, '2');
+  assert.equal(SigningCertURL, `${baseUrl}/cert.pem`);
+  assert.equal(
+    Signature,
+    `2:Message\nhello\nMessageId\n${messageId}\nSubject\ns\nTimestamp\n2023-11-14T22:13:20.000Z\nTopicArn\n${topic.arn}\nType\nNotification\n`,
+  );
+});
+
+test('in an envelope attributes have type and value, and the message has none (9.3)', () => {
+  const topic = openTopic();
+  const queue = topic.home.createQueue('jobs');
+  topic.subscribe(queue);
+  topic.publish({ attributes: [kind, bytes] });
+  const { body, content } = queue.receiveOne();
+  assert.deepEqual(JSON.parse(body).MessageAttributes, {
+    kind: { Type: 'String', Value: 'price' },
+    bytes: { Type: 'Binary.jpg', Value: 'AP8=' },
+  });
+  assert.deepEqual(content.attributes, []);
+});
+
+test('a raw delivery is the message alone, with its attributes (9.5)', () => {
+  const topic = openTopic();
+  const { queue } = topic.subscribeQueue('jobs');
+  topic.publish({ subject: 'dropped', attributes: [kind, bytes] });
+  const { body, content } = queue.receiveOne();
+  assert.equal(body, 'hello');
+  assert.deepEqual(content.attributes, [
+    { name: 'kind', type: 'String', value: 'price' },
+    { name: 'bytes', type: 'Binary.jpg', value: Uint8Array.of(0, 255) },
+  ]);
+});
+
+test('with more than ten attributes a raw delivery fails and an envelope does not (9.5)', () => {
+  const topic = openTopic();
+  const { queue: raw } = topic.subscribeQueue('raw');
+  const wrapped = topic.home.createQueue('wrapped');
+  topic.subscribe(wrapped);
+  const attributes = Array.from({ length: 11 }, (_, at) => ({ ...kind, name: `k${at}` }));
+  topic.publish({ attributes });
+  assert.deepEqual([raw.receive().length, wrapped.receive().length], [0, 1]);
+  const [failure] = topic.home.told('delivery-failed');
+  assert.match(failure?.reason ?? '', /Number of message attributes \[11\]/);
+});
+
+test('group and deduplication id reach a FIFO queue, and no standard queue of a FIFO topic (9.6)', () => {
+  const topic = openTopic({ fifo: true });
+  const fifo = topic.home.createQueue('jobs.fifo', { ContentBasedDeduplication: 'true' });
+  topic.subscribe(fifo);
+  const { queue: standard } = topic.subscribeQueue('jobs');
+  topic.publish({ groupId: 'part', deduplicationId: 'd' });
+  const inFifo = fifo.receiveOne();
+  assert.deepEqual([inFifo.groupId, inFifo.content.deduplicationId], ['part', 'd']);
+  const { groupId, deduplicationId } = standard.receiveOne().content;
+  assert.deepEqual([groupId, deduplicationId], [undefined, undefined]);
+});
+
+test('the queue numbers its messages itself (9.7)', () => {
+  const topic = openTopic({ fifo: true });
+  const { queue } = topic.subscribeQueue('jobs.fifo');
+  queue.send();
+  queue.send();
+  const { sequence } = topic.publish({ groupId: 'other' });
+  const message = queue.receive().find(({ groupId }) => groupId === 'other');
+  assert.notEqual(message?.sequence, sequence);
+});
+
+function policyFor(topic: TestTopic, condition?: object): string {
+  const statement = {
+    Effect: 'Allow',
+    Principal: { Service: 'sns.amazonaws.com' },
+    Action: 'sqs:SendMessage',
+    Resource: arnOf('jobs'),
+    Condition: condition ?? { ArnEquals: { 'aws:SourceArn': topic.arn } },
+  };
+  return JSON.stringify({ Version: '2012-10-17', Statement: [statement] });
+}
+
+test('where policies are enforced, the queue must let the topic send (12.1, 12.2)', () => {
+  const home = openTopics({ arePoliciesEnforced: true });
+  const topic = home.createTopic('prices');
+  const { queue } = topic.subscribeQueue('jobs');
+  const { queue: other } = topic.subscribeQueue('open');
+  other.set({ Policy: '{"Statement":{"Effect":"Allow","Principal":"*","Action":"sqs:*"}}' });
+  topic.publish({ message: 'lost' });
+  queue.set({ Policy: policyFor(topic) });
+  topic.publish({ message: 'kept' });
+  assert.deepEqual(queue.receiveBodies(), ['kept']);
+  assert.deepEqual(other.receiveBodies(), ['lost', 'kept']);
+  const failures = home.told('delivery-failed');
+  assert.equal(failures.length, 1);
+  assert.match(failures[0]?.reason ?? '', /policy of jobs does not allow/);
+});
+
+test('where policies are not enforced, none is asked (12.1)', () => {
+  const topic = openTopic();
+  const { queue } = topic.subscribeQueue('jobs');
+  topic.publish();
+  assert.equal(queue.receive().length, 1);
+});
+
+test('a policy is judged by principal, action, resource and conditions (12.1)', () => {
+  const asked = {
+    service: 'sns.amazonaws.com',
+    action: 'sqs:SendMessage',
+    resource: arnOf('jobs'),
+    sourceArn: topicArnOf('prices'),
+    sourceAccount: '000000000000',
+  };
+  const allow = { Effect: 'Allow', Principal: { Service: 'sns.amazonaws.com' }, Action: 'SQS:*' };
+  const judge = (...statements: object[]) =>
+    isAllowed(JSON.stringify({ Statement: statements }), asked);
+  assert.ok(judge(allow));
+  assert.ok(judge({ ...allow, Principal: { AWS: '*' }, Resource: 'arn:aws:sqs:*:*:jobs' }));
+  assert.ok(judge({ ...allow, Condition: { ArnLike: { 'aws:SourceArn': 'arn:aws:sns:*:*:p*' } } }));
+  assert.ok(
+    judge({
+      ...allow,
+      Condition: { StringEquals: { 'AWS:SourceAccount': ['1', asked.sourceAccount] } },
+    }),
+  );
+  assert.ok(judge({ ...allow, Condition: { StringNotLike: { 'aws:SourceArn': '*other' } } }));
+  assert.equal(judge(), false);
+  assert.equal(judge({ ...allow, Effect: 'Deny' }, allow), false);
+  assert.equal(judge({ ...allow, Principal: { Service: 's3.amazonaws.com' } }), false);
+  assert.equal(judge({ ...allow, Action: 'sqs:ReceiveMessage' }), false);
+  assert.equal(judge({ ...allow, Resource: arnOf('other') }), false);
+  assert.equal(judge({ ...allow, Condition: { ArnEquals: { 'aws:SourceArn': 'x' } } }), false);
+  assert.equal(judge({ ...allow, Condition: { Bool: { 'aws:SecureTransport': 'true' } } }), false);
+  assert.equal(isAllowed('no policy', asked), false);
+});
+
+test('a queue that is gone loses its messages alone, and its subscription stays (12.2, 12.6)', () => {
+  const topic = openTopic();
+  const { queue, subscriptionArn } = topic.subscribeQueue('jobs');
+  const { queue: other } = topic.subscribeQueue('other');
+  queue.delete();
+  topic.publish();
+  assert.equal(other.receive().length, 1);
+  const [failure] = topic.home.told('delivery-failed');
+  assert.deepEqual(
+    [failure?.reason, failure?.deadLetterQueue],
+    [`there is no queue ${queue.arn}`, undefined],
+  );
+  assert.equal(topic.attributesOf(subscriptionArn)['Endpoint'], queue.arn);
+});
+
+test('what cannot be delivered goes to the dead-letter queue, just as it would have arrived (12.4, 12.5)', () => {
+  const topic = openTopic({ fifo: true });
+  const dead = topic.home.createQueue('dead.fifo');
+  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: dead.arn });
+  const { queue } = topic.subscribeQueue('jobs.fifo', { RedrivePolicy });
+  queue.delete();
+  topic.publish({ message: '1', groupId: 'a', deduplicationId: 'd1', attributes: [kind] });
+  topic.publish({ message: '2', groupId: 'a', deduplicationId: 'd2' });
+  const messages = dead.receive();
+  assert.deepEqual(
+    messages.map(({ body, groupId, content }) => [body, groupId, content.deduplicationId]),
+    [
+      ['1', 'a', 'd1'],
+      ['2', 'a', 'd2'],
+    ],
+  );
+  assert.equal(messages[0]?.content.attributes[0]?.name, 'kind');
+  assert.equal(topic.home.told('delivery-failed')[0]?.deadLetterQueue, 'dead.fifo');
+});
+
+test('a dead-letter queue that does not take it is told beside the first reason (12.4)', () => {
+  const topic = openTopic();
+  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: arnOf('dead') });
+  const { queue } = topic.subscribeQueue('jobs', { RedrivePolicy });
+  queue.delete();
+  topic.publish();
+  const [failure] = topic.home.told('delivery-failed');
+  assert.equal(
+    failure?.reason,
+    `there is no queue ${queue.arn}; its dead-letter queue: there is no queue ${arnOf('dead')}`,
+  );
+});
+
+test('the time of an envelope is that of publication (9.1)', () => {
+  const topic = openTopic();
+  const queue = topic.home.createQueue('jobs');
+  accepted(topic.trySubscribe({ endpoint: queue.arn }));
+  topic.home.now = startedAt + 86_400_000 + 1;
+  topic.publish();
+  assert.equal(JSON.parse(queue.receiveOne().body).Timestamp, '2023-11-15T22:13:20.001Z');
+});

@@ -1,0 +1,238 @@
+/**
+ * Subscriptions (§5): protocols and endpoints, confirmation, attributes, lists and the end of a subscription. Filter
+ * policies have their own file.
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { accepted, arnOf, assertRefused } from '../fixture.ts';
+import { openTopic, openTopics } from './fixture.ts';
+
+const invalid = 'InvalidParameterException';
+const endpoint = 'http://a.example/in';
+
+test('a protocol that SNS does not have is refused (5.1)', () => {
+  const outcome = openTopic().trySubscribe({ protocol: 'pigeon', endpoint: 'x' });
+  assertRefused(
+    outcome,
+    invalid,
+    'Invalid parameter: Amazon SNS does not support this protocol string: pigeon',
+  );
+});
+
+test('a protocol that only Amazon delivers to is refused as not there (5.1)', () => {
+  const topic = openTopic();
+  for (const protocol of ['email', 'email-json', 'sms', 'application', 'lambda', 'firehose']) {
+    const text = `Invalid parameter: Protocol Reason: OnceMQ delivers to sqs, http and https, not to ${protocol}`;
+    assertRefused(topic.trySubscribe({ protocol, endpoint: 'x' }), invalid, text);
+  }
+});
+
+test('a queue is named by its ARN and need not exist (5.2)', () => {
+  const topic = openTopic();
+  for (const wrong of ['jobs', 'http://host/000000000000/jobs', 'arn:aws:sns:us-east-1:0:x']) {
+    assertRefused(
+      topic.trySubscribe({ endpoint: wrong }),
+      invalid,
+      'Invalid parameter: SQS endpoint ARN',
+    );
+  }
+  accepted(topic.trySubscribe({ endpoint: arnOf('later') }));
+});
+
+test('a FIFO queue cannot be subscribed to a standard topic (5.3)', () => {
+  assertRefused(
+    openTopic().trySubscribe({ endpoint: arnOf('jobs.fifo') }),
+    invalid,
+    'Invalid parameter: Invalid parameter: Endpoint Reason: FIFO SQS Queues can not be subscribed to standard SNS topics',
+  );
+});
+
+test('a FIFO topic takes queues alone, of both kinds (5.3, 5.4)', () => {
+  const topic = openTopic({ fifo: true });
+  accepted(topic.trySubscribe({ endpoint: arnOf('jobs') }));
+  accepted(topic.trySubscribe({ endpoint: arnOf('jobs.fifo') }));
+  for (const protocol of ['sms', 'http', 'https']) {
+    const text = `Invalid parameter: Invalid protocol type: ${protocol}`;
+    assertRefused(topic.trySubscribe({ protocol, endpoint }), invalid, text);
+  }
+});
+
+test('a queue is confirmed at once, an HTTP endpoint is asked (5.5)', () => {
+  const topic = openTopic();
+  assert.ok(accepted(topic.trySubscribe({ endpoint: arnOf('jobs') })).isConfirmed);
+  const http = accepted(topic.trySubscribe({ protocol: 'http', endpoint }));
+  assert.equal(http.isConfirmed, false);
+  topic.home.advance(0);
+  const [posted] = topic.home.posted;
+  assert.equal(posted?.headers['x-amz-sns-message-type'], 'SubscriptionConfirmation');
+  const body = JSON.parse(posted?.body ?? '');
+  assert.deepEqual(Object.keys(body), [
+    'Type',
+    'MessageId',
+    'Token',
+    'TopicArn',
+    'Message',
+    'SubscribeURL',
+    'Timestamp',
+  ]);
+  assert.ok(body.SubscribeURL.includes(`Token=${body.Token}`));
+});
+
+test('an endpoint must match its protocol (5.5)', () => {
+  const topic = openTopic();
+  for (const wrong of ['https://a.example/', 'a.example', 'http://', 'http:// x']) {
+    assertRefused(
+      topic.trySubscribe({ protocol: 'http', endpoint: wrong }),
+      invalid,
+      'Invalid parameter: Endpoint must match the specified protocol',
+    );
+  }
+});
+
+test('an unconfirmed endpoint gets nothing, and is forgotten after two days (5.5)', () => {
+  const topic = openTopic();
+  accepted(topic.trySubscribe({ protocol: 'http', endpoint }));
+  topic.publish();
+  topic.home.advance(2 * 86_400 - 1);
+  assert.equal(topic.attributes()['SubscriptionsPending'], '1');
+  topic.home.advance(1);
+  assert.equal(topic.attributes()['SubscriptionsPending'], '0');
+  assert.equal(topic.home.posted.length, 1);
+});
+
+test('subscribing again finds the subscription if the attributes given are the same (5.6)', () => {
+  const topic = openTopic();
+  const again = (attributes: Record<string, string>) =>
+    topic.trySubscribe({ endpoint: arnOf('jobs'), attributes });
+  const { subscriptionArn } = accepted(again({ RawMessageDelivery: 'true' }));
+  for (const attributes of [
+    {},
+    { RawMessageDelivery: 'TRUE' },
+    { FilterPolicyScope: 'MessageAttributes' },
+  ]) {
+    assert.equal(accepted(again(attributes)).subscriptionArn, subscriptionArn);
+  }
+  const text =
+    'Invalid parameter: Attributes Reason: Subscription already exists with different attributes';
+  assertRefused(again({ RawMessageDelivery: 'false' }), invalid, text);
+  assertRefused(again({ FilterPolicy: '{"a":["b"]}' }), invalid, text);
+});
+
+test('a subscription shows nine attributes, and a filter policy with its scope (5.7)', () => {
+  const topic = openTopic();
+  const { subscriptionArn } = topic.subscribeQueue('jobs', {
+    RawMessageDelivery: 'false',
+    FilterPolicyScope: 'MessageBody',
+  });
+  assert.deepEqual(topic.attributesOf(subscriptionArn), {
+    ConfirmationWasAuthenticated: 'true',
+    Endpoint: arnOf('jobs'),
+    Owner: '000000000000',
+    PendingConfirmation: 'false',
+    Protocol: 'sqs',
+    RawMessageDelivery: 'false',
+    SubscriptionArn: subscriptionArn,
+    SubscriptionPrincipal: 'arn:aws:iam::000000000000:root',
+    TopicArn: topic.arn,
+  });
+  accepted(topic.trySetOn(subscriptionArn, 'FilterPolicy', '{"a":["b"]}'));
+  const { FilterPolicy, FilterPolicyScope } = topic.attributesOf(subscriptionArn);
+  assert.deepEqual([FilterPolicy, FilterPolicyScope], ['{"a":["b"]}', 'MessageBody']);
+});
+
+test('an HTTP subscription shows its effective delivery policy (5.7)', () => {
+  const topic = openTopic();
+  const attributes = { DeliveryPolicy: '{"healthyRetryPolicy":{"numRetries":1}}' };
+  const { subscriptionArn } = accepted(
+    topic.trySubscribe({ protocol: 'http', endpoint, attributes }),
+  );
+  const { EffectiveDeliveryPolicy = '' } = topic.attributesOf(subscriptionArn);
+  assert.equal(JSON.parse(EffectiveDeliveryPolicy).healthyRetryPolicy.numRetries, 1);
+});
+
+test('the same cause has two texts, one for Subscribe and one for a change (5.8)', () => {
+  const topic = openTopic({ fifo: true });
+  const { subscriptionArn } = topic.subscribeQueue('jobs.fifo');
+  const causes: readonly [name: string, value: string, text: string][] = [
+    ['RawMessageDelivery', '', 'RawMessageDelivery: Invalid value []. Must be true or false.'],
+    ['RawMessageDelivery', 'x', 'RawMessageDelivery: Invalid value [x]. Must be true or false.'],
+    [
+      'FilterPolicyScope',
+      'x',
+      'FilterPolicyScope: Invalid value [x]. Please use either MessageBody or MessageAttributes',
+    ],
+    [
+      'RedrivePolicy',
+      '{"deadLetterTargetArn":"x"}',
+      'RedrivePolicy: deadLetterTargetArn is an invalid arn',
+    ],
+    [
+      'RedrivePolicy',
+      JSON.stringify({ deadLetterTargetArn: arnOf('dead') }),
+      'RedrivePolicy: must use a FIFO queue as DLQ for a FIFO Subscription to a FIFO Topic.',
+    ],
+  ];
+  for (const [name, value, text] of causes) {
+    const set = topic.trySetOn(subscriptionArn, name, value);
+    assertRefused(set, invalid, `Invalid parameter: ${text}`);
+    const attributes = { [name]: value };
+    const subscribed = topic.trySubscribe({ endpoint: arnOf('new.fifo'), attributes });
+    assertRefused(subscribed, invalid, `Invalid parameter: Attributes Reason: ${text}`);
+  }
+  const unknown = topic.trySetOn(subscriptionArn, 'Colour', 'x');
+  assertRefused(unknown, invalid, 'Invalid parameter: AttributeName');
+});
+
+test('unsubscribing is idempotent, other commands do not find what is gone (5.10)', () => {
+  const topic = openTopic();
+  const { subscriptionArn, queue } = topic.subscribeQueue('jobs');
+  const end = (arn: string) => topic.home.apply({ type: 'unsubscribe', subscriptionArn: arn });
+  accepted(end(subscriptionArn));
+  accepted(end(subscriptionArn));
+  topic.publish();
+  assert.deepEqual(queue.receiveBodies(), []);
+  assertRefused(end(topic.arn), invalid, 'Invalid parameter: SubscriptionId');
+  const text = 'Subscription does not exist';
+  assertRefused(topic.trySetOn(subscriptionArn, 'FilterPolicy', ''), 'NotFoundException', text);
+  const gone = topic.home.apply({ type: 'get-subscription-attributes', subscriptionArn });
+  assertRefused(gone, 'NotFoundException', text);
+});
+
+test('subscriptions are listed in pages of 100, of one topic or of all (5.11)', () => {
+  const home = openTopics();
+  const [one, two] = [home.createTopic('one'), home.createTopic('two')];
+  for (let at = 0; at < 101; at += 1) accepted(two.trySubscribe({ endpoint: arnOf(`q${at}`) }));
+  accepted(one.trySubscribe({ endpoint: arnOf('first') }));
+  const all = accepted(home.apply({ type: 'list-subscriptions', isByTopic: false }));
+  assert.deepEqual([all.subscriptions.length, all.subscriptions[0]?.topicArn], [100, one.arn]);
+  const rest = { type: 'list-subscriptions', isByTopic: false, after: all.next } as const;
+  assert.equal(accepted(home.apply(rest)).subscriptions.length, 2);
+  const ofTwo = { type: 'list-subscriptions', isByTopic: true, topicArn: two.arn } as const;
+  const page = accepted(home.apply(ofTwo));
+  const last = accepted(home.apply({ ...ofTwo, after: page.next }));
+  assert.deepEqual(
+    last.subscriptions.map((each) => each.endpoint),
+    [arnOf('q100')],
+  );
+});
+
+test('the token that was posted confirms, twice with one answer (5.12)', () => {
+  const topic = openTopic();
+  const { subscriptionArn } = accepted(topic.trySubscribe({ protocol: 'http', endpoint }));
+  topic.home.advance(0);
+  const token = JSON.parse(topic.home.posted[0]?.body ?? '').Token;
+  const confirm = (given: string) =>
+    topic.home.apply({ type: 'confirm-subscription', topicArn: topic.arn, token: given });
+  assertRefused(confirm('x'), invalid, 'Invalid token');
+  assertRefused(confirm('0'.repeat(64)), invalid, 'Invalid parameter: Token');
+  for (const _ of [1, 2]) assert.equal(accepted(confirm(token)).subscriptionArn, subscriptionArn);
+  assert.equal(topic.attributesOf(subscriptionArn)['PendingConfirmation'], 'false');
+});
+
+test('a FIFO topic has up to 100 subscriptions (5.13)', () => {
+  const topic = openTopic({ fifo: true });
+  for (let at = 0; at < 100; at += 1) accepted(topic.trySubscribe({ endpoint: arnOf(`q${at}`) }));
+  const outcome = topic.trySubscribe({ endpoint: arnOf('more') });
+  assertRefused(outcome, 'SubscriptionLimitExceededException');
+});

@@ -1,0 +1,105 @@
+/**
+ * Drives boto3 through boto3-bridge.py, a child process that calls boto3 as it is told: one line of JSON for each call and
+ * each answer. One process serves all tests of a file.
+ */
+
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { environment, type Program } from './clients-at-hand.ts';
+import type { TopicClient } from './topic-life.ts';
+import { type ActionName, CallError, type WireClient } from './wire-client.ts';
+
+/** The script is not compiled: it is where it is written, and this file is below dist. */
+const script = fileURLToPath(new URL('../../../test/sdk/boto3-bridge.py', import.meta.url));
+
+interface Answer {
+  readonly id: number;
+  readonly output?: unknown;
+  readonly error?: { readonly code: string; readonly status?: number; readonly message: string };
+}
+
+export class Bridge {
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #waiting: Map<number, (answer: Answer) => void> = new Map();
+  #actions: readonly string[] = [];
+  #complaints = '';
+  #asked = 0;
+
+  static async start(program: Program): Promise<Bridge> {
+    const bridge = new Bridge(program);
+    const { output } = await bridge.#ask({ endpoint: 'http://127.0.0.1' });
+    bridge.#actions = output as string[];
+    return bridge;
+  }
+
+  private constructor({ command, env }: Program) {
+    const [file = '', ...args] = command;
+    this.#child = spawn(file, [...args, script], { env: environment(env) });
+    this.#child.stderr.on('data', (chunk) => {
+      this.#complaints += String(chunk);
+    });
+    this.#child.on('exit', () => this.#fail());
+    createInterface({ input: this.#child.stdout }).on('line', (line) => {
+      const answer = JSON.parse(line, revive) as Answer;
+      this.#waiting.get(answer.id)?.(answer);
+      this.#waiting.delete(answer.id);
+    });
+  }
+
+  open(endpoint: string): WireClient {
+    return {
+      call: (action, input) => this.#call({ endpoint, action, input }) as never,
+      has: (action: ActionName) => this.#actions.includes(action),
+      // The connections of boto3 end with the process; the server closes idle ones before.
+      close: () => {},
+    };
+  }
+
+  /** The same boto3, for SNS. */
+  openTopics(endpoint: string): TopicClient {
+    return {
+      call: (action, input) => this.#call({ endpoint, service: 'sns', action, input }) as never,
+      close: () => {},
+    };
+  }
+
+  async close(): Promise<void> {
+    const exited = once(this.#child, 'exit');
+    this.#child.stdin.end();
+    await exited;
+  }
+
+  async #call(request: object): Promise<unknown> {
+    const { output, error } = await this.#ask(request);
+    if (error === undefined) return output;
+    throw new CallError(error.code, error.status, error.message);
+  }
+
+  #ask(request: object): Promise<Answer> {
+    this.#asked += 1;
+    const id = this.#asked;
+    return new Promise((resolve) => {
+      this.#waiting.set(id, resolve);
+      this.#child.stdin.write(`${JSON.stringify({ id, ...request }, replace)}\n`);
+    });
+  }
+
+  /** Whoever still waits is told what Python said last. */
+  #fail(): void {
+    for (const [id, tell] of this.#waiting) {
+      tell({ id, error: { code: 'BridgeEnded', message: this.#complaints } });
+    }
+    this.#waiting.clear();
+  }
+}
+
+function replace(_key: string, value: unknown): unknown {
+  return value instanceof Uint8Array ? { $bytes: Buffer.from(value).toString('base64') } : value;
+}
+
+function revive(_key: string, value: unknown): unknown {
+  const isBytes = typeof value === 'object' && value !== null && '$bytes' in value;
+  return isBytes ? Buffer.from(String(value.$bytes), 'base64') : value;
+}

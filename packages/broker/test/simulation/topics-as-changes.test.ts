@@ -1,0 +1,158 @@
+/**
+ * Changes are the whole truth about a topic, too. While one engine lives through random lives of topics (topic-steps.ts), a
+ * second one is made from nothing but what the first wrote down, and must give the same outcomes and changes from there on,
+ * to the letter. And one publish is never half kept: what it changed in a topic and in queues is one list.
+ */
+
+import { type TestContext, test } from 'node:test';
+import type { Change } from '../../src/core/changes.ts';
+import { placeOf, topicPlace } from '../../src/core/changes.ts';
+import type { Command } from '../../src/core/commands.ts';
+import { type Applied, Engine } from '../../src/core/engine.ts';
+import type { PublishResult } from '../../src/core/topic/commands.ts';
+import { checkSeeded } from '../support/seeded.ts';
+import {
+  fanQueues,
+  type TopicMoment,
+  type TopicStep,
+  type TopicWitness,
+  TopicWorld,
+  topicNames,
+  topicSteps,
+} from './topic-steps.ts';
+
+const commands = 10_000;
+
+/** What counts as at hand everywhere (core/engine.ts). */
+const settingKinds: ReadonlySet<Change['kind']> = new Set([
+  'queue',
+  'name',
+  'topic',
+  'subscription',
+]);
+
+type AnyApplied = Applied<Command['type']>;
+
+test('an engine loaded anew for every command answers as the one that goes on', (t) => {
+  prove(t, () => comparing(({ now, entries }) => load([...entries.changes()], now)));
+});
+
+test('an engine that applies every other command and absorbs the rest answers as one that applies all', (t) => {
+  prove(t, () => {
+    const engine = new Engine();
+    let seen = 0;
+    const compare = comparing(({ engine: driven }) => {
+      seen += 1;
+      const due = [engine.nextDueAt(), driven.nextDueAt()];
+      if (due[0] !== due[1]) throw new Error(`due at ${due[0]} instead of ${due[1]}`);
+      return seen % 2 === 0 ? engine : undefined;
+    });
+    return {
+      before: compare.before,
+      after: (command, applied, moment) => {
+        compare.after(command, applied, moment);
+        if (seen % 2 !== 0) engine.absorb(applied.changes, moment.now);
+      },
+    };
+  });
+});
+
+test('a topic or queue dropped and loaded again goes unnoticed', (t) => {
+  prove(t, () => {
+    const places = [...topicNames.map(topicPlace), ...fanQueues];
+    let engine: Engine | undefined;
+    let seen = 0;
+    return comparing(({ now, entries }) => {
+      engine ??= new Engine();
+      seen += 1;
+      const place = places[seen % places.length] as string;
+      engine.drop(place);
+      engine.absorb(entries.changes(place), now);
+      return engine;
+    });
+  });
+});
+
+test('a command touches what it names beforehand, and needs the contents of nothing else', (t) => {
+  prove(t, () => {
+    let touched: readonly string[] = [];
+    const pick = ({ now, entries, engine }: TopicMoment, command: Command): Engine => {
+      touched = engine.touches(command, now);
+      const isAtHand = (entry: Change): boolean =>
+        settingKinds.has(entry.kind) || touched.includes(placeOf(entry));
+      return load([...entries.changes()].filter(isAtHand), now);
+    };
+    const compare = comparing(pick);
+    return {
+      before: compare.before,
+      after: (command, applied, moment) => {
+        compare.after(command, applied, moment);
+        const other = applied.changes.map(placeOf).find((place) => !touched.includes(place));
+        if (other !== undefined) throw new Error(`${command.type} changed ${other}: ${touched}`);
+      },
+    };
+  });
+});
+
+test('a publication of a FIFO topic is in its window and in its archive, or it is a duplicate', (t) => {
+  prove(t, () => ({
+    before: () => {},
+    after: (command, { outcome, changes }, { engine }) => {
+      if (command.type !== 'publish' || !('results' in outcome)) return;
+      const isFifo = command.topicArn?.endsWith('.fifo') === true;
+      const fresh = (outcome.results as PublishResult[]).filter((result) => !result.isDuplicate);
+      const count = (kind: Change['kind']): number =>
+        changes.filter(
+          (change) => change.kind === kind && 'value' in change && change.value !== null,
+        ).length;
+      if (count('topic-window') !== (isFifo ? fresh.length : 0)) {
+        throw new Error('the window does not hold what was published');
+      }
+      const due = engine.nextDueAt();
+      if (count('post') > 0 && due === undefined) throw new Error('a post that nobody waits for');
+    },
+  }));
+});
+
+/** Compares what another engine makes of each command; undefined where there is none. */
+function comparing(
+  pick: (moment: TopicMoment, command: Command) => Engine | undefined,
+): TopicWitness {
+  let other: AnyApplied | undefined;
+  return {
+    before: (command, moment) => {
+      const context = { now: moment.now, ids: moment.ids.fork() };
+      other = pick(moment, command)?.apply(command, context);
+    },
+    after: (command, applied) => {
+      if (other === undefined) return;
+      for (const part of ['outcome', 'changes'] as const) {
+        const [expected, actual] = [JSON.stringify(applied[part]), JSON.stringify(other[part])];
+        if (expected !== actual) {
+          throw new Error(`${command.type} ${part}\n  driven: ${expected}\n  other:  ${actual}`);
+        }
+      }
+    },
+  };
+}
+
+function load(changes: Iterable<Change>, now: number): Engine {
+  const engine = new Engine();
+  engine.absorb(changes, now);
+  return engine;
+}
+
+function prove(t: TestContext, witnessOf: () => TopicWitness): void {
+  checkSeeded({
+    test: t,
+    command: `node --test-name-pattern="${t.name}" packages/broker/dist/test/simulation/topics-as-changes.test.js`,
+    arbitrary: topicSteps,
+    attempt: (steps: readonly TopicStep[]) => {
+      const world = new TopicWorld(witnessOf());
+      world.run(steps);
+      return world.applied;
+    },
+    describe: (steps) => steps.map((step) => JSON.stringify(step)).join('\n'),
+    commands,
+  });
+}
