@@ -27,6 +27,11 @@ export {
   telemetrySchema,
 } from './contract/schemas.ts';
 export {
+  type DedupeGuard,
+  dedupeGuard,
+  type GuardOptions,
+} from './guard/dedupe-guard.ts';
+export {
   type CheckedEvent,
   defineProducer,
   isProducer,
@@ -34,3 +39,4 @@ export {
   type ProducerOptions,
 } from './producer/define-producer.ts';
 export { type Destination, type ProducerMessage, SendError, type Sent } from './producer/send.ts';
+export type { Metric, Report, TelemetryRecord } from './telemetry/record.ts';
