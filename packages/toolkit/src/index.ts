@@ -4,6 +4,21 @@
  * and receives such bodies. It never imports the broker.
  */
 
+export {
+  type ComplianceCheck,
+  type ComplianceSubject,
+  checkProducer,
+  complianceChecks,
+} from './compliance/checks.ts';
+export { type CheckResult, type Finding, finding, findingTexts } from './compliance/findings.ts';
+export {
+  judgeRuns,
+  type ObservedDuplicate,
+  type ObservedMessage,
+  type ObservedRun,
+  type ObservedRuns,
+} from './compliance/judge-runs.ts';
+export { type QueueUnderTest, queueUnderTest } from './compliance/queue-under-test.ts';
 export { canonicalText, sha256 } from './contract/canonical.ts';
 export { checkEnvelope, type Envelope, readEnvelope } from './contract/envelope.ts';
 export { type KeyPart, key } from './contract/keys.ts';
@@ -31,7 +46,10 @@ export {
   dedupeGuard,
   type GuardOptions,
 } from './guard/dedupe-guard.ts';
+export { type Inbox, InboxFullError, type InboxOptions, type InboxOutcome } from './inbox/inbox.ts';
+export { type MemoryInboxOptions, memoryInbox } from './inbox/memory-inbox.ts';
 export {
+  type AnyProducer,
   type CheckedEvent,
   defineProducer,
   isProducer,

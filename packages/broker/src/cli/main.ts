@@ -13,6 +13,7 @@ const usage = `Usage: oncemq COMMAND
 
   serve     run the server
   queue     look at queues of a running server, purge and redrive them
+  verify    hold producers to the message contract
 
 oncemq COMMAND --help says more.
 `;
@@ -27,6 +28,11 @@ try {
   } else if (command === 'queue') {
     if (asksForHelp) process.stdout.write(queueUsage);
     else await queueCommand(args);
+  } else if (command === 'verify') {
+    // Loaded when it is asked for: a server needs no JSON Schema to start.
+    const { verify, verifyUsage } = await import('./verify.ts');
+    if (asksForHelp) process.stdout.write(verifyUsage);
+    else await verify(args);
   } else if (command === undefined || command === '--help' || command === '-h') {
     process.stdout.write(usage);
     process.exitCode = command === undefined ? 2 : 0;
