@@ -48,6 +48,15 @@ export {
 } from './guard/dedupe-guard.ts';
 export { type Inbox, InboxFullError, type InboxOptions, type InboxOutcome } from './inbox/inbox.ts';
 export { type MemoryInboxOptions, memoryInbox } from './inbox/memory-inbox.ts';
+export type { Connection, Pool, Queryable } from './outbox/database.ts';
+export { type FileOutbox, type FileOutboxOptions, openFileOutbox } from './outbox/file-outbox.ts';
+export type { KeptMessage, Outbox, TimeRange } from './outbox/outbox.ts';
+export {
+  type PostgresOutbox,
+  type PostgresOutboxOptions,
+  postgresOutbox,
+} from './outbox/postgres-outbox.ts';
+export { createRelay, type Relay, type Relayed, type RelayOptions } from './outbox/relay.ts';
 export {
   type AnyProducer,
   type CheckedEvent,
