@@ -30,6 +30,7 @@ import { createInterface } from 'node:readline';
 
 const nobody = 65_534;
 const readyMsMax = 60_000;
+const stopMsMax = 2_000;
 const isRoot = process.getuid?.() === 0;
 const identity = isRoot ? { uid: nobody, gid: nobody } : {};
 const suffix = process.platform === 'win32' ? '.exe' : '';
@@ -71,7 +72,11 @@ createInterface({ input: server.stderr }).on('line', (line) => {
   clearTimeout(impatience);
   console.log(`postgres ready postgres://postgres@127.0.0.1:${port}/postgres`);
 });
-const stop = (): void => void server.kill('SIGINT');
+/** Connections that are being closed get a while for it; then they are closed from here. */
+const stop = (): void => {
+  server.kill('SIGTERM');
+  setTimeout(() => server.kill('SIGINT'), stopMsMax).unref();
+};
 process.stdin.resume().on('end', stop).on('error', stop);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
 

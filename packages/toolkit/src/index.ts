@@ -19,6 +19,27 @@ export {
   type ObservedRuns,
 } from './compliance/judge-runs.ts';
 export { type QueueUnderTest, queueUnderTest } from './compliance/queue-under-test.ts';
+export { type ConsumeOptions, consume } from './consumer/consume.ts';
+export {
+  type Every,
+  type Heartbeat,
+  type HeartbeatOptions,
+  startHeartbeat,
+} from './consumer/heartbeat.ts';
+export {
+  BusyError,
+  type Handler,
+  type HandlerContext,
+  type IdempotentHandler,
+  type IdempotentOptions,
+  idempotent,
+} from './consumer/idempotent.ts';
+export type {
+  LambdaAnswer,
+  LambdaEvent,
+  LambdaRecord,
+  SqsMessage,
+} from './consumer/received.ts';
 export { canonicalText, sha256 } from './contract/canonical.ts';
 export { checkEnvelope, type Envelope, readEnvelope } from './contract/envelope.ts';
 export { type KeyPart, key } from './contract/keys.ts';
@@ -41,14 +62,20 @@ export {
   schemaReason,
   telemetrySchema,
 } from './contract/schemas.ts';
+export type { Connection, Pool, Queryable } from './database.ts';
 export {
   type DedupeGuard,
   dedupeGuard,
   type GuardOptions,
 } from './guard/dedupe-guard.ts';
+export { type FileInbox, type FileInboxOptions, openFileInbox } from './inbox/file-inbox.ts';
 export { type Inbox, InboxFullError, type InboxOptions, type InboxOutcome } from './inbox/inbox.ts';
 export { type MemoryInboxOptions, memoryInbox } from './inbox/memory-inbox.ts';
-export type { Connection, Pool, Queryable } from './outbox/database.ts';
+export {
+  type PostgresInbox,
+  type PostgresInboxOptions,
+  postgresInbox,
+} from './inbox/postgres-inbox.ts';
 export { type FileOutbox, type FileOutboxOptions, openFileOutbox } from './outbox/file-outbox.ts';
 export type { KeptMessage, Outbox, TimeRange } from './outbox/outbox.ts';
 export {

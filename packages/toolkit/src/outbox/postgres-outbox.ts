@@ -6,8 +6,8 @@
  * order of commits within a group, `append` holds a lock on the group until the transaction ends.
  */
 
+import { inTransaction, type Pool, type Queryable, tableName } from '../database.ts';
 import type { ProducerMessage } from '../producer/send.ts';
-import { inTransaction, type Pool, type Queryable, tableName } from './database.ts';
 import { eventTimeOf, type KeptMessage, type Outbox, type TimeRange } from './outbox.ts';
 
 export interface PostgresOutboxOptions {
