@@ -14,6 +14,7 @@ export const queueUsage = `Usage: oncemq queue COMMAND [--url URL] [--json]
                                    messages in order; nothing is received
   explain NAME [ID] [--group ID] [--limit N]
                                    what the deduplication window holds for an id, or its newest entries
+  violations NAME [--limit N]      what broke the contract of a queue, and collisions
   purge NAME                       removes every message and forgets the window
   redrive NAME [--to NAME] [--rate N]
                                    moves dead letters back to where they came from, or to a queue
@@ -33,7 +34,14 @@ type QueueCommand = (
   print: Print,
 ) => Promise<void>;
 
-const commands: Readonly<Record<string, QueueCommand>> = { list, peek, explain, purge, redrive };
+const commands: Readonly<Record<string, QueueCommand>> = {
+  list,
+  peek,
+  explain,
+  violations,
+  purge,
+  redrive,
+};
 
 /** How many words may follow a command; one, the queue's name, if not said. */
 const wordsOf: Readonly<Record<string, number>> = { list: 0, explain: 2 };
@@ -130,7 +138,7 @@ interface ExplainedEntry {
   original: { messageId: string; sentAt: number };
   ageSeconds: number;
   expiresInSeconds: number;
-  suppressed: { at: number; matchedBy: string; differed: string[] }[];
+  suppressed: { at: number; matchedBy: string; differed: string[]; collision: boolean }[];
 }
 
 async function explain(
@@ -159,13 +167,50 @@ function tellEntry(entry: ExplainedEntry): string {
     `original   ${original.messageId}, group ${groupId}, sent ${new Date(original.sentAt).toISOString()}`,
     `window     ${ageSeconds} s old, closes in ${expiresInSeconds} s`,
   ];
-  for (const { at, differed, matchedBy } of suppressed) {
+  for (const { at, differed, matchedBy, collision } of suppressed) {
     const difference =
       differed.length === 0 ? 'the same in all' : `differed in ${differed.join(' and ')}`;
-    lines.push(`suppressed ${new Date(at).toISOString()}, by ${matchedBy}, ${difference}`);
+    lines.push(
+      `suppressed ${new Date(at).toISOString()}, by ${matchedBy}, ${difference}${collision ? ': a collision' : ''}`,
+    );
   }
   if (suppressed.length === 0) lines.push('suppressed nothing so far');
   return lines.join('\n');
+}
+
+interface ToldViolation {
+  type: 'contract-violation' | 'collision';
+  at: number;
+  groupId: string | null;
+  mode?: string;
+  rule?: string;
+  reason?: string;
+  originalMessageId?: string;
+  differed?: string[];
+}
+
+async function violations(
+  remote: Remote,
+  words: readonly string[],
+  flags: Flags,
+  print: Print,
+): Promise<void> {
+  const path = `queues/${nameOf(words)}/violations${queryOf(flags)}`;
+  const answer = await remote.inspect<{ violations: ToldViolation[] }>(path);
+  print(answer, () => {
+    if (answer.violations.length === 0) return 'Nothing has broken the contract.';
+    return table(
+      ['time', 'mode', 'rule', 'group', 'reason'],
+      answer.violations.map((told) => [
+        new Date(told.at).toISOString(),
+        told.mode ?? '',
+        told.rule ?? told.type,
+        told.groupId ?? '',
+        told.reason ??
+          `same body as ${told.originalMessageId}, other ${told.differed?.join(' and ')}`,
+      ]),
+    );
+  });
 }
 
 async function purge(

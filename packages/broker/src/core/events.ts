@@ -1,7 +1,7 @@
 /**
  * What happened, for people and telemetry: one typed stream with four readers to come (metrics, provenance ledger,
  * the explain call, the console). Events decide nothing and are not kept. Without a
- * reader only `duplicate` is made: that a send was suppressed is never left unsaid.
+ * reader only `duplicate` and `collision` are made: that a send was suppressed is never left unsaid.
  */
 
 import type { DeduplicationSource, MoveTaskStatus } from './changes.ts';
@@ -44,6 +44,25 @@ export interface DuplicateEvent extends Happened {
   readonly differed: Difference;
 }
 
+/** A content-hash duplicate that differs in what the hash does not see: most likely another event, and lost. */
+export interface CollisionEvent extends Happened {
+  readonly type: 'collision';
+  readonly deduplicationId: string;
+  readonly groupId: string;
+  readonly originalMessageId: string;
+  readonly differed: readonly ('attributes' | 'group')[];
+}
+
+/** A message that breaks the contract to which its queue is bound; refused, or sent nevertheless. */
+export interface ContractViolationEvent extends Happened {
+  readonly type: 'contract-violation';
+  readonly mode: 'observe' | 'reject';
+  /** The code of the rule, as docs/contracts/producer-requirements.md lists them. */
+  readonly rule: string;
+  readonly reason: string;
+  readonly groupId: string | undefined;
+}
+
 export type Event =
   | (Happened & { readonly type: 'queue-created' | 'queue-deleted' | 'queue-changed' })
   | (Happened & { readonly type: 'queue-purged'; readonly messages: number })
@@ -55,6 +74,8 @@ export type Event =
       readonly source?: DeduplicationSource | undefined;
     })
   | DuplicateEvent
+  | CollisionEvent
+  | ContractViolationEvent
   | (MessageEvent & { readonly type: 'delivered'; readonly receiveCount: number })
   /** The same receive attempt asked again and got the same messages and handles. */
   | (Happened & {

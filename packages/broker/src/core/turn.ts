@@ -15,7 +15,7 @@ export interface Context {
   /** Epoch milliseconds; never less than in an earlier command. */
   readonly now: number;
   readonly ids: Ids;
-  /** Whether anybody reads events; without, none but `duplicate` is made. */
+  /** Whether anybody reads events; without, none but `duplicate` and `collision` are made. */
   readonly isObserved?: boolean;
 }
 

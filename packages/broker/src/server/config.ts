@@ -26,6 +26,8 @@ export interface Config {
   readonly profile: 'aws' | 'yandex';
   readonly limits: 'strict' | 'relaxed';
   readonly log: 'pretty' | 'json' | 'silent';
+  /** The file that binds queues to contracts. */
+  readonly contract: string | undefined;
   /** Created at the start if they do not exist. */
   readonly queues: readonly QueueConfig[];
 }
@@ -108,9 +110,8 @@ export const settings: Readonly<Record<string, Setting>> = {
     default: 'off',
   },
   contract: {
-    doc: 'message contract to hold queues to',
+    doc: 'JSON file with the contracts that queues are held to',
     value: 'FILE',
-    notYet: 'Contracts are not there yet; leave --contract out.',
   },
   log: {
     doc: 'how errors are logged, to standard error',
@@ -153,6 +154,7 @@ export function readConfig(
     profile,
     limits: value('limits') as Config['limits'],
     log: value('log') as Config['log'],
+    contract: given['contract'],
     queues,
   });
 }

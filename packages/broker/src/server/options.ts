@@ -25,6 +25,8 @@ export interface ServerOptions {
   readonly limits?: 'strict' | 'relaxed';
   /** Default pretty. */
   readonly log?: 'pretty' | 'json' | 'silent';
+  /** A JSON file with the contracts that queues are held to. */
+  readonly contract?: string;
   /** A JSON file with these settings and queues to create. */
   readonly config?: string;
 }

@@ -13,6 +13,9 @@ import type { Backend } from '../storage/backend.ts';
 import { openLocalBackend } from '../storage/local/local-backend.ts';
 import { type Clock, manualClock, realClock, virtualClock } from './clock.ts';
 import { type Config, ConfigError } from './config.ts';
+import type { Contract } from './contract/contract-file.ts';
+import { contractedBackend } from './contract/contracted-backend.ts';
+import { recentViolations } from './contract/recent-violations.ts';
 import { createListener } from './listener.ts';
 import { createLog } from './log.ts';
 
@@ -35,17 +38,20 @@ const clocks: Readonly<Record<Config['clock'], () => Clock>> = {
 
 export async function start(config: Config): Promise<Started> {
   const log = createLog(config.log);
-  const backend = openLocalBackend({
+  const contract = await contractOf(config);
+  const kept = openLocalBackend({
     clock: clocks[config.clock](),
     region: config.region,
     account: config.account,
     limits: config.limits === 'relaxed' ? relaxedLimits : strictLimits,
     profile: config.profile,
   });
+  const backend = contract === undefined ? kept : contractedBackend(kept, contract);
+  const violations = contract === undefined ? undefined : recentViolations(backend);
   await createQueues(backend, config);
   const onError = (error: unknown): void => log.error('a request failed', error);
   const api = createApi({ backend, publicUrl: config.publicUrl, onError });
-  const inspect = createInspect({ backend, version, clock: config.clock });
+  const inspect = createInspect({ backend, version, clock: config.clock, violations });
   const listener = createListener(api, inspect, onError);
   const { port } = await listen(listener.server, config, onError);
   let closing: Promise<void> | undefined;
@@ -63,6 +69,13 @@ export const version: string = (
     version: string;
   }
 ).version;
+
+/** Loaded when it is asked for: without a contract a server needs no JSON Schema. */
+async function contractOf({ contract }: Config): Promise<Contract | undefined> {
+  if (contract === undefined) return undefined;
+  const { readContract } = await import('./contract/contract-file.ts');
+  return readContract(contract);
+}
 
 async function createQueues(backend: Backend, { queues }: Config): Promise<void> {
   for (const { name, attributes, tags } of queues) {

@@ -32,6 +32,7 @@ test('without anything said every setting has its default', () => {
     profile: 'aws',
     limits: 'strict',
     log: 'pretty',
+    contract: undefined,
     queues: [],
   });
 });

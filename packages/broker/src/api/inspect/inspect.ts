@@ -4,6 +4,7 @@
  */
 
 import { errorShape, errorText, type Refusal } from '../../core/errors.ts';
+import type { Event } from '../../core/events.ts';
 import type { Backend, Explained } from '../../storage/backend.ts';
 
 export interface InspectRequest {
@@ -26,6 +27,8 @@ export interface InspectOptions {
   readonly backend: Backend;
   readonly version: string;
   readonly clock: 'real' | 'virtual' | 'manual';
+  /** The latest violations and collisions of a queue, oldest first; absent where no contract is set. */
+  readonly violations?: ((queue: string) => readonly Event[]) | undefined;
 }
 
 export interface Inspect {
@@ -53,6 +56,7 @@ const routes: readonly Route[] = [
   { path: /^queues$/, methods: { GET: listQueues } },
   { path: /^queues\/([^/]+)$/, methods: { GET: showQueue } },
   { path: /^queues\/([^/]+)\/messages$/, methods: { GET: listMessages } },
+  { path: /^queues\/([^/]+)\/violations$/, methods: { GET: listViolations } },
   { path: /^queues\/([^/]+)\/dedup$/, methods: { GET: explain, DELETE: forgetWindow } },
 ];
 
@@ -171,6 +175,25 @@ async function listMessages(
   return ok({ messages });
 }
 
+async function listViolations(
+  { backend, violations }: InspectOptions,
+  { query }: InspectRequest,
+  name: string,
+): Promise<InspectResponse> {
+  const limit = limitOf(query);
+  if (limit === undefined) return wrongLimit();
+  const found = await backend.run({ type: 'describe-queue', queue: name });
+  if (!found.ok) return refused(found);
+  if (violations === undefined) {
+    return failed(
+      409,
+      'NoContract',
+      'The server holds no queue to a contract: start it with --contract.',
+    );
+  }
+  return ok({ violations: violations(name).slice(-limit) });
+}
+
 async function explain(
   { backend }: InspectOptions,
   { query }: InspectRequest,
@@ -208,6 +231,7 @@ async function explain(
       differed: Object.entries(event.differed)
         .filter(([, isDifferent]) => isDifferent)
         .map(([what]) => what),
+      collision: event.source === 'content' && (event.differed.attributes || event.differed.group),
     })),
   }));
   if (deduplicationId === undefined) return ok({ entries });

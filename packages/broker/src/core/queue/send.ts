@@ -32,6 +32,8 @@ export function send(queue: Queue, command: CommandOf<'send'>, turn: Turn): Outc
     if (!message.ok) return message;
     const wrong = checkDelay(queue, entry);
     if (wrong !== undefined) return wrong;
+    const refused = checkContract(queue, entry, turn);
+    if (refused !== undefined) return refused;
     return queue.isFifo
       ? sendFifo(queue, entry, message, turn)
       : sendStandard(queue, entry, message, turn);
@@ -62,6 +64,21 @@ function checkDelay(queue: Queue, { delaySeconds: value }: SendEntry): Refusal |
     return refuse('delay-invalid', { value });
   }
   return queue.isFifo && value > 0 ? refuse('delay-on-fifo', { value }) : undefined;
+}
+
+/** What was found wrong is told in either mode; only the one refuses. */
+function checkContract(
+  { name }: Queue,
+  { violation, groupId }: SendEntry,
+  turn: Turn,
+): Refusal | undefined {
+  if (violation === undefined) return undefined;
+  const { mode, rule, reason } = violation;
+  if (turn.isObserved) {
+    const at = turn.now;
+    turn.events.push({ type: 'contract-violation', at, queue: name, mode, rule, reason, groupId });
+  }
+  return mode === 'reject' ? refuse('contract-violated', { rule, reason }) : undefined;
 }
 
 function sendStandard(
@@ -163,6 +180,11 @@ function accept(send: FifoSend, bodyHash: string | undefined, turn: Turn): SendR
 function duplicate(send: FifoSend, row: number, matchedBy: 'id' | 'body', turn: Turn): SendResult {
   const { queue, content, key, groupId, deduplicationId, source } = send;
   const original = queue.window.match(row);
+  const differed = queue.window.difference(row, {
+    bodyMd5: content.bodyMd5,
+    attributesMd5: content.attributesMd5,
+    key,
+  });
   turn.events.push({
     type: 'duplicate',
     at: turn.now,
@@ -175,12 +197,20 @@ function duplicate(send: FifoSend, row: number, matchedBy: 'id' | 'body', turn: 
     ageMs: turn.now - original.acceptedAt,
     expiresAt: original.acceptedAt + queue.settings.windowMs,
     original,
-    differed: queue.window.difference(row, {
-      bodyMd5: content.bodyMd5,
-      attributesMd5: content.attributesMd5,
-      key,
-    }),
+    differed,
   });
+  const unseen = (['attributes', 'group'] as const).filter((name) => differed[name]);
+  if (source === 'content' && unseen.length > 0) {
+    turn.events.push({
+      type: 'collision',
+      at: turn.now,
+      queue: queue.name,
+      deduplicationId,
+      groupId,
+      originalMessageId: original.messageId,
+      differed: unseen,
+    });
+  }
   const { messageId, sequence } = original;
   return sendResult(content, { messageId, sequence, isDuplicate: true });
 }
