@@ -23,8 +23,8 @@ const runners: Readonly<Record<string, (name: string) => string[]>> = {
   ],
 };
 
-/** Run by tests that know what else they need: boto3, in packages/broker/test/sdk/verify-python.test.ts. */
-const runElsewhere: readonly string[] = ['verify-python'];
+/** Run by tests that know what else they need: boto3 in packages/broker/test/sdk/verify-python.test.ts; or to be copied. */
+const runElsewhere: readonly string[] = ['verify-python', 'ci-gate'];
 
 for (const name of exampleNames()) {
   test(`the example ${name} runs to its end`, () => {

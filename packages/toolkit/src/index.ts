@@ -63,6 +63,7 @@ export {
   telemetrySchema,
 } from './contract/schemas.ts';
 export type { Connection, Pool, Queryable } from './database.ts';
+export { findBypasses, type SourceFile, sourceForm } from './gate/find-bypasses.ts';
 export {
   type DedupeGuard,
   dedupeGuard,

@@ -14,6 +14,7 @@ const usage = `Usage: oncemq COMMAND
   serve     run the server
   queue     look at queues of a running server, purge and redrive them
   verify    hold producers to the message contract
+  gate      what a merge must pass: producers that a git range changes, sends past them
 
 oncemq COMMAND --help says more.
 `;
@@ -33,6 +34,10 @@ try {
     const { verify, verifyUsage } = await import('./verify.ts');
     if (asksForHelp) process.stdout.write(verifyUsage);
     else await verify(args);
+  } else if (command === 'gate') {
+    const { gate, gateUsage } = await import('./gate.ts');
+    if (asksForHelp) process.stdout.write(gateUsage);
+    else await gate(args);
   } else if (command === undefined || command === '--help' || command === '-h') {
     process.stdout.write(usage);
     process.exitCode = command === undefined ? 2 : 0;

@@ -6,7 +6,7 @@
  * Exit code 0 when all holds, 1 with the findings, 2 for a wrong use or a program that fails.
  */
 
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { checkProducer, judgeRuns } from '@oncemq/toolkit';
 import { readArguments, UsageError } from './usage.ts';
 import {
@@ -14,7 +14,7 @@ import {
   type LoadedModule,
   loadProducerModules,
 } from './verify/producer-modules.ts';
-import { hasFindings, reportForms, type Verified } from './verify/report.ts';
+import { report, reportForms, type Verified } from './verify/report.ts';
 import { runProgram } from './verify/run-program.ts';
 import { VerifyServer } from './verify/verify-server.ts';
 
@@ -55,20 +55,6 @@ export async function verify(args: readonly string[]): Promise<void> {
   }
   const all = exec === undefined ? await verifyFound(words) : await verifyProgram(exec, flags);
   await report(all, format, flags['output']);
-}
-
-async function report(
-  all: readonly Verified[],
-  format: string,
-  output: string | undefined,
-): Promise<void> {
-  const text = (form: string): string => `${reportForms[form]?.(all)}\n`;
-  if (output !== undefined) writeFileSync(output, text(format));
-  await new Promise<void>((resolve) => {
-    process.stdout.write(text(output === undefined ? format : 'table'), () => resolve());
-  });
-  // Not by waiting for the end: a module that was loaded may hold a connection or a timer of its own.
-  process.exit(hasFindings(all) ? 1 : 0);
 }
 
 async function verifyFound(words: readonly string[]): Promise<Verified[]> {

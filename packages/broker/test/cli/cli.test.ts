@@ -79,7 +79,13 @@ test('a wrong use ends with 2 and says how it is meant', async () => {
 });
 
 test('help is help, and ends with 0', async () => {
-  for (const args of [['--help'], ['serve', '--help'], ['queue', '--help'], ['verify', '--help']]) {
+  for (const args of [
+    ['--help'],
+    ['serve', '--help'],
+    ['queue', '--help'],
+    ['verify', '--help'],
+    ['gate', '--help'],
+  ]) {
     const { code, out } = await run(...args);
     assert.equal(code, 0);
     assert.match(out, /^Usage: oncemq/);

@@ -33,6 +33,10 @@ export const findingTexts = {
   'nothing-sent': 'The program sent nothing to the queue.',
   'events-collapsed':
     'Two sends with one MessageDeduplicationId had different bodies: the second event is lost.',
+  'send-bypasses-producer':
+    'A message is sent to a FIFO target with {name}, past every defined producer: send it with one, or list the place with its reason.',
+  'producer-hidden':
+    'A producer is defined where oncemq verify does not look: move it to a file named *.producer.ts or *.producer.js.',
   'replay-differs': 'The replay after the window is not what was sent at first: {reason}.',
 } as const;
 
@@ -45,6 +49,8 @@ export interface Finding {
   readonly docs: string;
   /** The body of the message that it is about. */
   readonly message?: string;
+  /** The line of the source that it is about, from 1. */
+  readonly line?: number;
 }
 
 /** One check and what it found; nothing found is passed. */

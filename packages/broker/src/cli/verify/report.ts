@@ -1,8 +1,11 @@
 /**
- * What was verified, in five forms: a table for people, TAP, JUnit XML and JSON for programs, and GitHub's annotations.
+ * What was verified, in six forms: a table for people, TAP, JUnit XML and JSON for programs, GitHub's annotations and
+ * GitLab's code quality report.
  * All say the same: each check of each subject, passed or with its findings.
  */
 
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import type { CheckResult, Finding } from '@oncemq/toolkit';
 import { table } from '../table.ts';
 
@@ -19,13 +22,30 @@ export const reportForms: Readonly<Record<string, (all: readonly Verified[]) => 
   junit: junitReport,
   json: jsonReport,
   github: githubReport,
+  gitlab: gitlabReport,
 };
 
-export function hasFindings(all: readonly Verified[]): boolean {
+/** Writes the report where it belongs and ends the process with its exit code. */
+export async function report(
+  all: readonly Verified[],
+  format: string,
+  output: string | undefined,
+): Promise<void> {
+  const text = (form: string): string => `${reportForms[form]?.(all)}\n`;
+  if (output !== undefined) writeFileSync(output, text(format));
+  await new Promise<void>((resolve) => {
+    process.stdout.write(text(output === undefined ? format : 'table'), () => resolve());
+  });
+  // Not by waiting for the end: a module that was loaded may hold a connection or a timer of its own.
+  process.exit(hasFindings(all) ? 1 : 0);
+}
+
+function hasFindings(all: readonly Verified[]): boolean {
   return all.some(({ checks }) => checks.some(({ findings }) => findings.length > 0));
 }
 
 function tableReport(all: readonly Verified[]): string {
+  if (all.length === 0) return 'There is nothing to check.';
   const rows = all.flatMap(({ subject, checks }) =>
     checks.map(({ check, title, findings }) => [
       subject,
@@ -36,7 +56,10 @@ function tableReport(all: readonly Verified[]): string {
   );
   const told = all.flatMap(({ subject, checks }) =>
     checks.flatMap(({ check, findings }) =>
-      findings.map((each) => `${subject}, ${check}: ${each.code}\n${indented(story(each), '  ')}`),
+      findings.map((each) => {
+        const where = each.line === undefined ? subject : `${subject}:${each.line}`;
+        return `${where}, ${check}: ${each.code}\n${indented(story(each), '  ')}`;
+      }),
     ),
   );
   return [table(['subject', 'check', 'result', 'what holds'], rows), ...told].join('\n\n');
@@ -89,7 +112,7 @@ function jsonReport(all: readonly Verified[]): string {
 function githubReport(all: readonly Verified[]): string {
   const lines = all.flatMap(({ subject, file, checks }) =>
     checks.flatMap(({ check, findings }) =>
-      findings.map((each) => annotation({ file, title: `${subject}: ${check}`, finding: each })),
+      findings.map((each) => annotation(file, `${subject}: ${check}`, each)),
     ),
   );
   const count = all.reduce((sum, { checks }) => sum + checks.length, 0);
@@ -98,21 +121,13 @@ function githubReport(all: readonly Verified[]): string {
   );
 }
 
-export function annotation(place: {
-  readonly file: string | undefined;
-  readonly line?: number;
-  readonly title: string;
-  readonly finding: Finding;
-}): string {
-  const { file, line, title, finding } = place;
-  const properties = {
-    ...(file === undefined ? {} : { file }),
-    ...(line === undefined ? {} : { line }),
-    title,
-  };
-  const written = Object.entries(properties).map(
-    ([name, value]) =>
-      `${name}=${data(String(value)).replaceAll(':', '%3A').replaceAll(',', '%2C')}`,
+function annotation(file: string | undefined, title: string, finding: Finding): string {
+  const { line } = finding;
+  const place = { file, line, title };
+  const written = Object.entries(place).flatMap(([name, value]) =>
+    value === undefined
+      ? []
+      : [`${name}=${data(String(value)).replaceAll(':', '%3A').replaceAll(',', '%2C')}`],
   );
   return `::error ${written.join(',')}::${data(story(finding))}`;
 }
@@ -122,12 +137,30 @@ function data(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
-export function story({ text, docs, message }: Finding): string {
+/** As GitLab's code quality reports are; what belongs to no file is left to the exit code. */
+function gitlabReport(all: readonly Verified[]): string {
+  const issues = all.flatMap(({ subject, file, checks }) =>
+    checks.flatMap(({ check, findings }) =>
+      findings.map((each, index) => ({
+        description: `${subject}: ${each.text}`,
+        check_name: each.code,
+        fingerprint: createHash('sha256')
+          .update(JSON.stringify([subject, file, check, each.code, index]))
+          .digest('hex'),
+        severity: 'major',
+        location: { path: file ?? subject, lines: { begin: each.line ?? 1 } },
+      })),
+    ),
+  );
+  return JSON.stringify(issues, undefined, 2);
+}
+
+function story({ text, docs, message }: Finding): string {
   const about = message === undefined ? '' : `\nmessage: ${message}`;
   return `${text}${about}\nsee ${docs}`;
 }
 
-export function indented(text: string, by: string): string {
+function indented(text: string, by: string): string {
   return text.replace(/^/gm, by);
 }
 

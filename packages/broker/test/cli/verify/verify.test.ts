@@ -148,7 +148,7 @@ test('a wrong use ends with 2 and says how it is meant', async () => {
     [['--exec', 'true', '--queue', 'orders'], /not the name of a FIFO queue/],
     [['--exec', 'true', '--queue', 'a.fifo', '--input', 'nowhere'], /no file nowhere/],
     [['--exec', 'true', '--queue', 'a.fifo', 'word'], /what is word/],
-    [['--format', 'yaml'], /none of table, tap, junit, json, github/],
+    [['--format', 'yaml'], /none of table, tap, junit, json, github, gitlab/],
     [['--fromat', 'tap'], /no flag --fromat/],
     [['nowhere.producer.ts'], /no file or folder nowhere/],
     [['docs'], /No producer was found/],
