@@ -9,40 +9,53 @@ import { queueCommand, queueUsage } from './queue.ts';
 import { serve, serveUsage } from './serve.ts';
 import { UsageError } from './usage.ts';
 
+interface Command {
+  readonly usage: string;
+  run(args: readonly string[]): Promise<void>;
+}
+
+/** What only some commands need is loaded when they are asked for: a server needs no JSON Schema to start. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => ({ usage: serveUsage(), run: serve }),
+  queue: async () => ({ usage: queueUsage, run: queueCommand }),
+  verify: async () => {
+    const { verify, verifyUsage } = await import('./verify.ts');
+    return { usage: verifyUsage, run: verify };
+  },
+  gate: async () => {
+    const { gate, gateUsage } = await import('./gate.ts');
+    return { usage: gateUsage, run: gate };
+  },
+  replay: async () => {
+    const { replay, replayUsage } = await import('./replay.ts');
+    return { usage: replayUsage, run: replay };
+  },
+};
+
 const usage = `Usage: oncemq COMMAND
 
   serve     run the server
   queue     look at queues of a running server, purge and redrive them
   verify    hold producers to the message contract
   gate      what a merge must pass: producers that a git range changes, sends past them
+  replay    send again what an outbox holds of a time
 
 oncemq COMMAND --help says more.
 `;
 
-const [command, ...args] = process.argv.slice(2);
+const [name, ...args] = process.argv.slice(2);
 const asksForHelp = args.includes('--help') || args.includes('-h');
 
 try {
-  if (command === 'serve') {
-    if (asksForHelp) process.stdout.write(serveUsage());
-    else await serve(args);
-  } else if (command === 'queue') {
-    if (asksForHelp) process.stdout.write(queueUsage);
-    else await queueCommand(args);
-  } else if (command === 'verify') {
-    // Loaded when it is asked for: a server needs no JSON Schema to start.
-    const { verify, verifyUsage } = await import('./verify.ts');
-    if (asksForHelp) process.stdout.write(verifyUsage);
-    else await verify(args);
-  } else if (command === 'gate') {
-    const { gate, gateUsage } = await import('./gate.ts');
-    if (asksForHelp) process.stdout.write(gateUsage);
-    else await gate(args);
-  } else if (command === undefined || command === '--help' || command === '-h') {
+  if (name === undefined || name === '--help' || name === '-h') {
     process.stdout.write(usage);
-    process.exitCode = command === undefined ? 2 : 0;
+    process.exitCode = name === undefined ? 2 : 0;
+  } else if (!Object.hasOwn(commands, name)) {
+    throw new UsageError(`There is no command ${name}.\n\n${usage}`);
   } else {
-    throw new UsageError(`There is no command ${command}.\n\n${usage}`);
+    const command = await (commands[name] as () => Promise<Command>)();
+    if (asksForHelp) process.stdout.write(command.usage);
+    else await command.run(args);
   }
 } catch (error) {
   const isOurs = error instanceof ConfigError || error instanceof UsageError;

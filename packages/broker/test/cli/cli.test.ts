@@ -85,6 +85,7 @@ test('help is help, and ends with 0', async () => {
     ['queue', '--help'],
     ['verify', '--help'],
     ['gate', '--help'],
+    ['replay', '--help'],
   ]) {
     const { code, out } = await run(...args);
     assert.equal(code, 0);
