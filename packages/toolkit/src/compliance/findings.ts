@@ -37,7 +37,7 @@ export const findingTexts = {
     'A message is sent to a FIFO target with {name}, past every defined producer: send it with one, or list the place with its reason.',
   'producer-hidden':
     'A producer is defined where oncemq verify does not look: move it to a file named *.producer.ts or *.producer.js.',
-  'replay-differs': 'The replay after the window is not what was sent at first: {reason}.',
+  'replay-differs': 'A replay is not what was sent at first: {reason}.',
 } as const;
 
 export type FindingCode = keyof typeof findingTexts;

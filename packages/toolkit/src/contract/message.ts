@@ -30,7 +30,8 @@ const keyName = /^(dedup(e|lication)?|idempotency|idempotence|unique(ness)?)([_.
 const criticalName =
   /(^|[_.-])(id|uuid|guid|key|version|sequence|seq|hash|checksum)$|[a-z](Id|Key|Version)$/;
 /** They tell attempts or conversations apart, not events. */
-const tracingName = /(trace|span|correlation|causation|request|session|parent|tenant|schema)/i;
+export const tracingName: RegExp =
+  /(trace|span|correlation|causation|request|session|parent|tenant|schema)/i;
 
 export function checkMessage(
   { body, attributes = {}, deduplicationId }: MessageParts,

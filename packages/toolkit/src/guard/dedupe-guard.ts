@@ -10,7 +10,7 @@
  */
 
 import { sha256 } from '../contract/canonical.ts';
-import { checkMessage, type MessageRules } from '../contract/message.ts';
+import { checkMessage, type MessageRules, tracingName } from '../contract/message.ts';
 import { ContractError, type Refusal, refuse } from '../contract/refusals.ts';
 import {
   aboutEnvelope,
@@ -68,7 +68,7 @@ export function dedupeGuard(options: GuardOptions): DedupeGuard {
     for (const message of messages) {
       // With an explicit id the queue does not look at the body.
       if (message.deduplicationId !== undefined) continue;
-      sent.note(target, sha256(message.body), restOf(message), now());
+      sent.note(target, sha256(message.body), restOf(message, options), now());
     }
     return result;
   };
@@ -106,7 +106,7 @@ function look(
   }
   const verdict =
     message.deduplicationId === undefined
-      ? sent.judge(base.target, body_sha256, restOf(message), now())
+      ? sent.judge(base.target, body_sha256, restOf(message, options), now())
       : 'new';
   if (verdict === 'again') report({ ...about, metric: 'sqs_fifo.dedupe_window_hits', value: 1 });
   if (verdict !== 'collision') return checked.ok ? undefined : checked;
@@ -116,7 +116,10 @@ function look(
   return checked.ok ? collision : checked;
 }
 
-/** What the hash of the body does not see, in a stable order. */
-function restOf({ groupId, attributes }: GuardedMessage): unknown {
-  return [groupId, Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1))];
+/** What the hash of the body does not see and what may tell events apart, in a stable order. */
+function restOf({ groupId, attributes }: GuardedMessage, { critical }: GuardOptions): unknown {
+  const telling = Object.entries(attributes).filter(([name]) =>
+    critical === undefined ? !tracingName.test(name) : critical.includes(name),
+  );
+  return [groupId, telling.sort(([a], [b]) => (a < b ? -1 : 1))];
 }

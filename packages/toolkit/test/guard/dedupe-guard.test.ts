@@ -120,6 +120,25 @@ describe('a body that is sent again', () => {
     await client.sendMessage({ QueueUrl, MessageBody: body, MessageGroupId, ...other });
   });
 
+  test('with another trace is the same message again', async (t) => {
+    const queue = await openQueue(t);
+    const seen = guard(queue);
+    for (const StringValue of ['a', 'b']) {
+      const trace_id = { DataType: 'String', StringValue };
+      const { client, queueUrl: QueueUrl } = queue;
+      await client.sendMessage({
+        QueueUrl,
+        MessageBody: body,
+        MessageGroupId,
+        MessageAttributes: { trace_id },
+      });
+    }
+    assert.deepEqual(
+      seen.map(({ metric }) => metric),
+      ['sqs_fifo.dedupe_window_hits'],
+    );
+  });
+
   test('with the same attributes is a hit of the window', async (t) => {
     const queue = await openQueue(t);
     const seen = guard(queue);

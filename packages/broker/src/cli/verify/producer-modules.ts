@@ -82,9 +82,7 @@ export async function loadProducerModules(files: readonly string[]): Promise<Loa
 async function loadModule(file: string): Promise<LoadedModule> {
   try {
     const exported = await inTime(import(pathToFileURL(resolve(file)).href));
-    const producers = Object.entries(exported as Record<string, unknown>).flatMap(
-      ([name, value]) => (isProducer(value) ? [{ name, producer: value }] : []),
-    );
+    const producers = producersIn(exported as Record<string, unknown>);
     return {
       file,
       producers,
@@ -94,6 +92,13 @@ async function loadModule(file: string): Promise<LoadedModule> {
     const reason = error instanceof Error ? error.message : String(error);
     return { file, producers: [], findings: [finding('module-broken', { reason })] };
   }
+}
+
+/** A CommonJS module has all it exports in its default, and perhaps by name, too: that is one producer, not two. */
+function producersIn(exported: Readonly<Record<string, unknown>>): LoadedModule['producers'] {
+  const inDefault = isProducer(exported['default']) ? {} : Object(exported['default']);
+  const all = Object.entries({ ...(inDefault as object), ...exported });
+  return all.flatMap(([name, value]) => (isProducer(value) ? [{ name, producer: value }] : []));
 }
 
 async function inTime<T>(loading: Promise<T>): Promise<T> {

@@ -2,10 +2,11 @@
  * Lets Node import TypeScript of the user's, on versions that cannot by themselves: types are stripped, nothing is
  * checked. Registered as module hooks, which run on a thread of their own, before the first producer module is loaded.
  *
- * An import of './x.js' that is not there leads to './x.ts', as the compiler writes it.
+ * An import that leads to no file leads to what the compiler would take: './x.js' to './x.ts', './x' to './x.ts' or
+ * './x/index.ts'.
  */
 
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import type { LoadHook, ResolveHook } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
@@ -15,16 +16,24 @@ export const hooksUrl: string = import.meta.url;
 const sourceForm = /\.[mc]?ts$/;
 
 export const resolve: ResolveHook = (specifier, context, next) => {
-  const isRelative = /^\.{0,2}\/|^file:/.test(specifier);
-  if (isRelative && /\.[mc]?js$/.test(specifier)) {
-    const url = new URL(specifier, context.parentURL);
-    const source = new URL(url.href.replace(/js$/, 'ts'));
-    if (!existsSync(fileURLToPath(url)) && existsSync(fileURLToPath(source))) {
-      return next(source.href, context);
-    }
-  }
-  return next(specifier, context);
+  const isLocal = /^\.{1,2}\/|^file:/.test(specifier);
+  const found = isLocal ? sourceFor(new URL(specifier, context.parentURL)) : undefined;
+  return next(found ?? specifier, context);
 };
+
+function sourceFor(url: URL): string | undefined {
+  const { href } = url;
+  if (isFile(href)) return undefined;
+  const candidates = [
+    href.replace(/\.([mc]?)js$/, '.$1ts'),
+    ...['.ts', '.mts', '.js', '/index.ts', '/index.js'].map((ending) => `${href}${ending}`),
+  ];
+  return candidates.find(isFile);
+}
+
+function isFile(href: string): boolean {
+  return statSync(fileURLToPath(href), { throwIfNoEntry: false })?.isFile() === true;
+}
 
 export const load: LoadHook = async (url, context, next) => {
   const isOurs = url.startsWith('file:') && sourceForm.test(url) && !url.endsWith('.cts');

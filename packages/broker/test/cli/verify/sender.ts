@@ -43,6 +43,10 @@ const ways: Readonly<Record<string, () => Message[]>> = {
     { ...stable('a'), MessageDeduplicationId: 'a' },
     { ...stable('b'), MessageDeduplicationId: 'a' },
   ],
+  'with-attempts': () => [{ ...stable('a'), ...attribute(String(Math.random())) }],
+  'with-ids-and-new-bodies': () => [
+    { MessageBody: envelope('a', idOf(String(Math.random()))), MessageDeduplicationId: 'a' },
+  ],
   'of-its-input': () => [],
   nothing: () => [],
 };

@@ -67,6 +67,39 @@ describe('producer modules', { concurrency: true }, () => {
     }
   });
 
+  test('enums, default exports and imports as bundlers take them are loaded', async (t) => {
+    // Below our own node_modules, so that the toolkit is found.
+    const folder = mkdtempSync(join(root, compiled, 'loaded-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const write = (name: string, ...lines: string[]): void =>
+      writeFileSync(join(folder, name), lines.join('\n'));
+    const definition = `{
+      source: 'kfm.a.b', dedupeKey: keyOf, eventTime: () => 0, samples: [{ id: 'a' }, { id: 'b' }],
+    }`;
+    write(
+      'old.producer.mjs',
+      "import { defineProducer } from '@oncemq/toolkit';",
+      'const keyOf = ({ id }) => id;',
+      `export default { old: defineProducer(${definition}) };`,
+    );
+    write(
+      'keys.ts',
+      'export interface Id { id: string }',
+      "export enum Kind { A = 'a' }",
+      'export const keyOf = ({ id }: Id): string => Kind.A + id;',
+    );
+    write(
+      'new.producer.ts',
+      "import { defineProducer } from '@oncemq/toolkit';",
+      "import { Id, keyOf } from './keys';",
+      `export default defineProducer<Id>(${definition});`,
+    );
+    const { code, out, error } = await verify(relative(root, folder));
+    assert.equal(code, 0, out + error);
+    assert.match(out, /default \(kfm\.a\.b\)/);
+    assert.match(out, /old \(kfm\.a\.b\)/);
+  });
+
   test('a module that cannot be loaded or has no producer is a finding, and the others are verified', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'oncemq-verify-'));
     t.after(() => rmSync(folder, { recursive: true }));
@@ -86,7 +119,8 @@ describe('a program in any language', { concurrency: true }, () => {
     ['with-bare-bodies', ['body-not-envelope'], '{"order":1}'],
     ['with-one-key', ['key-shared'], '"order":2'],
     ['with-attributes', ['attributes-decide'], 'differ in attributes only'],
-    ['with-one-id', ['events-collapsed'], '"dedupe_key":"a"'],
+    ['with-one-id', ['events-collapsed', 'replay-differs'], '"dedupe_key":"a"'],
+    ['with-ids-and-new-bodies', ['replay-differs'], 'another body'],
     ['nothing', ['nothing-sent'], 'sent nothing'],
   ];
   for (const [way, expected, detail] of cases) {
@@ -113,10 +147,12 @@ describe('a program in any language', { concurrency: true }, () => {
     });
   }
 
-  test('that sends well ends with 0', async () => {
-    const { code, out, error } = await verify('--exec', `${sender} well`, '--queue', 'orders.fifo');
-    assert.equal(code, 0, out + error);
-  });
+  for (const way of ['well', 'with-attempts']) {
+    test(`that sends ${way} ends with 0`, async () => {
+      const { code, out, error } = await verify('--exec', `${sender} ${way}`, '--queue', 'a.fifo');
+      assert.equal(code, 0, out + error);
+    });
+  }
 
   test('reads the same input each time', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'oncemq-verify-'));
