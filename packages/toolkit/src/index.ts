@@ -49,6 +49,7 @@ export {
   type MessageParts,
   type MessageRules,
 } from './contract/message.ts';
+export { envelopeSchema, telemetrySchema } from './contract/published-schemas.ts';
 export {
   ContractError,
   type Refusal,
@@ -57,10 +58,8 @@ export {
 } from './contract/refusals.ts';
 export {
   compileSchema,
-  envelopeSchema,
   type JsonSchema,
   schemaReason,
-  telemetrySchema,
 } from './contract/schemas.ts';
 export type { Connection, Pool, Queryable } from './database.ts';
 export { findBypasses, type SourceFile, sourceForm } from './gate/find-bypasses.ts';

@@ -80,7 +80,7 @@ export const complianceChecks: readonly ComplianceCheck[] = [
   },
 ];
 
-/** All checks, one after the other, each with what it found. A producer that throws has failed the check it threw in. */
+/** All checks, one after the other, each with what it found. */
 export async function checkProducer(subject: ComplianceSubject): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   for (const { name, title, run } of complianceChecks) {

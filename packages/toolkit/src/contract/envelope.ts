@@ -5,8 +5,9 @@
 
 import type { ErrorObject } from 'ajv';
 import { changedNumber } from './canonical.ts';
+import { envelopeSchema } from './published-schemas.ts';
 import { type Refusal, refuse } from './refusals.ts';
-import { compileSchema, envelopeSchema, schemaReason } from './schemas.ts';
+import { compileSchema, schemaReason } from './schemas.ts';
 
 /** One event as it is sent: the whole message body, before canonical serialisation (RFC 8785). */
 export interface Envelope<Payload = unknown> {

@@ -1,19 +1,13 @@
 /**
- * JSON Schemas: the two that the package publishes, and those that users bring. The published files are the one source;
- * what the code checks is what they say, because it reads them.
- *
- * Schemas are compiled once. Those without `$schema` are taken for draft 2020-12; draft-07 is known too.
+ * JSON Schemas: compiling them, and saying in a sentence what they found. Schemas without `$schema` are taken for draft
+ * 2020-12; draft-07 is known too. The two that the package publishes are in published-schemas.ts.
  */
 
-import { readFileSync } from 'node:fs';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
-
-export const envelopeSchema: JsonSchema = publishedSchema('envelope');
-export const telemetrySchema: JsonSchema = publishedSchema('telemetry');
 
 /** What is wrong with a value, first thing first; undefined if nothing is. */
 export type SchemaCheck = (value: unknown) => ErrorObject | undefined;
@@ -34,9 +28,4 @@ export function schemaReason({ instancePath, message, params }: ErrorObject): st
   const name = params['additionalProperty'] ?? params['unevaluatedProperty'];
   const which = typeof name === 'string' ? ` (${name})` : '';
   return `${instancePath || 'it'} ${message ?? 'is wrong'}${which}`;
-}
-
-function publishedSchema(name: string): JsonSchema {
-  const file = new URL(`../../../schemas/${name}.schema.json`, import.meta.url);
-  return JSON.parse(readFileSync(file, 'utf8')) as JsonSchema;
 }
