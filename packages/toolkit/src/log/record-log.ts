@@ -52,7 +52,9 @@ export class RecordLog {
   #file: FileHandle | undefined;
   #waiting: Waiting[] = [];
   #writing: Promise<void> | undefined;
-  #failure: unknown;
+  /** Something stands behind the last record that was answered. */
+  #isTorn = false;
+  #isClosed = false;
 
   /** Opens the folder, makes it if there is none, and shows every record in order. */
   static async open(
@@ -127,23 +129,21 @@ export class RecordLog {
 
   async close(): Promise<void> {
     await this.#writing;
-    this.#failure ??= new Error(`The log ${this.#folder} is closed.`);
+    this.#isClosed = true;
     await this.#file?.close();
     this.#file = undefined;
     this.#unlock();
   }
 
   async #writeAll(): Promise<void> {
+    // Everything that is appended in this turn of the event loop goes together.
+    await Promise.resolve();
     while (this.#waiting.length > 0) {
       const batch = this.#nextBatch();
       try {
-        if (this.#failure !== undefined) throw this.#failure;
         const places = await this.#write(batch);
         for (const [index, { done }] of batch.entries()) done(places[index] as Place);
       } catch (error) {
-        // What is on disk now nobody knows, and an fsync that failed once may succeed in vain: only opening the log
-        // again, which reads it, tells.
-        this.#failure ??= error;
         for (const { failed } of batch) failed(error);
       }
     }
@@ -160,6 +160,8 @@ export class RecordLog {
   }
 
   async #write(batch: readonly Waiting[]): Promise<Place[]> {
+    if (this.#isClosed) throw new Error(`The log ${this.#folder} is closed.`);
+    if (this.#isTorn) await this.#cutOff();
     if (this.#size > this.#segmentBytesMax) {
       await this.#file?.close();
       this.#file = undefined;
@@ -167,14 +169,26 @@ export class RecordLog {
       this.#size = 0;
     }
     this.#file ??= await openToAppend(this.#folder, this.#segment);
-    const places = batch.map(({ line }) => {
-      const place = { segment: this.#segment, offset: this.#size, length: line.length };
-      this.#size += line.length;
+    let offset = this.#size;
+    const places = batch.map(({ line: { length } }) => {
+      const place = { segment: this.#segment, offset, length };
+      offset += length;
       return place;
     });
+    this.#isTorn = true;
     await this.#file.appendFile(Buffer.concat(batch.map(({ line }) => line)));
     await this.#file.datasync();
+    this.#isTorn = false;
+    this.#size = offset;
     return places;
+  }
+
+  /** After a write that failed (a full disk): nobody was told that it is there, so that it must not be. */
+  async #cutOff(): Promise<void> {
+    await this.#file?.close();
+    this.#file = undefined;
+    await truncate(fileOf(this.#folder, this.#segment), this.#size);
+    this.#isTorn = false;
   }
 }
 

@@ -22,7 +22,7 @@ import { landsat, type Scene } from '../support/landsat.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { createQueue, type OpenQueue, openQueue } from '../support/server.ts';
 
-const pipelines = 600;
+const pipelines = 500;
 const atOnce = 8;
 const attemptsMax = 30;
 

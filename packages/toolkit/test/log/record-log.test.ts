@@ -4,6 +4,7 @@
  */
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   existsSync,
@@ -17,6 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { type Place, RecordLog } from '../../src/log/record-log.ts';
 
@@ -114,7 +116,21 @@ test('one process at a time has the folder, and what a dead one left is taken ov
   writeFileSync(join(path, 'lock'), '4194305');
   const again = await opened(path);
   await again.log.close();
-  await assert.rejects(again.log.append({}), /is closed/);
+  for (let time = 0; time < 2; time += 1) {
+    await assert.rejects(again.log.append({}), /is closed/);
+  }
+});
+
+test('a write that fails is not there afterwards, and later ones are', async (t) => {
+  const path = folder(t);
+  const program = fileURLToPath(new URL('full-disk.js', import.meta.url));
+  const limited = `ulimit -f 16 && exec "${process.execPath}" "${program}" "${path}"`;
+  const { stdout, stderr } = spawnSync('sh', ['-c', limited], { encoding: 'utf8' });
+  assert.equal(stdout, 'kept\nEFBIG\nkept\n', stderr);
+  const { log, records } = await opened(path);
+  assert.deepEqual(records, Array(2).fill({ text: 'x'.repeat(100) }));
+  await log.close();
+  assert.ok(!existsSync(join(path, '00000001.log.damaged')));
 });
 
 test('segments before one are removed, and never the one that is written to', async (t) => {
