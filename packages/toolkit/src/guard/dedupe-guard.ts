@@ -52,13 +52,19 @@ const defaultWindowMs = 300_000;
 
 export function dedupeGuard(options: GuardOptions): DedupeGuard {
   const { mode, report = () => {}, now = Date.now } = options;
-  const sent = new SentBodies(options.windowMs ?? defaultWindowMs);
+  const windowMs = options.windowMs ?? defaultWindowMs;
+  const sent = new SentBodies(windowMs);
   const middleware: Middleware = (next, context) => async (args) => {
     const { target, messages } = messagesOf(context.commandName, args.input);
     if (!target.endsWith('.fifo')) return next(args);
     const base = { time: new Date(now()).toISOString(), target, mode };
+    // Entries of one batch can collide with each other, before any of them is sent.
+    const known = [sent, new SentBodies(windowMs)] as const;
     const refused = messages
-      .map((message) => ({ message, refusal: look(message, { base, options, sent, report, now }) }))
+      .map((message) => ({
+        message,
+        refusal: look(message, { base, options, known, report, now }),
+      }))
       .find(({ refusal }) => refusal !== undefined);
     if (mode === 'reject' && refused?.refusal !== undefined) {
       const { id } = refused.message;
@@ -81,7 +87,8 @@ export function dedupeGuard(options: GuardOptions): DedupeGuard {
 interface Look {
   readonly base: Pick<TelemetryRecord, 'time' | 'target'> & { readonly mode: 'observe' | 'reject' };
   readonly options: GuardOptions;
-  readonly sent: SentBodies;
+  /** What was sent before, and what stands before it in the same call. */
+  readonly known: readonly [SentBodies, SentBodies];
   readonly report: Report;
   readonly now: () => number;
 }
@@ -89,7 +96,7 @@ interface Look {
 /** Reports all there is to say about one message, and answers what is wrong with it. */
 function look(
   message: GuardedMessage,
-  { base, options, sent, report, now }: Look,
+  { base, options, known, report, now }: Look,
 ): Refusal | undefined {
   const checked = checkMessage(message, options);
   const body_sha256 = sha256(message.body);
@@ -104,10 +111,13 @@ function look(
       ...aboutRefusal(checked),
     });
   }
-  const verdict =
-    message.deduplicationId === undefined
-      ? sent.judge(base.target, body_sha256, restOf(message, options), now())
-      : 'new';
+  const rest = restOf(message, options);
+  const isHashed = message.deduplicationId === undefined;
+  const verdicts = isHashed
+    ? known.map((bodies) => bodies.judge(base.target, body_sha256, rest, now()))
+    : [];
+  const verdict = verdicts.find((each) => each !== 'new') ?? 'new';
+  if (isHashed) known[1].note(base.target, body_sha256, rest, now());
   if (verdict === 'again') report({ ...about, metric: 'sqs_fifo.dedupe_window_hits', value: 1 });
   if (verdict !== 'collision') return checked.ok ? undefined : checked;
   const collision = refuse('same-body-other-attributes');

@@ -121,6 +121,20 @@ describe('a body that is sent again', () => {
     await client.sendMessage({ QueueUrl, MessageBody: body, MessageGroupId, ...other });
   });
 
+  test('with another group in the same batch is a collision', async (t) => {
+    const queue = await openQueue(t);
+    guard(queue);
+    const Entries = ['g', 'h'].map((group) => ({
+      Id: group,
+      MessageBody: body,
+      MessageGroupId: group,
+    }));
+    await assert.rejects(
+      queue.client.sendMessageBatch({ QueueUrl: queue.queueUrl, Entries }),
+      isRefused('same-body-other-attributes'),
+    );
+  });
+
   test('with another trace is the same message again', async (t) => {
     const queue = await openQueue(t);
     const seen = guard(queue);
