@@ -14,7 +14,7 @@ export interface RelayOptions extends Destination {
   readonly outbox: Outbox;
   /** How long the queue remembers a message; default five minutes. */
   readonly windowMs?: number;
-  /** Told of each message that is sent although its window may be over. */
+  /** Told of each message that is sent although its window may be over; default: a warning of the process. */
   readonly onPastWindow?: (kept: KeptMessage, ageMs: number) => void;
   /** Epoch milliseconds; default the clock of the machine. */
   readonly now?: () => number;
@@ -39,7 +39,12 @@ const takenMax = 100;
 const defaultWindowMs = 300_000;
 
 export function createRelay(options: RelayOptions): Relay {
-  const { outbox, windowMs = defaultWindowMs, onPastWindow = () => {}, now = Date.now } = options;
+  const {
+    outbox,
+    windowMs = defaultWindowMs,
+    onPastWindow = warnOfProcess,
+    now = Date.now,
+  } = options;
 
   const warn = (kept: KeptMessage): boolean => {
     const ageMs = now() - kept.appendedAt;
@@ -78,6 +83,14 @@ export function createRelay(options: RelayOptions): Relay {
   };
 
   return { flush, replay };
+}
+
+function warnOfProcess({ id, message }: KeptMessage, ageMs: number): void {
+  const { dedupe_key: key } = JSON.parse(message.body) as { dedupe_key: string };
+  process.emitWarning(
+    `Message ${id} (${key}) was kept ${Math.round(ageMs / 1000)} s ago, longer than the queue remembers. If it was sent then, it is delivered again, and it is for the inbox of the consumer to recognise it.`,
+    { code: 'ONCEMQ_PAST_WINDOW' },
+  );
 }
 
 /** The ids of those that were taken. After a request that failed as a whole nothing more is tried: it is broken. */

@@ -4,6 +4,7 @@
  */
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,7 +52,12 @@ for (const [kind, open] of Object.entries(kinds)) {
       const queue = await openQueue(t);
       const now = (): number => queue.server.clock.now();
       const outbox = await open(t, now);
-      return { queue, now, outbox, relay: createRelay({ ...queue, outbox, now }) };
+      return {
+        queue,
+        now,
+        outbox,
+        relay: createRelay({ ...queue, outbox, now, onPastWindow: () => {} }),
+      };
     };
     const bodies = (events: readonly Scene[]): string[] =>
       events.map((event) => byTile.message(event).body);
@@ -229,6 +235,19 @@ test('in PostgreSQL the order of a group is that of the commits', async (t) => {
     (await drain(queue)).slice(1),
     days(2).map((event) => byTile.message(event).body),
   );
+});
+
+test('without somebody to tell, the process warns of a message that may come twice', async (t) => {
+  const queue = await openQueue(t);
+  const folder = mkdtempSync(join(tmpdir(), 'oncemq-outbox-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  await using outbox = await openFileOutbox(folder, { now: () => 0 });
+  await outbox.append(byTile.message(scene));
+  const warned = once(process, 'warning');
+  await createRelay({ ...queue, outbox, now: () => 300_000 }).flush();
+  const [warning] = (await warned) as [Error & { code: string }];
+  assert.equal(warning.code, 'ONCEMQ_PAST_WINDOW');
+  assert.match(warning.message, /landsat\/p32r29\/2025-12-04\) was kept 300 s ago/);
 });
 
 test('a name that could be more than a name is refused as a table', () => {
