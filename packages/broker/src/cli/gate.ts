@@ -5,7 +5,7 @@
  * Exit code 0: the gate is open. 1: there are findings. 2: a wrong use, or a repository that git cannot read.
  */
 
-import { readFileSync } from 'node:fs';
+import { lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findBypasses, sourceForm } from '@oncemq/toolkit';
 import { affectedProducers } from './gate/affected-producers.ts';
@@ -49,10 +49,15 @@ export async function gate(args: readonly string[]): Promise<void> {
   const all = [
     ...(await verifyModules(await loadProducerModules(producers))),
     ...changed
-      .filter((file) => sourceForm.test(file))
+      .filter((file) => sourceForm.test(file) && isPlainFile(join(root, file)))
       .map((file) => scanned(root, file, exceptions)),
   ];
   await report(all, format, output);
+}
+
+/** Not a link, which may lead to nothing, nor a repository within. */
+function isPlainFile(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 function scanned(root: string, file: string, exceptions: AllowList): Verified {

@@ -144,6 +144,8 @@ test('what is not committed yet counts, and what is deleted does not', (t) => {
   const repository = new Repository(t, base);
   rmSync(join(repository.folder, 'src/orders.producer.ts'));
   writeFileSync(join(repository.folder, 'src/old.js'), `${mailer}\n`);
+  symlinkSync('nowhere.js', join(repository.folder, 'src/link.js'));
+  repository.git('add', 'src/link.js');
   const { code, out } = repository.gate('--base', 'main');
   assert.equal(code, 1);
   assert.match(out, /src\/old\.js:4/);

@@ -7,7 +7,7 @@
 export function withoutComments(source: string): string {
   // Texts are matched so that what looks like a comment inside of them is passed over.
   const token =
-    /(["'])(?:\\.|(?!\1)[^\\\n])*\1|`(?:\\[\s\S]|[^\\`])*`|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
+    /"[^"\\\n]*(?:\\.[^"\\\n]*)*"|'[^'\\\n]*(?:\\.[^'\\\n]*)*'|`[^`\\]*(?:\\[\s\S][^`\\]*)*`|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
   return source.replace(token, (text) =>
     text.startsWith('/') ? text.replace(/[^\n]/g, ' ') : text,
   );

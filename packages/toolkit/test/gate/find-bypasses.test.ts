@@ -64,6 +64,11 @@ test('standard queues, comments, tests and other clients are let alone', () => {
   );
 });
 
+test('a file of megabytes in one text is read', () => {
+  const text = `${sdk}\nconst data = \`${'x\\\\'.repeat(1_000_000)}\`;\nnew SendMessageCommand({ MessageGroupId });`;
+  assert.deepEqual(found(text), ['3 send-bypasses-producer']);
+});
+
 test('a producer where verify does not look is found', () => {
   const text =
     "import { defineProducer } from '@oncemq/toolkit';\nexport const a = defineProducer<X>({});";
