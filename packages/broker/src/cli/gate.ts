@@ -11,7 +11,7 @@ import { findBypasses, sourceForm } from '@oncemq/toolkit';
 import { affectedProducers } from './gate/affected-producers.ts';
 import { type AllowList, allowFileDefault, readAllowList } from './gate/allow-list.ts';
 import { allFiles, changedFiles, repositoryRoot } from './gate/git.ts';
-import { readArguments, UsageError } from './usage.ts';
+import { checkFlags, readArguments, UsageError } from './usage.ts';
 import { loadProducerModules } from './verify/producer-modules.ts';
 import { report, reportForms, type Verified } from './verify/report.ts';
 import { verifyModules } from './verify.ts';
@@ -32,11 +32,10 @@ const known = ['base', 'allow', 'format', 'output'];
 
 export async function gate(args: readonly string[]): Promise<void> {
   const { words, flags } = readArguments(args, []);
-  const unknown = Object.keys(flags).find((flag) => !known.includes(flag));
-  if (unknown !== undefined) throw new UsageError(`There is no flag --${unknown}.\n\n${gateUsage}`);
+  checkFlags(flags, known, gateUsage);
   if (words.length > 0) throw new UsageError(`What is ${words[0]}?\n\n${gateUsage}`);
   const { base, allow, format = 'table', output } = flags;
-  if (base === undefined || base === '') throw new UsageError(`Which --base?\n\n${gateUsage}`);
+  if (base === undefined) throw new UsageError(`Which --base?\n\n${gateUsage}`);
   if (!Object.hasOwn(reportForms, format)) {
     throw new UsageError(`format: ${format} is none of ${Object.keys(reportForms).join(', ')}.`);
   }

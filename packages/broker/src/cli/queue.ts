@@ -5,7 +5,7 @@
 
 import { Remote } from './remote.ts';
 import { table } from './table.ts';
-import { readArguments, UsageError } from './usage.ts';
+import { checkFlags, readArguments, UsageError } from './usage.ts';
 
 export const queueUsage = `Usage: oncemq queue COMMAND [--url URL] [--json]
 
@@ -57,9 +57,7 @@ export async function queueCommand(args: readonly string[]): Promise<void> {
       `${name} does not know what to do with ${rest[wordsMax]}.\n\n${queueUsage}`,
     );
   }
-  const unknown = Object.keys(flags).find((flag) => !known.includes(flag));
-  if (unknown !== undefined)
-    throw new UsageError(`There is no flag --${unknown}.\n\n${queueUsage}`);
+  checkFlags(flags, known, queueUsage);
   const remote = new Remote(flags['url'] ?? process.env['ONCEMQ_URL'] ?? 'http://127.0.0.1:9324');
   await command(remote, rest, flags, (value, text) => {
     const output = flags['json'] === 'true' ? JSON.stringify(value, undefined, 2) : text();

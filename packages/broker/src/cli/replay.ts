@@ -6,7 +6,7 @@
 
 import { existsSync } from 'node:fs';
 import { createRelay, openFileOutbox } from '@oncemq/toolkit';
-import { readArguments, UsageError } from './usage.ts';
+import { checkFlags, readArguments, UsageError } from './usage.ts';
 
 export const replayUsage: string = `Usage: oncemq replay --outbox FOLDER --queue URL [--from TIME] [--to TIME]
 
@@ -22,9 +22,7 @@ const known = ['outbox', 'queue', 'from', 'to'];
 
 export async function replay(args: readonly string[]): Promise<void> {
   const { words, flags } = readArguments(args, []);
-  const unknown = Object.keys(flags).find((flag) => !known.includes(flag));
-  if (unknown !== undefined)
-    throw new UsageError(`There is no flag --${unknown}.\n\n${replayUsage}`);
+  checkFlags(flags, known, replayUsage);
   const { outbox: folder, queue: queueUrl } = flags;
   if (words.length > 0 || folder === undefined || queueUrl === undefined)
     throw new UsageError(replayUsage);

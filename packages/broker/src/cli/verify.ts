@@ -8,7 +8,8 @@
 
 import { existsSync } from 'node:fs';
 import { checkProducer, judgeRuns } from '@oncemq/toolkit';
-import { readArguments, UsageError } from './usage.ts';
+import { deduplicationSecondsDefault } from '../core/limits.ts';
+import { checkFlags, readArguments, UsageError } from './usage.ts';
 import {
   findProducerModules,
   type LoadedModule,
@@ -36,15 +37,10 @@ Exit code 0: all holds. 1: there are findings. 2: a wrong use, or a program that
 `;
 
 const known = ['exec', 'queue', 'input', 'timeout', 'namespace', 'format', 'output'];
-const windowSeconds = 300;
 
 export async function verify(args: readonly string[]): Promise<void> {
   const { words, flags } = readArguments(args, []);
-  const unknown = Object.keys(flags).find((flag) => !known.includes(flag));
-  if (unknown !== undefined)
-    throw new UsageError(`There is no flag --${unknown}.\n\n${verifyUsage}`);
-  const empty = Object.keys(flags).find((flag) => flags[flag] === '');
-  if (empty !== undefined) throw new UsageError(`--${empty} needs a value.\n\n${verifyUsage}`);
+  checkFlags(flags, known, verifyUsage);
   const { format = 'table' } = flags;
   if (!Object.hasOwn(reportForms, format)) {
     throw new UsageError(`format: ${format} is none of ${Object.keys(reportForms).join(', ')}.`);
@@ -123,7 +119,7 @@ async function verifyProgram(
     };
     const first = await run();
     const replay = await run();
-    await server.advance(windowSeconds);
+    await server.advance(deduplicationSecondsDefault);
     const afterWindow = await run();
     const rules = namespace === undefined ? {} : { namespace };
     return [{ subject: command, checks: judgeRuns({ first, replay, afterWindow }, rules) }];

@@ -9,6 +9,7 @@
 
 import { inspect } from 'node:util';
 import { canonicalText, sha256 } from '../contract/canonical.ts';
+import { windowMsDefault } from '../contract/window.ts';
 import { memoryInbox } from '../inbox/memory-inbox.ts';
 import type { AnyProducer } from '../producer/define-producer.ts';
 import type { ProducerMessage } from '../producer/send.ts';
@@ -33,7 +34,7 @@ export interface ComplianceCheck {
 
 /** What is longer is cut: the checks on the queue cost a few requests for each sample. */
 const samplesMax = 1_000;
-const windowSeconds = 300;
+const windowSeconds = windowMsDefault / 1000;
 /** The same finding about a hundred samples is one that says enough after ten. */
 const findingsMax = 10;
 

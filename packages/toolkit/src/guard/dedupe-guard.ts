@@ -12,6 +12,7 @@
 import { sha256 } from '../contract/canonical.ts';
 import { checkMessage, type MessageRules, tracingName } from '../contract/message.ts';
 import { ContractError, type Refusal, refuse } from '../contract/refusals.ts';
+import { windowMsDefault } from '../contract/window.ts';
 import {
   aboutEnvelope,
   aboutRefusal,
@@ -48,11 +49,9 @@ export interface DedupeGuard {
   applyToStack(stack: GuardedStack): void;
 }
 
-const defaultWindowMs = 300_000;
-
 export function dedupeGuard(options: GuardOptions): DedupeGuard {
   const { mode, report = () => {}, now = Date.now } = options;
-  const windowMs = options.windowMs ?? defaultWindowMs;
+  const windowMs = options.windowMs ?? windowMsDefault;
   const sent = new SentBodies(windowMs);
   const middleware: Middleware = (next, context) => async (args) => {
     const { target, messages } = messagesOf(context.commandName, args.input);

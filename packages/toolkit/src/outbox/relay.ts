@@ -7,6 +7,7 @@
  * the relay says so, sends it, and leaves it to the consumer's inbox to recognise it.
  */
 
+import { windowMsDefault } from '../contract/window.ts';
 import { batchesOf, type Destination, type ProducerMessage, sendBatch } from '../producer/send.ts';
 import type { KeptMessage, Outbox, TimeRange } from './outbox.ts';
 
@@ -36,12 +37,11 @@ export interface Relay {
 }
 
 const takenMax = 100;
-const defaultWindowMs = 300_000;
 
 export function createRelay(options: RelayOptions): Relay {
   const {
     outbox,
-    windowMs = defaultWindowMs,
+    windowMs = windowMsDefault,
     onPastWindow = warnOfProcess,
     now = Date.now,
   } = options;
