@@ -114,7 +114,7 @@ async function live(
         if (!(error instanceof Crash)) throw error;
       }
       // Also when all went well and messages are still hidden.
-      await queue.server.clock.advance((jumps[attempt] ?? 0) + 1);
+      await queue.server.clock.advance(jumps[attempt] ?? 30);
     }
     throw new Error('it never came to its end');
   } finally {
