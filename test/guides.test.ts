@@ -17,6 +17,13 @@ test('the code on the first screen of README is that of the first example', () =
   assert.ok(example.includes(shown), shown);
 });
 
+test('the producer in README is that of the pipeline example', () => {
+  const blocks = [...readFileSync('README.md', 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)];
+  const shown = blocks.map(([, code = '']) => code).find((code) => code.includes('defineProducer'));
+  const example = readFileSync('examples/08-landsat-refresh/landsat.producer.ts', 'utf8');
+  assert.ok(shown !== undefined && example.includes(shown), shown);
+});
+
 test('the id that README explains is that of the body it sends', () => {
   const readme = readFileSync('README.md', 'utf8');
   const body = /MessageBody: '([^']+)'/.exec(readme)?.[1] as string;

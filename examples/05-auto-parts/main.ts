@@ -21,7 +21,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { startServer } from 'oncemq';
 
-const server = await startServer({ port: 0 });
+const server = await startServer({ port: 0, memory: true });
 const connection = {
   endpoint: server.url,
   region: 'us-east-1',

@@ -11,6 +11,32 @@ import { serve, serveUsage } from './serve.ts';
 import { topicCommand, topicUsage } from './topic.ts';
 import { UsageError } from './usage.ts';
 
+interface Command {
+  readonly usage: string;
+  run(args: readonly string[]): Promise<void>;
+}
+
+/** What only some commands need is loaded when they are asked for: a server needs no JSON Schema to start. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => ({ usage: serveUsage(), run: serve }),
+  queue: async () => ({ usage: queueUsage, run: queueCommand }),
+  topic: async () => ({ usage: topicUsage, run: topicCommand }),
+  backup: async () => ({ usage: backupUsage, run: backup }),
+  check: async () => ({ usage: checkUsage, run: check }),
+  verify: async () => {
+    const { verify, verifyUsage } = await import('./verify.ts');
+    return { usage: verifyUsage, run: verify };
+  },
+  gate: async () => {
+    const { gate, gateUsage } = await import('./gate.ts');
+    return { usage: gateUsage, run: gate };
+  },
+  replay: async () => {
+    const { replay, replayUsage } = await import('./replay.ts');
+    return { usage: replayUsage, run: replay };
+  },
+};
+
 const usage = `Usage: oncemq COMMAND
 
   serve     run the server
@@ -18,22 +44,12 @@ const usage = `Usage: oncemq COMMAND
   topic     look at topics of a running server
   backup    copy the data of a running or stopped server
   check     verify the data of a stopped server
+  verify    hold producers to the message contract
+  gate      what a merge must pass: producers that a git range changes, sends past them
+  replay    send again what an outbox holds of a time
 
 oncemq COMMAND --help says more.
 `;
-
-interface CliCommand {
-  readonly run: (args: readonly string[]) => Promise<void>;
-  readonly usage: () => string;
-}
-
-const commands: Readonly<Record<string, CliCommand>> = {
-  serve: { run: serve, usage: serveUsage },
-  queue: { run: queueCommand, usage: () => queueUsage },
-  topic: { run: topicCommand, usage: () => topicUsage },
-  backup: { run: backup, usage: () => backupUsage },
-  check: { run: check, usage: () => checkUsage },
-};
 
 const [name, ...args] = process.argv.slice(2);
 const asksForHelp = args.includes('--help') || args.includes('-h');
@@ -42,10 +58,11 @@ try {
   if (name === undefined || name === '--help' || name === '-h') {
     process.stdout.write(usage);
     process.exitCode = name === undefined ? 2 : 0;
+  } else if (!Object.hasOwn(commands, name)) {
+    throw new UsageError(`There is no command ${name}.\n\n${usage}`);
   } else {
-    const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-    if (command === undefined) throw new UsageError(`There is no command ${name}.\n\n${usage}`);
-    if (asksForHelp) process.stdout.write(command.usage());
+    const command = await (commands[name] as () => Promise<Command>)();
+    if (asksForHelp) process.stdout.write(command.usage);
     else await command.run(args);
   }
 } catch (error) {

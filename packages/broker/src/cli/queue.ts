@@ -5,7 +5,7 @@
 
 import { Remote } from './remote.ts';
 import { table } from './table.ts';
-import { readArguments, UsageError } from './usage.ts';
+import { checkFlags, readArguments, UsageError } from './usage.ts';
 import { type ExplainAnswer, queryOf, tellWindow } from './window-text.ts';
 
 export const queueUsage = `Usage: oncemq queue COMMAND [--url URL] [--json]
@@ -15,6 +15,7 @@ export const queueUsage = `Usage: oncemq queue COMMAND [--url URL] [--json]
                                    messages in order; nothing is received
   explain NAME [ID] [--group ID] [--limit N]
                                    what the deduplication window holds for an id, or its newest entries
+  violations NAME [--limit N]      what broke the contract of a queue, and collisions
   purge NAME                       removes every message and forgets the window
   redrive NAME [--to NAME] [--rate N]
                                    moves dead letters back to where they came from, or to a queue
@@ -34,7 +35,14 @@ type QueueCommand = (
   print: Print,
 ) => Promise<void>;
 
-const commands: Readonly<Record<string, QueueCommand>> = { list, peek, explain, purge, redrive };
+const commands: Readonly<Record<string, QueueCommand>> = {
+  list,
+  peek,
+  explain,
+  violations,
+  purge,
+  redrive,
+};
 
 /** How many words may follow a command; one, the queue's name, if not said. */
 const wordsOf: Readonly<Record<string, number>> = { list: 0, explain: 2 };
@@ -50,9 +58,7 @@ export async function queueCommand(args: readonly string[]): Promise<void> {
       `${name} does not know what to do with ${rest[wordsMax]}.\n\n${queueUsage}`,
     );
   }
-  const unknown = Object.keys(flags).find((flag) => !known.includes(flag));
-  if (unknown !== undefined)
-    throw new UsageError(`There is no flag --${unknown}.\n\n${queueUsage}`);
+  checkFlags(flags, known, queueUsage);
   const remote = new Remote(flags['url'] ?? process.env['ONCEMQ_URL'] ?? 'http://127.0.0.1:9324');
   await command(remote, rest, flags, (value, text) => {
     const output = flags['json'] === 'true' ? JSON.stringify(value, undefined, 2) : text();
@@ -135,6 +141,41 @@ async function explain(
   const query = queryOf(id === undefined ? flags : { ...flags, id });
   const answer = await remote.inspect<ExplainAnswer>(`queues/${name}/dedup${query}`);
   print(answer, () => tellWindow(answer, 'body'));
+}
+
+interface ToldViolation {
+  type: 'contract-violation' | 'collision';
+  at: number;
+  groupId: string | null;
+  mode?: string;
+  rule?: string;
+  reason?: string;
+  originalMessageId?: string;
+  differed?: string[];
+}
+
+async function violations(
+  remote: Remote,
+  words: readonly string[],
+  flags: Flags,
+  print: Print,
+): Promise<void> {
+  const path = `queues/${nameOf(words)}/violations${queryOf(flags)}`;
+  const answer = await remote.inspect<{ violations: ToldViolation[] }>(path);
+  print(answer, () => {
+    if (answer.violations.length === 0) return 'Nothing has broken the contract.';
+    return table(
+      ['time', 'mode', 'rule', 'group', 'reason'],
+      answer.violations.map((told) => [
+        new Date(told.at).toISOString(),
+        told.mode ?? '',
+        told.rule ?? told.type,
+        told.groupId ?? '',
+        told.reason ??
+          `same body as ${told.originalMessageId}, other ${told.differed?.join(' and ')}`,
+      ]),
+    );
+  });
 }
 
 async function purge(

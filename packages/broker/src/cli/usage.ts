@@ -1,6 +1,6 @@
 /**
- * Reading flags, the same for every command: `--name value`, `--name=value`, or `--name` alone for a switch. Whether a
- * name is known is for the command to say.
+ * Reading flags, the same for every command: `--name value`, `--name=value`, or `--name` alone for a switch. Which names
+ * are known is for the command to say.
  */
 
 /** The command was used in a wrong way; the message says how to use it. */
@@ -36,4 +36,16 @@ export function readArguments(args: readonly string[], switches: readonly string
     }
   }
   return { words, flags: Object.fromEntries(flags) };
+}
+
+/** Refuses a flag that the command does not know, and one that came without its value. */
+export function checkFlags(
+  flags: Arguments['flags'],
+  known: readonly string[],
+  usage: string,
+): void {
+  for (const [name, value] of Object.entries(flags)) {
+    if (!known.includes(name)) throw new UsageError(`There is no flag --${name}.\n\n${usage}`);
+    if (value === '') throw new UsageError(`--${name} needs a value.\n\n${usage}`);
+  }
 }

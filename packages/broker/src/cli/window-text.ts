@@ -15,7 +15,7 @@ interface ExplainedEntry {
   original: { messageId: string; sentAt: number };
   ageSeconds: number;
   expiresInSeconds: number;
-  suppressed: { at: number; matchedBy: string; differed: string[] }[];
+  suppressed: { at: number; matchedBy: string; differed: string[]; collision: boolean }[];
 }
 
 /** `hashed` is what content-based ids are the hash of. */
@@ -39,10 +39,11 @@ function tellEntry(entry: ExplainedEntry, hashed: string): string {
     `original   ${original.messageId}, group ${groupId}, sent ${new Date(original.sentAt).toISOString()}`,
     `window     ${ageSeconds} s old, closes in ${expiresInSeconds} s`,
   ];
-  for (const { at, differed, matchedBy } of suppressed) {
+  for (const { at, differed, matchedBy, collision } of suppressed) {
     const difference =
       differed.length === 0 ? 'the same in all' : `differed in ${differed.join(' and ')}`;
-    lines.push(`suppressed ${new Date(at).toISOString()}, by ${matchedBy}, ${difference}`);
+    const kind = collision ? ': a collision' : '';
+    lines.push(`suppressed ${new Date(at).toISOString()}, by ${matchedBy}, ${difference}${kind}`);
   }
   if (suppressed.length === 0) lines.push('suppressed nothing so far');
   return lines.join('\n');

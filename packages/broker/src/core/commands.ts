@@ -31,6 +31,14 @@ export interface SendEntry {
   readonly systemAttributes?: readonly AttributeInput[] | undefined;
   /** The caller's identity, returned as SenderId. */
   readonly senderId?: string | undefined;
+  readonly violation?: Violation | undefined;
+}
+
+/** What is wrong with a message by the contract of its queue; found outside, since core reads no bodies. */
+export interface Violation {
+  readonly mode: 'observe' | 'reject';
+  readonly rule: string;
+  readonly reason: string;
 }
 
 export interface DeleteEntry {

@@ -214,6 +214,10 @@ const queueErrors = {
     'UnsupportedOperation',
     'Message attribute list values in SendMessage operation are not supported.',
   ],
+  'contract-violated': [
+    'InvalidParameterValue',
+    'Value for parameter MessageBody is invalid. Reason: The message breaks the contract of its queue ({rule}). {reason}',
+  ],
   'system-attribute-invalid': [
     'InvalidParameterValue',
     "Message system attribute name '{name}' is invalid. Only AWSTraceHeader of type String can be sent.",

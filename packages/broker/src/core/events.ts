@@ -1,7 +1,8 @@
 /**
  * What happened, for people and telemetry: one typed stream with four readers to come (metrics, provenance ledger,
  * the explain call, the console). Events decide nothing and are not kept. Without a
- * reader only duplicates and failed deliveries are made: that a message was suppressed or lost is never left unsaid.
+ * reader only duplicates, collisions and failed deliveries are made: that a message was suppressed or lost is never left
+ * unsaid.
  */
 
 import type { DeduplicationSource, MoveTaskStatus, ReplayStatus } from './changes.ts';
@@ -51,6 +52,25 @@ export interface Suppressed {
     readonly source: DeduplicationSource;
   };
   readonly differed: Difference;
+}
+
+/** A content-hash duplicate that differs in what the hash does not see: most likely another event, and lost. */
+export interface CollisionEvent extends Happened {
+  readonly type: 'collision';
+  readonly deduplicationId: string;
+  readonly groupId: string;
+  readonly originalMessageId: string;
+  readonly differed: readonly ('attributes' | 'group')[];
+}
+
+/** A message that breaks the contract to which its queue is bound; refused, or sent nevertheless. */
+export interface ContractViolationEvent extends Happened {
+  readonly type: 'contract-violation';
+  readonly mode: 'observe' | 'reject';
+  /** The code of the rule, as docs/contracts/producer-requirements.md lists them. */
+  readonly rule: string;
+  readonly reason: string;
+  readonly groupId: string | undefined;
 }
 
 interface TopicHappened {
@@ -126,6 +146,8 @@ export type QueueEvent =
       readonly source?: DeduplicationSource | undefined;
     })
   | DuplicateEvent
+  | CollisionEvent
+  | ContractViolationEvent
   | (MessageEvent & { readonly type: 'delivered'; readonly receiveCount: number })
   /** The same receive attempt asked again and got the same messages and handles. */
   | (Happened & {

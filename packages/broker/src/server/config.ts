@@ -33,6 +33,8 @@ export interface Config {
   readonly log: 'pretty' | 'json' | 'silent';
   /** Whether a queue's policy must allow a topic to send to it. */
   readonly arePoliciesEnforced: boolean;
+  /** The file that binds queues to contracts. */
+  readonly contract: string | undefined;
   /** Created at the start if they do not exist. */
   readonly queues: readonly QueueConfig[];
   /** Created after the queues, with their subscriptions. */
@@ -130,9 +132,8 @@ export const settings: Readonly<Record<string, Setting>> = {
     doc: 'topics deliver only to queues whose policy allows it, as on AWS',
   },
   contract: {
-    doc: 'message contract to hold queues to',
+    doc: 'JSON file with the contracts that queues are held to',
     value: 'FILE',
-    notYet: 'Contracts are not there yet; leave --contract out.',
   },
   log: {
     doc: 'how errors are logged, to standard error',
@@ -176,6 +177,7 @@ export function readConfig(
     limits: value('limits') as Config['limits'],
     log: value('log') as Config['log'],
     arePoliciesEnforced: given['enforce-policies'] !== undefined,
+    contract: given['contract'],
     queues,
     topics,
   });

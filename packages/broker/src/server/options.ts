@@ -33,6 +33,8 @@ export interface ServerOptions {
   readonly log?: 'pretty' | 'json' | 'silent';
   /** Topics deliver only to queues whose policy allows it. Default false. */
   readonly enforcePolicies?: boolean;
+  /** A JSON file with the contracts that queues are held to. */
+  readonly contract?: string;
   /** A JSON file with these settings, and queues and topics to create. */
   readonly config?: string;
 }

@@ -13,6 +13,9 @@ import type { Backend } from '../storage/backend.ts';
 import { openDataBackend, openMemoryBackend } from '../storage/local/local-backend.ts';
 import { type Clock, manualClock, realClock, virtualClock } from './clock.ts';
 import { type Config, ConfigError } from './config.ts';
+import type { Contract } from './contract/contract-file.ts';
+import { contractedBackend } from './contract/contracted-backend.ts';
+import { recentViolations } from './contract/recent-violations.ts';
 import { createListener } from './listener.ts';
 import { createLog, type Log } from './log.ts';
 import { post } from './poster.ts';
@@ -45,7 +48,9 @@ export interface StartOptions {
 
 export async function start(config: Config, options: StartOptions = {}): Promise<Started> {
   const log = createLog(config.log);
-  const backend = await openBackend(config, options, log);
+  const contract = await contractOf(config);
+  const kept = await openBackend(config, options, log);
+  const backend = contract === undefined ? kept : contractedBackend(kept, contract);
   try {
     return await serveFrom(backend, config, log);
   } catch (error) {
@@ -64,6 +69,7 @@ async function serveFrom(backend: Backend, config: Config, log: Log): Promise<St
     version,
     clock: config.clock,
     certificate: signer.certificate,
+    violations: config.contract === undefined ? undefined : recentViolations(backend),
   });
   const listener = createListener(api, inspect, onError);
   const { port } = await listen(listener.server, config, onError);
@@ -111,6 +117,13 @@ export const version: string = (
 
 function urlOf({ host }: Config, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Loaded when it is asked for: without a contract a server needs no JSON Schema. */
+async function contractOf({ contract }: Config): Promise<Contract | undefined> {
+  if (contract === undefined) return undefined;
+  const { readContract } = await import('./contract/contract-file.ts');
+  return readContract(contract);
 }
 
 async function createQueues(backend: Backend, { queues }: Config): Promise<void> {

@@ -6,6 +6,9 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -76,11 +79,40 @@ test('a wrong use ends with 2 and says how it is meant', async () => {
 });
 
 test('help is help, and ends with 0', async () => {
-  for (const args of [['--help'], ['serve', '--help'], ['queue', '--help']]) {
+  for (const args of [
+    ['--help'],
+    ['serve', '--help'],
+    ['queue', '--help'],
+    ['verify', '--help'],
+    ['gate', '--help'],
+    ['replay', '--help'],
+  ]) {
     const { code, out } = await run(...args);
     assert.equal(code, 0);
     assert.match(out, /^Usage: oncemq/);
   }
+});
+
+test('queue violations tells what broke the contract of a queue, and collisions', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'oncemq-cli-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const contract = join(folder, 'contract.json');
+  writeFileSync(contract, '{"queues":[{"queue":"*.fifo","contract":"envelope"}]}');
+  const server = await startTestServer({ clock: 'manual', contract });
+  t.after(() => server.close());
+  const call = (query: string): Promise<Response> => fetch(`${server.url}/${query}`);
+  const fifo = 'Attribute.1.Name=FifoQueue&Attribute.1.Value=true';
+  const byContent = 'Attribute.2.Name=ContentBasedDeduplication&Attribute.2.Value=true';
+  await call(`?Action=CreateQueue&QueueName=jobs.fifo&${fifo}&${byContent}`);
+  const violations = (): Promise<Ran> =>
+    run('queue', 'violations', 'jobs.fifo', '--url', server.url);
+  assert.match((await violations()).out, /Nothing has broken the contract/);
+  for (const group of ['g', 'h']) {
+    await call(`000000000000/jobs.fifo?Action=SendMessage&MessageBody=x&MessageGroupId=${group}`);
+  }
+  const { out } = await violations();
+  assert.match(out, /observe +body-not-envelope +g +The body is not the envelope/);
+  assert.match(out, /collision +h +same body as [0-9a-f-]{36}, other group/);
 });
 
 test('without a server the queue commands say so and end with 1', async () => {
@@ -116,7 +148,7 @@ test('the queue commands list, peek, explain, purge and redrive', async (t) => {
   assert.match((await queue('peek', 'jobs.fifo')).out, /visible +g +0 .*job 1/);
   const explained = await queue('explain', 'jobs.fifo');
   assert.match(explained.out, /the SHA-256 of the body/);
-  assert.match(explained.out, /suppressed .* by id, differed in group/);
+  assert.match(explained.out, /suppressed .* by id, differed in group: a collision/);
   const { entries } = JSON.parse((await queue('explain', 'jobs.fifo', '--json')).out);
   assert.equal(entries.length, 1);
 

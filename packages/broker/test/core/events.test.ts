@@ -6,7 +6,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DuplicateEvent, Event } from '../../src/core/events.ts';
-import { openQueue, openQueueWithDeadLetters, startedAt, type TestQueue } from './fixture.ts';
+import {
+  assertRefused,
+  openQueue,
+  openQueueWithDeadLetters,
+  startedAt,
+  type TestQueue,
+} from './fixture.ts';
 
 const sha256OfHello = '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824';
 
@@ -58,6 +64,39 @@ test('a duplicate tells whether body, attributes or group differed from the orig
     queue.send({ deduplicationId: 'd', ...entry });
     assert.deepEqual(lastDuplicate(queue).differed, differed);
   }
+});
+
+test('a content-hash duplicate that differs in attributes or group is told as a collision', () => {
+  const attributes = [{ name: 'a', type: 'String', stringValue: 'x' }];
+  const queue = openQueue({ fifo: true, attributes: { ContentBasedDeduplication: 'true' } });
+  const { messageId } = queue.send({ deduplicationId: undefined });
+  queue.send({ deduplicationId: undefined });
+  queue.send({ deduplicationId: undefined, attributes, groupId: 'other' });
+  assert.deepEqual(typesIn(queue).slice(2), ['duplicate', 'duplicate', 'collision']);
+  assert.deepEqual(queue.home.events.at(-1), {
+    type: 'collision',
+    at: startedAt,
+    queue: 'jobs.fifo',
+    deduplicationId: sha256OfHello,
+    groupId: 'other',
+    originalMessageId: messageId,
+    differed: ['attributes', 'group'],
+  });
+});
+
+test('what breaks a contract is told in either mode, and sent in one of them', () => {
+  const queue = openQueue({ fifo: false });
+  const violation = { rule: 'key-missing', reason: 'There is no key.' };
+  queue.send({ violation: { mode: 'observe', ...violation } });
+  const told = queue.home.events.at(-2);
+  assert.equal(told?.type === 'contract-violation' && told.reason, 'There is no key.');
+  const refused = queue.trySend({ violation: { mode: 'reject', ...violation } });
+  assertRefused(
+    refused,
+    'InvalidParameterValue',
+    'Value for parameter MessageBody is invalid. Reason: The message breaks the contract of its queue (key-missing). There is no key.',
+  );
+  assert.deepEqual(typesIn(queue).slice(1), ['contract-violation', 'sent', 'contract-violation']);
 });
 
 test('a duplicate tells on both sides whether the id was given or computed (O3)', () => {

@@ -33,6 +33,7 @@ test('without anything said every setting has its default', () => {
     limits: 'strict',
     log: 'pretty',
     arePoliciesEnforced: false,
+    contract: undefined,
     queues: [],
     topics: [],
   });

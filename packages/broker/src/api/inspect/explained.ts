@@ -49,6 +49,7 @@ export async function explained(
       differed: Object.entries(event.differed)
         .filter(([, isDifferent]) => isDifferent)
         .map(([what]) => what),
+      collision: event.source === 'content' && (event.differed.attributes || event.differed.group),
     })),
   }));
   if (deduplicationId === undefined) return ok({ entries });

@@ -3,6 +3,7 @@
  * people, tests and the console; no AWS action gives these. Nothing here receives a message or counts as a receive.
  */
 
+import type { Event } from '../../core/events.ts';
 import { type Backend, Unavailable } from '../../storage/backend.ts';
 import {
   failed,
@@ -38,6 +39,8 @@ export interface InspectOptions {
   readonly clock: 'real' | 'virtual' | 'manual';
   /** What topics sign with, as PEM. */
   readonly certificate: () => string;
+  /** The latest violations and collisions of a queue, oldest first; absent where no contract is set. */
+  readonly violations?: ((queue: string) => readonly Event[]) | undefined;
 }
 
 export interface Inspect {
@@ -64,6 +67,7 @@ const routes: readonly Route[] = [
   { path: /^queues$/, methods: { GET: listQueues } },
   { path: /^queues\/([^/]+)$/, methods: { GET: showQueue } },
   { path: /^queues\/([^/]+)\/messages$/, methods: { GET: listMessages } },
+  { path: /^queues\/([^/]+)\/violations$/, methods: { GET: listViolations } },
   { path: /^queues\/([^/]+)\/dedup$/, methods: { GET: explain, DELETE: forgetWindow } },
   { path: /^topics$/, methods: { GET: listTopics } },
   { path: /^topics\/([^/]+)$/, methods: { GET: showTopic } },
@@ -194,6 +198,25 @@ async function listMessages(
     })),
   }));
   return ok({ messages });
+}
+
+async function listViolations(
+  { backend, violations }: InspectOptions,
+  { query }: InspectRequest,
+  name: string,
+): Promise<InspectResponse> {
+  const limit = limitOf(query);
+  if (limit === undefined) return wrongLimit();
+  const found = await backend.run({ type: 'describe-queue', queue: name });
+  if (!found.ok) return refused(found);
+  if (violations === undefined) {
+    return failed(
+      409,
+      'NoContract',
+      'The server holds no queue to a contract: start it with --contract.',
+    );
+  }
+  return ok({ violations: violations(name).slice(-limit) });
 }
 
 async function explain(

@@ -37,6 +37,8 @@ export function send(queue: Queue, command: CommandOf<'send'>, turn: Turn): Outc
     if (!message.ok) return message;
     const wrong = checkDelay(queue, entry);
     if (wrong !== undefined) return wrong;
+    const refused = checkContract(queue, entry, turn);
+    if (refused !== undefined) return refused;
     return queue.isFifo
       ? sendFifo(queue, entry, message, turn)
       : sendStandard(queue, entry, message, turn);
@@ -67,6 +69,21 @@ function checkDelay(queue: Queue, { delaySeconds: value }: SendEntry): Refusal |
     return refuse('delay-invalid', { value });
   }
   return queue.isFifo && value > 0 ? refuse('delay-on-fifo', { value }) : undefined;
+}
+
+/** What was found wrong is told in either mode; only the one refuses. */
+function checkContract(
+  { name }: Queue,
+  { violation, groupId }: SendEntry,
+  turn: Turn,
+): Refusal | undefined {
+  if (violation === undefined) return undefined;
+  const { mode, rule, reason } = violation;
+  if (turn.isObserved) {
+    const at = turn.now;
+    turn.events.push({ type: 'contract-violation', at, queue: name, mode, rule, reason, groupId });
+  }
+  return mode === 'reject' ? refuse('contract-violated', { rule, reason }) : undefined;
 }
 
 function sendStandard(
@@ -168,6 +185,7 @@ function duplicate(send: FifoSend, row: number, matchedBy: 'id' | 'body', turn: 
   const { queue, content, groupId, deduplicationId, source } = send;
   const match = queue.window.match(row);
   const original = { messageId: queue.idOf(match.sequence), ...match };
+  const differed = queue.window.difference(row, send.digests);
   turn.events.push({
     type: 'duplicate',
     at: turn.now,
@@ -180,8 +198,20 @@ function duplicate(send: FifoSend, row: number, matchedBy: 'id' | 'body', turn: 
     ageMs: turn.now - original.acceptedAt,
     expiresAt: original.acceptedAt + queue.settings.windowMs,
     original,
-    differed: queue.window.difference(row, send.digests),
+    differed,
   });
+  const unseen = (['attributes', 'group'] as const).filter((name) => differed[name]);
+  if (source === 'content' && unseen.length > 0) {
+    turn.events.push({
+      type: 'collision',
+      at: turn.now,
+      queue: queue.name,
+      deduplicationId,
+      groupId,
+      originalMessageId: original.messageId,
+      differed: unseen,
+    });
+  }
   const { messageId, sequence } = original;
   return sendResult(content, { messageId, sequence, isDuplicate: true });
 }

@@ -1,0 +1,37 @@
+/**
+ * The consumer's process: each scene takes effect once, a line in a file. The inbox remembers its key for a week, so what
+ * comes again after the queue has forgotten it is recognised. With `--die` the process ends itself by SIGKILL when an
+ * effect is done and marked, and its message is not deleted yet.
+ */
+
+import { appendFileSync } from 'node:fs';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { consume, idempotent, openFileInbox, type SqsMessage } from '@oncemq/toolkit';
+import type { Scene } from './landsat.producer.ts';
+
+const [folder = '', queueUrl = '', effects = '', isDoomed] = process.argv.slice(2);
+const effectOfDeath = 300;
+let count = 0;
+
+const client = new SQSClient();
+const inbox = await openFileInbox(folder);
+const refresh = idempotent<Scene, undefined>(async ({ dedupe_key }) => {
+  appendFileSync(effects, `${dedupe_key}\n`);
+  count += 1;
+}, inbox);
+
+const ending = new AbortController();
+process.once('message', () => ending.abort());
+await consume({
+  client,
+  queueUrl,
+  signal: ending.signal,
+  waitSeconds: 1,
+  handler: async (message: SqsMessage) => {
+    await refresh(message);
+    if (isDoomed === '--die' && count === effectOfDeath) process.kill(process.pid, 'SIGKILL');
+  },
+});
+await inbox.close();
+client.destroy();
+process.disconnect();

@@ -1,0 +1,49 @@
+/**
+ * The producer's process: keeps a thousand scenes in an outbox, then sends what the outbox holds. Started again after it
+ * died, it finds the outbox and goes on. With `--die` it ends itself by SIGKILL in the worst moment: messages are sent,
+ * and nobody has noted it yet.
+ */
+
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { createRelay, type Outbox, openFileOutbox } from '@oncemq/toolkit';
+import { landsatRefresh, type Scene } from './landsat.producer.ts';
+
+const [folder = '', queueUrl = '', isDoomed] = process.argv.slice(2);
+const paths = 37;
+const roundOfDeath = 14;
+
+const scenes: Scene[] = Array.from({ length: 1_000 }, (_, index) => ({
+  path: index % paths,
+  row: Math.floor(index / paths),
+  day: '2025-12-04',
+}));
+
+const client = new SQSClient();
+const outbox = await openFileOutbox(folder);
+if (outbox.unsent === 0) {
+  await Promise.all(scenes.map((scene) => outbox.append(landsatRefresh.message(scene))));
+}
+const { sent } = await createRelay({
+  outbox: isDoomed === '--die' ? doomed(outbox) : outbox,
+  client,
+  queueUrl,
+}).flush();
+console.log(`producer: ${sent} sent`);
+await outbox.close();
+client.destroy();
+
+/** In each round the relay takes the oldest scene of each path, sends them, and marks them. */
+function doomed(real: Outbox): Outbox {
+  let round = 0;
+  return {
+    between: (range) => real.between(range),
+    prune: (before) => real.prune(before),
+    take: (limit, leaveOut, work) =>
+      real.take(limit, leaveOut, async (kept) => {
+        const done = await work(kept);
+        round += 1;
+        if (round === roundOfDeath) process.kill(process.pid, 'SIGKILL');
+        return done;
+      }),
+  };
+}

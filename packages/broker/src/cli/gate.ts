@@ -1,0 +1,69 @@
+/**
+ * `oncemq gate --base REV`: the condition for a merge. Every producer that the range adds or changes must pass `verify`,
+ * and nothing that the range adds or changes may send to a FIFO queue past a producer. The rules are the toolkit's.
+ *
+ * Exit code 0: the gate is open. 1: there are findings. 2: a wrong use, or a repository that git cannot read.
+ */
+
+import { lstatSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findBypasses, sourceForm } from '@oncemq/toolkit';
+import { affectedProducers } from './gate/affected-producers.ts';
+import { type AllowList, allowFileDefault, readAllowList } from './gate/allow-list.ts';
+import { allFiles, changedFiles, repositoryRoot } from './gate/git.ts';
+import { checkFlags, readArguments, UsageError } from './usage.ts';
+import { loadProducerModules } from './verify/producer-modules.ts';
+import { report, reportForms, type Verified } from './verify/report.ts';
+import { verifyModules } from './verify.ts';
+
+export const gateUsage: string = `Usage: oncemq gate --base REV [--allow FILE] [--format FORM] [--output FILE]
+
+In a git repository: what differs from where this branch left REV.
+
+  --base REV      the branch that is merged into, origin/main say
+  --allow FILE    exceptions, each with a reason [${allowFileDefault}, if it is there]
+  --format FORM   ${Object.keys(reportForms).join(', ')} [table]
+  --output FILE   writes the report there, and a table here
+
+Exit code 0: nothing is in the way. 1: there are findings. 2: a wrong use.
+`;
+
+const known = ['base', 'allow', 'format', 'output'];
+
+export async function gate(args: readonly string[]): Promise<void> {
+  const { words, flags } = readArguments(args, []);
+  checkFlags(flags, known, gateUsage);
+  if (words.length > 0) throw new UsageError(`What is ${words[0]}?\n\n${gateUsage}`);
+  const { base, allow, format = 'table', output } = flags;
+  if (base === undefined) throw new UsageError(`Which --base?\n\n${gateUsage}`);
+  if (!Object.hasOwn(reportForms, format)) {
+    throw new UsageError(`format: ${format} is none of ${Object.keys(reportForms).join(', ')}.`);
+  }
+  const root = repositoryRoot();
+  const exceptions = readAllowList(root, allow);
+  const changed = changedFiles(root, base);
+  // Modules are named, loaded and reported by paths from the root.
+  process.chdir(root);
+  const producers = affectedProducers(root, allFiles(root), changed);
+  const all = [
+    ...(await verifyModules(await loadProducerModules(producers))),
+    ...changed
+      .filter((file) => sourceForm.test(file) && isPlainFile(join(root, file)))
+      .map((file) => scanned(root, file, exceptions)),
+  ];
+  await report(all, format, output);
+}
+
+/** Not a link, which may lead to nothing, nor a repository within. */
+function isPlainFile(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+function scanned(root: string, file: string, exceptions: AllowList): Verified {
+  const text = readFileSync(join(root, file), 'utf8');
+  const findings = findBypasses({ path: file, text }).filter(
+    ({ code }) => exceptions.reasonFor(file, code) === undefined,
+  );
+  const title = 'nothing is sent to a FIFO target past a producer';
+  return { subject: file, file, checks: [{ check: 'bypass', title, findings }] };
+}

@@ -1,0 +1,48 @@
+/**
+ * The producer modules that a change touches: those that changed themselves, and those that import, over any number of
+ * steps within the repository, something that did. A helper that makes keys is a part of every producer that uses it.
+ */
+
+import { existsSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { producerForm } from '../verify/producer-modules.ts';
+
+export function affectedProducers(
+  root: string,
+  all: readonly string[],
+  changed: readonly string[],
+): string[] {
+  const known = new Set(all);
+  const imports = new Map<string, string[]>();
+  const importsOf = (file: string): string[] => {
+    const found = imports.get(file) ?? localImports(root, file, known);
+    imports.set(file, found);
+    return found;
+  };
+  const reaches = (file: string): boolean => {
+    const seen = new Set<string>();
+    const open = [file];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (changed.includes(next)) return true;
+      if (seen.has(next)) continue;
+      seen.add(next);
+      open.push(...importsOf(next));
+    }
+    return false;
+  };
+  const isThere = (file: string): boolean => existsSync(join(root, file));
+  return all.filter((file) => producerForm.test(file) && isThere(file) && reaches(file));
+}
+
+function localImports(root: string, file: string, known: ReadonlySet<string>): string[] {
+  if (!existsSync(join(root, file))) return [];
+  const text = readFileSync(join(root, file), 'utf8');
+  const forms = /(?:\bfrom|\bimport|\brequire\s*\(|\bimport\s*\()\s*['"](\.{1,2}\/[^'"]+)['"]/g;
+  return [...text.matchAll(forms)].flatMap(([, specifier = '']) => {
+    const path = posix.join(posix.dirname(file), specifier);
+    const bare = path.replace(/\.[mc]?js$/, '');
+    const endings = ['', '.ts', '.mts', '.cts', '.js', '.mjs', '.cjs', '/index.ts', '/index.js'];
+    const candidates = [path, ...endings.map((ending) => `${bare}${ending}`)];
+    return candidates.filter((candidate) => known.has(candidate)).slice(0, 1);
+  });
+}

@@ -1,0 +1,69 @@
+/**
+ * `oncemq replay`: sends again what an outbox in a folder holds of a time, as it was kept, to OnceMQ or to Amazon. For
+ * backfills and for queues that were lost: keys are those of the first time, so consumers with an inbox take only what
+ * they have not had.
+ */
+
+import { existsSync } from 'node:fs';
+import { createRelay, openFileOutbox } from '@oncemq/toolkit';
+import { checkFlags, readArguments, UsageError } from './usage.ts';
+
+export const replayUsage: string = `Usage: oncemq replay --outbox FOLDER --queue URL [--from TIME] [--to TIME]
+
+  --outbox FOLDER  where the producer keeps its messages; the producer must not be running
+  --queue URL      the queue to send to; its host is the endpoint, unless it is Amazon's
+  --from TIME      the first event_time to send, RFC 3339 [the beginning]
+  --to TIME        the first event_time not to send any more [the end]
+
+Credentials and region are those of the AWS environment variables and files.
+`;
+
+const known = ['outbox', 'queue', 'from', 'to'];
+
+export async function replay(args: readonly string[]): Promise<void> {
+  const { words, flags } = readArguments(args, []);
+  checkFlags(flags, known, replayUsage);
+  const { outbox: folder, queue: queueUrl } = flags;
+  if (words.length > 0 || folder === undefined || queueUrl === undefined)
+    throw new UsageError(replayUsage);
+  // Opening would make it.
+  if (!existsSync(folder)) throw new UsageError(`There is no outbox ${folder}.`);
+  if (!URL.canParse(queueUrl))
+    throw new UsageError(`--queue takes the URL of a queue, not ${queueUrl}.`);
+  const range = {
+    from: timeOf(flags['from'], Number.NEGATIVE_INFINITY),
+    to: timeOf(flags['to'], Number.POSITIVE_INFINITY),
+  };
+  const client = await clientFor(new URL(queueUrl));
+  const outbox = await openFileOutbox(folder);
+  try {
+    const { sent, pastWindow, failures } = await createRelay({
+      outbox,
+      client,
+      queueUrl,
+      // The sum below says it.
+      onPastWindow: () => {},
+    }).replay(range);
+    process.stdout.write(
+      `${sent} messages sent, ${pastWindow} of them kept longer ago than a window.\n`,
+    );
+    if (failures.length > 0) throw new Error(`The next one was not taken: ${failures.join('; ')}`);
+  } finally {
+    await outbox.close();
+    client.destroy();
+  }
+}
+
+async function clientFor({ hostname, origin }: URL) {
+  const { SQSClient } = await import('@aws-sdk/client-sqs').catch((cause: unknown) => {
+    throw new Error('replay sends with the AWS SDK: npm install @aws-sdk/client-sqs.', { cause });
+  });
+  return new SQSClient(hostname.endsWith('.amazonaws.com') ? {} : { endpoint: origin });
+}
+
+function timeOf(text: string | undefined, fallback: number): number {
+  if (text === undefined) return fallback;
+  const time = Date.parse(text);
+  if (Number.isNaN(time)) throw new UsageError(`${text} is no time: write 2025-12-04T00:00:00Z.`);
+  return time;
+}

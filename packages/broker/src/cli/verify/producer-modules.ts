@@ -1,0 +1,115 @@
+/**
+ * Producer modules: finding them by name (`*.producer.ts`, `.js`, …) and loading them. What a module exports that is a
+ * producer is one; a module that cannot be loaded, or has none, is a finding and no reason to stop.
+ */
+
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { register } from 'node:module';
+import { join, resolve, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type AnyProducer, type Finding, finding, isProducer } from '@oncemq/toolkit';
+import { UsageError } from '../usage.ts';
+import { hooksUrl } from './typescript-hooks.ts';
+
+export interface LoadedModule {
+  readonly file: string;
+  readonly producers: readonly { readonly name: string; readonly producer: AnyProducer }[];
+  readonly findings: readonly Finding[];
+}
+
+export const producerForm: RegExp = /\.producer\.[mc]?[jt]s$/;
+
+/** Not looked into: what is built or fetched is not what somebody writes. */
+const skippedFolders = /^(node_modules|dist|build|coverage|\..*)$/;
+const loadMsMax = 30_000;
+const filesMax = 10_000;
+
+/** The producer modules that the words name: files, folders, or patterns with `*` and `**`; without words, all below. */
+export function findProducerModules(words: readonly string[]): string[] {
+  const found = words.length === 0 ? modulesBelow('.') : words.flatMap(modulesNamed);
+  return [...new Set(found)].sort();
+}
+
+function modulesNamed(word: string): string[] {
+  if (existsSync(word)) return statSync(word).isDirectory() ? modulesBelow(word) : [word];
+  if (!/[*?{]/.test(word)) throw new UsageError(`There is no file or folder ${word}.`);
+  const form = patternForm(word.replace(/^\.\//, ''));
+  return modulesBelow('.').filter((file) => form.test(file.split(sep).join('/')));
+}
+
+function modulesBelow(folder: string): string[] {
+  const files = filesBelow(folder).filter(
+    (file) => producerForm.test(file) && !file.endsWith('.d.ts'),
+  );
+  if (files.length > filesMax)
+    throw new UsageError(`${folder} has more than ${filesMax} producers.`);
+  return files;
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (!entry.isDirectory()) return entry.isFile() ? [path] : [];
+    return skippedFolders.test(entry.name) ? [] : filesBelow(path);
+  });
+}
+
+/** `**` any folders, `*` and `?` within a name, `{a,b}` either. */
+function patternForm(pattern: string): RegExp {
+  const parts = /\*\*\/|\*\*|\*|\?|\{[^}]*\}|[\s\S]/g;
+  const text = (pattern.match(parts) ?? []).map((part) => {
+    if (part === '**/') return '(?:.*/)?';
+    if (part === '**') return '.*';
+    if (part === '*') return '[^/]*';
+    if (part === '?') return '[^/]';
+    if (part.length > 1) return `(?:${part.slice(1, -1).split(',').map(escaped).join('|')})`;
+    return escaped(part);
+  });
+  return new RegExp(`^${text.join('')}$`);
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+}
+
+export async function loadProducerModules(files: readonly string[]): Promise<LoadedModule[]> {
+  if (files.some((file) => /ts$/.test(file))) register(hooksUrl);
+  const modules: LoadedModule[] = [];
+  for (const file of files) modules.push(await loadModule(file));
+  return modules;
+}
+
+async function loadModule(file: string): Promise<LoadedModule> {
+  try {
+    const exported = await inTime(import(pathToFileURL(resolve(file)).href));
+    const producers = producersIn(exported as Record<string, unknown>);
+    return {
+      file,
+      producers,
+      findings: producers.length === 0 ? [finding('producer-missing')] : [],
+    };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { file, producers: [], findings: [finding('module-broken', { reason })] };
+  }
+}
+
+/** A CommonJS module has all it exports in its default, and perhaps by name, too: that is one producer, not two. */
+function producersIn(exported: Readonly<Record<string, unknown>>): LoadedModule['producers'] {
+  const inDefault = isProducer(exported['default']) ? {} : Object(exported['default']);
+  const all = Object.entries({ ...(inDefault as object), ...exported });
+  return all.flatMap(([name, value]) => (isProducer(value) ? [{ name, producer: value }] : []));
+}
+
+async function inTime<T>(loading: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const text = `it was not loaded after ${loadMsMax / 1000} s`;
+    timer = setTimeout(() => reject(new Error(text)), loadMsMax);
+  });
+  try {
+    return await Promise.race([loading, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

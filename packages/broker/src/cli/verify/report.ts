@@ -1,0 +1,178 @@
+/**
+ * What was verified, in six forms: a table for people, TAP, JUnit XML and JSON for programs, GitHub's annotations and
+ * GitLab's code quality report.
+ * All say the same: each check of each subject, passed or with its findings.
+ */
+
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import type { CheckResult, Finding } from '@oncemq/toolkit';
+import { table } from '../table.ts';
+
+export interface Verified {
+  /** The producer's name, or the command. */
+  readonly subject: string;
+  readonly file?: string;
+  readonly checks: readonly CheckResult[];
+}
+
+export const reportForms: Readonly<Record<string, (all: readonly Verified[]) => string>> = {
+  table: tableReport,
+  tap: tapReport,
+  junit: junitReport,
+  json: jsonReport,
+  github: githubReport,
+  gitlab: gitlabReport,
+};
+
+/** Writes the report where it belongs and ends the process with its exit code. */
+export async function report(
+  all: readonly Verified[],
+  format: string,
+  output: string | undefined,
+): Promise<void> {
+  const text = (form: string): string => `${reportForms[form]?.(all)}\n`;
+  if (output !== undefined) writeFileSync(output, text(format));
+  await new Promise<void>((resolve) => {
+    process.stdout.write(text(output === undefined ? format : 'table'), () => resolve());
+  });
+  // Not by waiting for the end: a module that was loaded may hold a connection or a timer of its own.
+  process.exit(hasFindings(all) ? 1 : 0);
+}
+
+function hasFindings(all: readonly Verified[]): boolean {
+  return all.some(({ checks }) => checks.some(({ findings }) => findings.length > 0));
+}
+
+function tableReport(all: readonly Verified[]): string {
+  if (all.length === 0) return 'There is nothing to check.';
+  const rows = all.flatMap(({ subject, checks }) =>
+    checks.map(({ check, title, findings }) => [
+      subject,
+      check,
+      findings.length === 0 ? 'passed' : 'FAILED',
+      title,
+    ]),
+  );
+  const told = all.flatMap(({ subject, checks }) =>
+    checks.flatMap(({ check, findings }) =>
+      findings.map((each) => {
+        const where = each.line === undefined ? subject : `${subject}:${each.line}`;
+        return `${where}, ${check}: ${each.code}\n${indented(story(each), '  ')}`;
+      }),
+    ),
+  );
+  return [table(['subject', 'check', 'result', 'what holds'], rows), ...told].join('\n\n');
+}
+
+function tapReport(all: readonly Verified[]): string {
+  const lines = all.flatMap(({ subject, checks }) =>
+    checks.map(({ check, findings }) => ({ name: `${subject}: ${check}`, findings })),
+  );
+  const tests = lines.flatMap(({ name, findings }, index) => {
+    // In a description # begins a directive and \ escapes it.
+    const title = `${index + 1} - ${name.replace(/[\\#]/g, '\\$&').replaceAll('\n', ' ')}`;
+    if (findings.length === 0) return [`ok ${title}`];
+    const notes = findings.map((each) => `    - ${JSON.stringify(each)}`);
+    return [`not ok ${title}`, '  ---', '  findings:', ...notes, '  ...'];
+  });
+  return ['TAP version 14', `1..${lines.length}`, ...tests].join('\n');
+}
+
+function junitReport(all: readonly Verified[]): string {
+  const suites = all.map(({ subject, file, checks }) => {
+    const failures = checks.filter(({ findings }) => findings.length > 0).length;
+    const place = file === undefined ? '' : ` file="${xml(file)}"`;
+    const cases = checks.map(({ check, title, findings }) => {
+      const open = `    <testcase classname="${xml(subject)}" name="${xml(`${check}: ${title}`)}"${place}`;
+      if (findings.length === 0) return `${open}/>`;
+      const told = findings.map((each) => {
+        const message = xml(each.text);
+        return `      <failure type="${xml(each.code)}" message="${message}">${xml(story(each))}</failure>`;
+      });
+      return [`${open}>`, ...told, '    </testcase>'].join('\n');
+    });
+    const counts = `tests="${checks.length}" failures="${failures}" errors="0" skipped="0"`;
+    return [`  <testsuite name="${xml(subject)}" ${counts}>`, ...cases, '  </testsuite>'].join(
+      '\n',
+    );
+  });
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<testsuites>',
+    ...suites,
+    '</testsuites>',
+  ].join('\n');
+}
+
+function jsonReport(all: readonly Verified[]): string {
+  return JSON.stringify({ ok: !hasFindings(all), subjects: all }, undefined, 2);
+}
+
+function githubReport(all: readonly Verified[]): string {
+  const lines = all.flatMap(({ subject, file, checks }) =>
+    checks.flatMap(({ check, findings }) =>
+      findings.map((each) => annotation(file, `${subject}: ${check}`, each)),
+    ),
+  );
+  const count = all.reduce((sum, { checks }) => sum + checks.length, 0);
+  return [...lines, `${count} checks of ${all.length} subjects, ${lines.length} findings`].join(
+    '\n',
+  );
+}
+
+function annotation(file: string | undefined, title: string, finding: Finding): string {
+  const { line } = finding;
+  const place = { file, line, title };
+  const written = Object.entries(place).flatMap(([name, value]) =>
+    value === undefined
+      ? []
+      : [`${name}=${data(String(value)).replaceAll(':', '%3A').replaceAll(',', '%2C')}`],
+  );
+  return `::error ${written.join(',')}::${data(story(finding))}`;
+}
+
+/** As GitHub's workflow commands escape what they carry. */
+function data(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+/** As GitLab's code quality reports are; what belongs to no file is left to the exit code. */
+function gitlabReport(all: readonly Verified[]): string {
+  const issues = all.flatMap(({ subject, file, checks }) =>
+    checks.flatMap(({ check, findings }) =>
+      findings.map((each, index) => ({
+        description: `${subject}: ${each.text}`,
+        check_name: each.code,
+        fingerprint: createHash('sha256')
+          .update(JSON.stringify([subject, file, check, each.code, index]))
+          .digest('hex'),
+        severity: 'major',
+        location: { path: file ?? subject, lines: { begin: each.line ?? 1 } },
+      })),
+    ),
+  );
+  return JSON.stringify(issues, undefined, 2);
+}
+
+function story({ text, docs, message }: Finding): string {
+  const about = message === undefined ? '' : `\nmessage: ${message}`;
+  return `${text}${about}\nsee ${docs}`;
+}
+
+function indented(text: string, by: string): string {
+  return text.replace(/^/gm, by);
+}
+
+function xml(text: string): string {
+  return (
+    text
+      // What XML 1.0 cannot carry in any form.
+      .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      .replaceAll('"', '&quot;')
+      .replaceAll('\n', '&#10;')
+  );
+}

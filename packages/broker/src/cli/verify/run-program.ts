@@ -1,0 +1,65 @@
+/**
+ * Runs a producer in any language: a command of the shell, with the AWS variables that lead its client to our server, a
+ * bounded time, and its input from a file. Its output is kept, bounded, for when it fails.
+ */
+
+import { spawn } from 'node:child_process';
+import { openSync } from 'node:fs';
+
+export interface Program {
+  readonly command: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** What it reads from standard input; nothing if absent. */
+  readonly inputFile: string | undefined;
+  readonly msMax: number;
+}
+
+const outputCharsMax = 4_000;
+
+/** Why the program failed, with the end of what it said; undefined if it did not. */
+export function runProgram({
+  command,
+  env,
+  inputFile,
+  msMax,
+}: Program): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    let said = '';
+    // No AWS setting of the caller's own: nothing of this may reach Amazon.
+    const own = Object.entries(process.env).filter(([name]) => !name.startsWith('AWS_'));
+    const child = spawn(command, {
+      shell: true,
+      env: { ...Object.fromEntries(own), ...env },
+      stdio: [inputFile === undefined ? 'ignore' : openSync(inputFile, 'r'), 'pipe', 'pipe'],
+      // A group of its own, so that what the shell has started ends with it.
+      detached: process.platform !== 'win32',
+    });
+    const timer = setTimeout(() => {
+      said += `\nIt was ended after ${msMax / 1000} s.`;
+      end(child.pid);
+    }, msMax);
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk) => {
+        said = (said + String(chunk)).slice(-outputCharsMax);
+      });
+    }
+    child.on('error', ({ message }) => {
+      clearTimeout(timer);
+      resolve(message);
+    });
+    child.on('close', (code, signal) => {
+      clearTimeout(timer);
+      const ended = signal === null ? `ended with ${code}` : `was ended by ${signal}`;
+      resolve(code === 0 ? undefined : `${command} ${ended}.\n${said.trim()}`);
+    });
+  });
+}
+
+function end(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
+  } catch {
+    // It has just ended by itself.
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * A backend whose queues are held to contracts: the messages of a send get, before the engine sees them, what is wrong
+ * with them by the contract of their queue. What follows from it (refuse, or tell) is the engine's, in its own order of
+ * checks, so that a missing queue or a batch too long is told first.
+ */
+
+import type { CommandOf, SendEntry } from '../../core/commands.ts';
+import type { Backend, PlainCommand } from '../../storage/backend.ts';
+import type { Contract } from './contract-file.ts';
+
+export function contractedBackend(backend: Backend, contract: Contract): Backend {
+  const run = (command: PlainCommand): Promise<unknown> =>
+    backend.run(command.type === 'send' ? judged(command, contract) : command);
+  return new Proxy(backend, {
+    get: (target, name) => {
+      if (name === 'run') return run;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+function judged(command: CommandOf<'send'>, contract: Contract): CommandOf<'send'> {
+  const { queue } = command;
+  return {
+    ...command,
+    entries: command.entries.map((entry) => judgedEntry(queue, entry, contract)),
+  };
+}
+
+function judgedEntry(queue: string, entry: SendEntry, contract: Contract): SendEntry {
+  const { body, attributes = [], deduplicationId } = entry;
+  // What has no body is refused for that.
+  if (body === undefined || body === '') return entry;
+  const texts = attributes.map(({ name, stringValue, binaryValue }) => [
+    name,
+    stringValue ?? Buffer.from(binaryValue ?? '').toString('base64'),
+  ]);
+  const message = { body, deduplicationId, attributes: Object.fromEntries(texts) };
+  const violation = contract.judge(queue, message);
+  return violation === undefined ? entry : { ...entry, violation };
+}

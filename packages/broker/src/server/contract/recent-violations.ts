@@ -1,0 +1,27 @@
+/**
+ * The latest violations and collisions of each queue, for people who look: a reader of the event stream. Bounded, in
+ * memory, and gone with the process. It reads only where a contract is set: without a reader events cost nothing.
+ */
+
+import type { CollisionEvent, ContractViolationEvent } from '../../core/events.ts';
+import type { Backend } from '../../storage/backend.ts';
+
+const perQueueMax = 1_000;
+
+type Told = CollisionEvent | ContractViolationEvent;
+
+export function recentViolations(backend: Backend): (queue: string) => readonly Told[] {
+  const byQueue = new Map<string, Told[]>();
+  backend.listen((event) => {
+    if (event.type === 'contract-violation' || event.type === 'collision') {
+      const told = byQueue.get(event.queue) ?? [];
+      byQueue.set(event.queue, told);
+      told.push(event);
+      // Forgotten by halves, so that a full list costs nothing more for each send.
+      if (told.length > perQueueMax * 2) told.splice(0, perQueueMax);
+    } else if (event.type === 'queue-deleted') {
+      byQueue.delete(event.queue);
+    }
+  });
+  return (queue) => byQueue.get(queue) ?? [];
+}

@@ -1,0 +1,171 @@
+/**
+ * `oncemq gate` in repositories that each test makes: a base, a branch, and what the branch adds or changes.
+ */
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+const modules = fileURLToPath(new URL('../../../../../node_modules', import.meta.url));
+
+class Repository {
+  readonly folder: string = mkdtempSync(join(tmpdir(), 'oncemq-gate-'));
+
+  constructor(t: TestContext, files: Readonly<Record<string, string>>) {
+    t.after(() => rmSync(this.folder, { recursive: true }));
+    symlinkSync(modules, join(this.folder, 'node_modules'), 'junction');
+    this.git('init', '-q', '-b', 'main');
+    this.commit({ '.gitignore': 'node_modules\n', ...files });
+    this.git('checkout', '-q', '-b', 'work');
+  }
+
+  commit(files: Readonly<Record<string, string>>): void {
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(this.folder, name)), { recursive: true });
+      writeFileSync(join(this.folder, name), text);
+    }
+    this.git('add', '--all');
+    this.git(
+      '-c',
+      'user.name=test',
+      '-c',
+      'user.email=test@example.org',
+      'commit',
+      '-q',
+      '-m',
+      'x',
+    );
+  }
+
+  git(...args: string[]): void {
+    const { status, stderr } = spawnSync('git', args, { cwd: this.folder, encoding: 'utf8' });
+    assert.equal(status, 0, stderr);
+  }
+
+  gate(...args: string[]): { code: number | null; out: string; error: string } {
+    const words = [main, 'gate', ...args];
+    const { status, stdout, stderr } = spawnSync(process.execPath, words, {
+      cwd: this.folder,
+      encoding: 'utf8',
+    });
+    return { code: status, out: stdout, error: stderr };
+  }
+}
+
+const keys = "export const orderKey = (id: string): string => 'order-' + id;\n";
+
+function producer(samples = "[{ id: '1' }, { id: '2' }]"): string {
+  return `import { defineProducer } from '@oncemq/toolkit';
+import { orderKey } from './keys.js';
+interface Order { id: string }
+export const orders = defineProducer<Order>({
+  source: 'kfm.parts.orders',
+  dedupeKey: ({ id }: Order) => orderKey(id),
+  eventTime: () => 0,
+  samples: ${samples},
+});
+`;
+}
+
+const mailer = `import { SendMessageCommand } from '@aws-sdk/client-sqs';
+
+export const mail = (sqs, QueueUrl) =>
+  sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'x', MessageGroupId: 'g' }));
+`;
+
+const base = { 'src/keys.ts': keys, 'src/orders.producer.ts': producer(), 'src/old.js': mailer };
+
+test('a branch that changes nothing of concern passes, whatever was there before', (t) => {
+  const repository = new Repository(t, base);
+  repository.commit({ 'README.md': 'new' });
+  const { code, out, error } = repository.gate('--base', 'main');
+  assert.equal(code, 0, error);
+  assert.match(out, /nothing to check/);
+});
+
+test('a producer that is added or changed must pass verify', (t) => {
+  const repository = new Repository(t, base);
+  repository.commit({ 'src/more.producer.ts': producer() });
+  const { code, out, error } = repository.gate('--base', 'main');
+  assert.equal(code, 0, out + error);
+  assert.equal(out.match(/ passed /g)?.length, 8);
+});
+
+test('a producer whose tests are missing or fail is in the way', (t) => {
+  const repository = new Repository(t, base);
+  repository.commit({
+    'src/untested.producer.ts': producer('[]'),
+    'src/orders.producer.ts': producer().replace(
+      'eventTime: () => 0',
+      'eventTime: () => Date.now()',
+    ),
+  });
+  const { code, out } = repository.gate('--base', 'main');
+  assert.equal(code, 1);
+  assert.match(out, /envelope: samples-missing/);
+  assert.match(out, /determinism: not-deterministic/);
+});
+
+test('a producer is changed by what it imports, too', (t) => {
+  const repository = new Repository(t, base);
+  repository.commit({ 'src/keys.ts': keys.replace("'order-' + id", "'order'") });
+  const { code, out } = repository.gate('--base', 'main');
+  assert.equal(code, 1);
+  assert.match(out, /hash-behaviour: key-shared/);
+});
+
+test('a send past every producer is in the way, by file and line, unless it is listed with a reason', (t) => {
+  const repository = new Repository(t, base);
+  repository.commit({ 'src/mailer.js': mailer });
+  const { code, out } = repository.gate('--base', 'main');
+  assert.equal(code, 1);
+  assert.match(out, /src\/mailer\.js:4, bypass: send-bypasses-producer/);
+  const github = repository.gate('--base', 'main', '--format', 'github').out;
+  assert.match(
+    github,
+    /^::error file=src\/mailer\.js,line=4,title=src\/mailer\.js%3A bypass::A message/,
+  );
+  const gitlab = JSON.parse(repository.gate('--base', 'main', '--format', 'gitlab').out);
+  assert.deepEqual(gitlab[0].location, { path: 'src/mailer.js', lines: { begin: 4 } });
+
+  repository.commit({ 'oncemq-gate.json': '{"allow":[{"file":"src/mailer.js"}]}' });
+  assert.equal(repository.gate('--base', 'main').code, 2);
+  const allow = [{ file: 'src/mailer.js', reason: 'goes away with 4.0' }];
+  repository.commit({ 'oncemq-gate.json': JSON.stringify({ allow }) });
+  assert.equal(repository.gate('--base', 'main').code, 0);
+});
+
+test('what is not committed yet counts, and what is deleted does not', (t) => {
+  const repository = new Repository(t, base);
+  rmSync(join(repository.folder, 'src/orders.producer.ts'));
+  writeFileSync(join(repository.folder, 'src/old.js'), `${mailer}\n`);
+  symlinkSync('nowhere.js', join(repository.folder, 'src/link.js'));
+  repository.git('add', 'src/link.js');
+  const { code, out } = repository.gate('--base', 'main');
+  assert.equal(code, 1);
+  assert.match(out, /src\/old\.js:4/);
+  assert.doesNotMatch(out, /orders\.producer/);
+});
+
+test('a wrong use ends with 2 and says how it is meant', (t) => {
+  const repository = new Repository(t, base);
+  const wrong: readonly (readonly [string[], RegExp])[] = [
+    [[], /Which --base\?/],
+    [['--base', 'nowhere'], /git merge-base failed: .*shallow clone/s],
+    [['--base=--all'], /takes a revision/],
+    [['--base', 'main', '--format', 'xml'], /none of table/],
+    [['--base', 'main', '--allow', 'none.json'], /allow-list none\.json cannot be read/],
+    [['--base', 'main', 'word'], /What is word/],
+    [['--bas', 'main'], /no flag --bas/],
+  ];
+  for (const [args, text] of wrong) {
+    const { code, error } = repository.gate(...args);
+    assert.equal(code, 2, args.join(' '));
+    assert.match(error, text);
+  }
+});

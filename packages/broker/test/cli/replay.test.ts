@@ -1,0 +1,98 @@
+/**
+ * `oncemq replay` as a process: what a producer's outbox kept of a time arrives again, byte for byte.
+ */
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { SQS } from '@aws-sdk/client-sqs';
+import { createRelay, defineProducer, openFileOutbox } from '@oncemq/toolkit';
+import { startTestServer } from '../../src/testing.ts';
+
+const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+
+async function replay(...args: string[]): Promise<{ code: number; said: string }> {
+  const env = {
+    ...process.env,
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_REGION: 'us-east-1',
+    AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
+  };
+  const child = spawn(process.execPath, [main, 'replay', ...args], { env });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      said += String(chunk);
+    });
+  }
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, said };
+}
+
+test('what happened in a time is sent again after the window, as it was kept', async (t) => {
+  const server = await startTestServer({ clock: 'manual' });
+  const client = new SQS(server.clientConfig);
+  const outboxFolder = mkdtempSync(join(tmpdir(), 'oncemq-replay-'));
+  t.after(async () => {
+    client.destroy();
+    await server.close();
+    rmSync(outboxFolder, { recursive: true });
+  });
+  const { QueueUrl: queueUrl = '' } = await client.createQueue({
+    QueueName: 'days.fifo',
+    Attributes: { FifoQueue: 'true', ContentBasedDeduplication: 'true' },
+  });
+  const producer = defineProducer<{ day: string }>({
+    source: 'kfm.calendar.days',
+    dedupeKey: ({ day }) => day,
+    eventTime: ({ day }) => `${day}T12:00:00Z`,
+    eventId: 'random',
+  });
+  const days = ['2025-12-01', '2025-12-02', '2025-12-03'].map((day) => producer.message({ day }));
+  const outbox = await openFileOutbox(outboxFolder);
+  for (const message of days) await outbox.append(message);
+  await createRelay({ outbox, client, queueUrl }).flush();
+  await outbox.close();
+  await client.purgeQueue({ QueueUrl: queueUrl });
+
+  const flags = ['--outbox', outboxFolder, '--queue', queueUrl];
+  const { code, said } = await replay(
+    ...flags,
+    '--from',
+    '2025-12-02T00:00:00Z',
+    '--to',
+    '2025-12-03',
+  );
+  assert.equal(code, 0, said);
+  assert.match(said, /^1 messages sent, 0 of them/m);
+  const { Messages = [] } = await client.receiveMessage({
+    QueueUrl: queueUrl,
+    MaxNumberOfMessages: 10,
+  });
+  assert.deepEqual(
+    Messages.map(({ Body }) => Body),
+    [days[1]?.body],
+  );
+
+  const gone = await replay(...flags.slice(0, 3), queueUrl.replace('days', 'none'));
+  assert.equal(gone.code, 1);
+  assert.match(gone.said, /was not taken: The specified queue does not exist/);
+});
+
+test('a wrong use ends with 2', async () => {
+  for (const args of [
+    [],
+    ['--outbox', 'nowhere', '--queue', 'http://127.0.0.1/q'],
+    ['--outbox', '.', '--queue', 'jobs'],
+    ['--outbox', '.', '--queue', 'http://127.0.0.1/q', '--from', 'yesterday'],
+    ['--outbx', '.'],
+  ]) {
+    assert.equal((await replay(...args)).code, 2, args.join(' '));
+  }
+});

@@ -1,0 +1,13 @@
+/**
+ * What the producer modules of these tests import, so that a module that is loaded as TypeScript has another one behind
+ * it that must be loaded the same way.
+ */
+
+export interface Scene {
+  readonly tile: string;
+  readonly day: string;
+}
+
+export function sceneTime({ day }: Scene): string {
+  return `${day}T00:00:00Z`;
+}

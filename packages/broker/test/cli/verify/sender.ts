@@ -1,0 +1,74 @@
+/**
+ * A program that sends, for the tests of `oncemq verify --exec`, with nothing but fetch: it could be in any language. Its
+ * word says in which way it does so; each way but the first breaks the contract, or the program.
+ */
+
+import { createHash } from 'node:crypto';
+
+type Message = Record<string, unknown>;
+
+function envelope(key: string, eventId: string, payload: object = { key }): string {
+  return JSON.stringify({
+    event_id: eventId,
+    event_source: 'kfm.parts.orders',
+    event_time: '2025-12-04T00:00:00Z',
+    dedupe_key: key,
+    payload,
+  });
+}
+
+function idOf(text: string): string {
+  const hex = createHash('md5').update(text).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`;
+}
+
+const stable = (key: string): Message => ({ MessageBody: envelope(key, idOf(key)) });
+const attribute = (value: string): Message => ({
+  MessageAttributes: { shop: { DataType: 'String', StringValue: value } },
+});
+
+const ways: Readonly<Record<string, () => Message[]>> = {
+  well: () => [stable('a'), stable('b')],
+  'with-new-ids': () => [{ MessageBody: envelope('a', idOf(String(Math.random()))) }],
+  'with-bare-bodies': () => [{ MessageBody: '{"order":1}' }],
+  'with-one-key': () => [
+    { MessageBody: envelope('a', idOf('a'), { order: 1 }) },
+    { MessageBody: envelope('a', idOf('b'), { order: 2 }) },
+  ],
+  'with-attributes': () => [
+    { ...stable('a'), ...attribute('north') },
+    { ...stable('a'), ...attribute('south') },
+  ],
+  'with-one-id': () => [
+    { ...stable('a'), MessageDeduplicationId: 'a' },
+    { ...stable('b'), MessageDeduplicationId: 'a' },
+  ],
+  'with-attempts': () => [{ ...stable('a'), ...attribute(String(Math.random())) }],
+  'with-ids-and-new-bodies': () => [
+    { MessageBody: envelope('a', idOf(String(Math.random()))), MessageDeduplicationId: 'a' },
+  ],
+  'of-its-input': () => [],
+  nothing: () => [],
+};
+
+const way = process.argv[2] ?? '';
+if (way === 'fail') {
+  console.error('the disk is full');
+  process.exit(3);
+}
+if (way === 'hang') setInterval(() => {}, 1000);
+const messages = way === 'of-its-input' ? await fromInput() : (ways[way]?.() ?? []);
+for (const message of messages) {
+  const response = await fetch(process.env['AWS_ENDPOINT_URL'] as string, {
+    method: 'POST',
+    headers: { 'X-Amz-Target': 'AmazonSQS.SendMessage' },
+    body: JSON.stringify({ QueueUrl: process.env['QUEUE_URL'], MessageGroupId: 'g', ...message }),
+  });
+  if (!response.ok) throw new Error(await response.text());
+}
+
+async function fromInput(): Promise<Message[]> {
+  const lines: string[] = [];
+  for await (const chunk of process.stdin) lines.push(...String(chunk).split('\n'));
+  return lines.filter((line) => line !== '').map(stable);
+}

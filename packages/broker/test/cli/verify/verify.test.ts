@@ -1,0 +1,239 @@
+/**
+ * `oncemq verify` as its users run it: a process with words and flags, an exit code, and a report in one of five forms.
+ * What the checks themselves find is tested in the toolkit.
+ */
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { findingTexts } from '@oncemq/toolkit';
+
+const root = fileURLToPath(new URL('../../../../../../', import.meta.url));
+const main = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url));
+const compiled = relative(root, fileURLToPath(new URL('.', import.meta.url)));
+const sources = compiled.replace(/dist\/(?=test)/, '');
+const sender = `"${process.execPath}" ${compiled}/sender.js`;
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+async function verify(...args: string[]): Promise<Ran> {
+  const child = spawn(process.execPath, [main, 'verify', ...args], { cwd: root });
+  let [out, error] = ['', ''];
+  child.stdout.on('data', (chunk) => {
+    out += String(chunk);
+  });
+  child.stderr.on('data', (chunk) => {
+    error += String(chunk);
+  });
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, out, error };
+}
+
+describe('producer modules', { concurrency: true }, () => {
+  for (const [what, file] of [
+    ['TypeScript', `${sources}/landsat.producer.ts`],
+    ['JavaScript', `${compiled}/landsat.producer.js`],
+  ] as const) {
+    test(`a good one in ${what} passes all checks and ends with 0`, async () => {
+      const { code, out, error } = await verify(file);
+      assert.equal(code, 0, out + error);
+      assert.equal(out.match(/ passed /g)?.length, 7);
+      assert.match(out, /landsatRefresh \(kfm\.remote-sensing\.landsat-refresh\) +replay-window/);
+    });
+  }
+
+  test('a bad one ends with 1 and its findings', async () => {
+    const { code, out } = await verify(`${sources}/prices.producer.ts`);
+    assert.equal(code, 1);
+    assert.match(out, /determinism: not-deterministic\n.* differ in payload/);
+    assert.match(out, /escaping: key-ambiguous\n.* differ in part and shop/);
+  });
+
+  test('a folder and a pattern name all the modules there', async () => {
+    for (const words of [sources, `${sources}/*.producer.{ts,js}`, `packages/**/verify/*.ts`]) {
+      const { out } = await verify(words, '--format', 'json');
+      const { subjects } = JSON.parse(out) as { subjects: { file: string }[] };
+      const files = subjects.map(({ file }) => file);
+      assert.deepEqual(files, [`${sources}/landsat.producer.ts`, `${sources}/prices.producer.ts`]);
+    }
+  });
+
+  test('enums, default exports and imports as bundlers take them are loaded', async (t) => {
+    // Below our own node_modules, so that the toolkit is found.
+    const folder = mkdtempSync(join(root, compiled, 'loaded-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const write = (name: string, ...lines: string[]): void =>
+      writeFileSync(join(folder, name), lines.join('\n'));
+    const definition = `{
+      source: 'kfm.a.b', dedupeKey: keyOf, eventTime: () => 0, samples: [{ id: 'a' }, { id: 'b' }],
+    }`;
+    write(
+      'old.producer.mjs',
+      "import { defineProducer } from '@oncemq/toolkit';",
+      'const keyOf = ({ id }) => id;',
+      `export default { old: defineProducer(${definition}) };`,
+    );
+    write(
+      'keys.ts',
+      'export interface Id { id: string }',
+      "export enum Kind { A = 'a' }",
+      'export const keyOf = ({ id }: Id): string => Kind.A + id;',
+    );
+    write(
+      'new.producer.ts',
+      "import { defineProducer } from '@oncemq/toolkit';",
+      "import { Id, keyOf } from './keys';",
+      `export default defineProducer<Id>(${definition});`,
+    );
+    const { code, out, error } = await verify(relative(root, folder));
+    assert.equal(code, 0, out + error);
+    assert.match(out, /default \(kfm\.a\.b\)/);
+    assert.match(out, /old \(kfm\.a\.b\)/);
+  });
+
+  test('a module that cannot be loaded or has no producer is a finding, and the others are verified', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'oncemq-verify-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, 'broken.producer.js'), 'export const = 1;');
+    writeFileSync(join(folder, 'empty.producer.mjs'), 'setInterval(() => {}, 1000);');
+    const { code, out } = await verify(folder, `${sources}/landsat.producer.ts`);
+    assert.equal(code, 1);
+    assert.match(out, /broken\.producer\.js, module: module-broken/);
+    assert.match(out, /empty\.producer\.mjs, module: producer-missing/);
+    assert.match(out, /replay-window +passed/);
+  });
+});
+
+describe('a program in any language', { concurrency: true }, () => {
+  const cases: readonly (readonly [string, string[], string])[] = [
+    ['with-new-ids', ['replay-not-suppressed', 'replay-differs'], 'differs in event_id'],
+    ['with-bare-bodies', ['body-not-envelope'], '{"order":1}'],
+    ['with-one-key', ['key-shared'], '"order":2'],
+    ['with-attributes', ['attributes-decide'], 'differ in attributes only'],
+    ['with-one-id', ['events-collapsed', 'replay-differs'], '"dedupe_key":"a"'],
+    ['with-ids-and-new-bodies', ['replay-differs'], 'another body'],
+    ['nothing', ['nothing-sent'], 'sent nothing'],
+  ];
+  for (const [way, expected, detail] of cases) {
+    test(`that sends ${way} ends with 1 and ${expected.join(' and ')}`, async () => {
+      const command = `${sender} ${way}`;
+      const { code, out } = await verify(
+        '--exec',
+        command,
+        '--queue',
+        'orders.fifo',
+        '--format',
+        'json',
+      );
+      assert.equal(code, 1, out);
+      const { subjects } = JSON.parse(out) as {
+        subjects: { checks: { findings: { code: string; text: string; message?: string }[] }[] }[];
+      };
+      const findings = subjects.flatMap(({ checks }) => checks.flatMap((check) => check.findings));
+      assert.deepEqual([...new Set(findings.map((each) => each.code))], expected);
+      assert.ok(
+        findings.some(({ text, message = '' }) => `${text} ${message}`.includes(detail)),
+        out,
+      );
+    });
+  }
+
+  for (const way of ['well', 'with-attempts']) {
+    test(`that sends ${way} ends with 0`, async () => {
+      const { code, out, error } = await verify('--exec', `${sender} ${way}`, '--queue', 'a.fifo');
+      assert.equal(code, 0, out + error);
+    });
+  }
+
+  test('reads the same input each time', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'oncemq-verify-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const input = join(folder, 'orders.txt');
+    writeFileSync(input, 'a\nb\n');
+    const flags = ['--exec', `${sender} of-its-input`, '--queue', 'orders.fifo', '--input', input];
+    const { code, out, error } = await verify(...flags);
+    assert.equal(code, 0, out + error);
+  });
+
+  test('that fails ends with 2 and what it said', async () => {
+    const { code, error } = await verify('--exec', `${sender} fail`, '--queue', 'orders.fifo');
+    assert.equal(code, 2);
+    assert.match(error, /ended with 3\.\nthe disk is full/);
+  });
+
+  test('that does not end is ended', async () => {
+    const flags = ['--queue', 'orders.fifo', '--timeout', '1'];
+    const { code, error } = await verify('--exec', `${sender} hang`, ...flags);
+    assert.equal(code, 2);
+    assert.match(error, /It was ended after 1 s/);
+  });
+});
+
+test('a wrong use ends with 2 and says how it is meant', async () => {
+  const wrong: readonly (readonly [string[], RegExp])[] = [
+    [['--exec', 'true'], /--exec needs --queue/],
+    [['--exec', 'true', '--queue', 'orders'], /not the name of a FIFO queue/],
+    [['--exec', 'true', '--queue', 'a.fifo', '--input', 'nowhere'], /no file nowhere/],
+    [['--exec', 'true', '--queue', 'a.fifo', 'word'], /what is word/],
+    [['--format', 'yaml'], /none of table, tap, junit, json, github, gitlab/],
+    [['--fromat', 'tap'], /no flag --fromat/],
+    [['nowhere.producer.ts'], /no file or folder nowhere/],
+    [['docs'], /No producer was found/],
+  ];
+  for (const [args, text] of wrong) {
+    const { code, error } = await verify(...args);
+    assert.equal(code, 2, args.join(' '));
+    assert.match(error, text);
+  }
+});
+
+describe('the report', { concurrency: true }, () => {
+  const both = [`${sources}/landsat.producer.ts`, `${sources}/prices.producer.ts`];
+
+  test('as TAP has a line for each check', async () => {
+    const { out } = await verify(...both, '--format', 'tap');
+    assert.match(out, /^TAP version 14\n1\.\.14\nok 1 - landsatRefresh/);
+    assert.equal(out.match(/^not ok /gm)?.length, 2);
+    assert.match(out, / {2}---\n {2}findings:\n {4}- \{"code":"not-deterministic"/);
+  });
+
+  test('as JUnit XML has a failure for each finding, with nothing unescaped', async () => {
+    const { out } = await verify(...both, '--format', 'junit');
+    assert.match(out, /<testsuite name="prices [^>]*tests="7" failures="2"/);
+    assert.match(
+      out,
+      /<failure type="key-ambiguous" message="Two events that differ in part and shop have one key, &quot;/,
+    );
+    assert.equal(out.match(/<testcase /g)?.length, 14);
+  });
+
+  test('for GitHub annotates the file', async () => {
+    const { out } = await verify(...both, '--format', 'github');
+    const place = `file=${sources}/prices.producer.ts,title=prices (kfm.parts.prices)%3A escaping`;
+    assert.ok(out.includes(`::error ${place}::Two events`), out);
+  });
+
+  test('goes to a file, and a table to standard output', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'oncemq-verify-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const output = join(folder, 'report.xml');
+    const { out } = await verify(both[0] as string, '--format', 'junit', '--output', output);
+    assert.match(out, /^subject /);
+    assert.match(readFileSync(output, 'utf8'), /^<\?xml/);
+  });
+});
+
+test('each finding has its row in the guide', () => {
+  const page = readFileSync(join(root, 'docs/guide/verify.md'), 'utf8');
+  for (const code of Object.keys(findingTexts))
+    assert.match(page, new RegExp(`^### ${code}$`, 'm'));
+});

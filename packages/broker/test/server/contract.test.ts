@@ -1,0 +1,225 @@
+/**
+ * Queues that are held to a contract, on a running server: what is refused and how, what is only told, where it can be
+ * read, and what is wrong with a contract file.
+ */
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { SQS } from '@aws-sdk/client-sqs';
+import { defineProducer } from '@oncemq/toolkit';
+import { ConfigError } from '../../src/server/config.ts';
+import { readContract } from '../../src/server/contract/contract-file.ts';
+import { startTestServer, type TestServer } from '../../src/testing.ts';
+
+const producer = defineProducer<{ order: number }>({
+  source: 'kfm.parts.orders',
+  dedupeKey: ({ order }) => `order-${order}`,
+  eventTime: () => '2025-12-04T00:00:00Z',
+});
+const good = producer.message({ order: 1 }).body;
+
+function file(t: TestContext, content: unknown, name = 'contract.json'): string {
+  const folder = mkdtempSync(join(tmpdir(), 'oncemq-contract-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, name);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+async function open(
+  t: TestContext,
+  queues: readonly object[],
+): Promise<{ server: TestServer; client: SQS; url: (name: string) => Promise<string> }> {
+  const contract = file(t, { queues });
+  const server = await startTestServer({ clock: 'manual', contract });
+  const client = new SQS({ ...server.clientConfig, maxAttempts: 1 });
+  t.after(async () => {
+    client.destroy();
+    await server.close();
+  });
+  const url = async (QueueName: string): Promise<string> => {
+    const Attributes = QueueName.endsWith('.fifo')
+      ? { FifoQueue: 'true', ContentBasedDeduplication: 'true' }
+      : {};
+    return (await client.createQueue({ QueueName, Attributes })).QueueUrl as string;
+  };
+  return { server, client, url };
+}
+
+const envelope = { queue: 'orders*.fifo', contract: 'envelope', mode: 'reject' };
+
+test('reject: what breaks the contract gets an error as Amazon gives them, and is not sent', async (t) => {
+  const { server, client, url } = await open(t, [envelope]);
+  const QueueUrl = await url('orders-1.fifo');
+  await client.sendMessage({ QueueUrl, MessageBody: good, MessageGroupId: 'g' });
+  await assert.rejects(
+    client.sendMessage({ QueueUrl, MessageBody: '{"order":1}', MessageGroupId: 'g' }),
+    (error: { name: string; message: string; $metadata: { httpStatusCode: number } }) => {
+      assert.equal(error.name, 'InvalidParameterValue');
+      assert.match(error.message, /contract of its queue \(body-not-envelope\)/);
+      assert.equal(error.$metadata.httpStatusCode, 400);
+      return true;
+    },
+  );
+  const query = new URLSearchParams({ MessageBody: '{}', MessageGroupId: 'g' });
+  const response = await fetch(`${QueueUrl}?Action=SendMessage&${query}`);
+  assert.equal(response.status, 400);
+  assert.match(await response.text(), /<Code>InvalidParameterValue<\/Code>/);
+  assert.deepEqual(
+    server.events.map(({ type }) => type),
+    ['queue-created', 'sent', 'contract-violation', 'contract-violation'],
+  );
+});
+
+test('reject: an entry of a batch fails alone', async (t) => {
+  const { client, url } = await open(t, [envelope]);
+  const bodies = [good, '{}', producer.message({ order: 2 }).body];
+  const Entries = bodies.map((MessageBody, index) => ({
+    Id: `e${index}`,
+    MessageBody,
+    MessageGroupId: 'g',
+  }));
+  const { Successful, Failed } = await client.sendMessageBatch({
+    QueueUrl: await url('orders.fifo'),
+    Entries,
+  });
+  assert.deepEqual(
+    Successful?.map(({ Id }) => Id),
+    ['e0', 'e2'],
+  );
+  assert.deepEqual(
+    Failed?.map(({ Id, Code, SenderFault }) => [Id, Code, SenderFault]),
+    [['e1', 'InvalidParameterValue', true]],
+  );
+});
+
+test('what is wrong with the request itself is told first', async (t) => {
+  const { client, url } = await open(t, [envelope]);
+  const QueueUrl = await url('orders.fifo');
+  const missing = QueueUrl.replace('orders', 'orders-none');
+  const send = (input: object): Promise<unknown> =>
+    client.sendMessage({ QueueUrl, MessageBody: '{}', MessageGroupId: 'g', ...input });
+  await assert.rejects(send({ QueueUrl: missing }), { name: 'QueueDoesNotExist' });
+  await assert.rejects(send({ MessageBody: 'x'.repeat(1_048_577) }), /1048576/);
+  await assert.rejects(send({ MessageBody: '' }), { name: 'MissingParameter' });
+});
+
+test('observe: everything is sent, and what broke the contract can be read with its reason', async (t) => {
+  const { server, client, url } = await open(t, [{ ...envelope, mode: 'observe' }]);
+  const QueueUrl = await url('orders.fifo');
+  const unique_key = { DataType: 'String', StringValue: '1' };
+  const message = { QueueUrl, MessageBody: '{"order":1}', MessageGroupId: 'g' };
+  await client.sendMessage({ ...message, MessageAttributes: { unique_key } });
+  // The forbidden pattern, seen in the act: another event with the same body.
+  await client.sendMessage({
+    ...message,
+    MessageAttributes: { unique_key: { ...unique_key, StringValue: '2' } },
+  });
+  const answer = await fetch(`${server.url}/_oncemq/queues/orders.fifo/violations`);
+  const { violations } = (await answer.json()) as { violations: Record<string, unknown>[] };
+  assert.deepEqual(
+    violations.map(({ type, rule, mode, differed }) => [type, rule ?? differed, mode]),
+    [
+      ['contract-violation', 'key-only-in-attributes', 'observe'],
+      ['contract-violation', 'key-only-in-attributes', 'observe'],
+      ['collision', ['attributes'], undefined],
+    ],
+  );
+  assert.match(String(violations[0]?.['reason']), /attribute unique_key and not in the body/);
+  const { Messages } = await client.receiveMessage({ QueueUrl });
+  assert.equal(Messages?.[0]?.Body, '{"order":1}');
+});
+
+test('a queue without a contract is let alone, and the first pattern that fits counts', async (t) => {
+  const { client, url } = await open(t, [
+    { ...envelope, queue: 'orders-?.fifo', mode: 'observe' },
+    envelope,
+  ]);
+  const send = async (name: string): Promise<unknown> =>
+    client.sendMessage({ QueueUrl: await url(name), MessageBody: '{}', MessageGroupId: 'g' });
+  await send('other.fifo');
+  await send('orders-1.fifo');
+  await assert.rejects(send('orders-12.fifo'), /contract of its queue/);
+});
+
+test('a queue can be bound to any JSON Schema, in the file or beside it', async (t) => {
+  const schema = { type: 'object', required: ['part'], properties: { part: { type: 'string' } } };
+  const { client, url } = await open(t, [{ queue: 'prices', schema, mode: 'reject' }]);
+  const QueueUrl = await url('prices');
+  await client.sendMessage({ QueueUrl, MessageBody: '{"part":"brake pad"}' });
+  await assert.rejects(
+    client.sendMessage({ QueueUrl, MessageBody: '{"part":7}' }),
+    /\/part must be string/,
+  );
+  await assert.rejects(
+    client.sendMessage({ QueueUrl, MessageBody: 'part' }),
+    /The body is not JSON/,
+  );
+  const beside = file(t, schema, 'prices.schema.json');
+  const contract = readContract(file(t, { queues: [{ queue: 'prices', schema: beside }] }));
+  assert.equal(contract.judge('prices', { body: '{}' })?.rule, 'schema-violated');
+});
+
+test('a body nested as deeply as it is long breaks nothing', async (t) => {
+  const schema = {
+    $defs: { list: { type: 'array', items: { $ref: '#/$defs/list' } } },
+    $ref: '#/$defs/list',
+  };
+  const { server, client, url } = await open(t, [
+    { queue: 'deep', schema, mode: 'reject' },
+    envelope,
+  ]);
+  const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+  await assert.rejects(
+    client.sendMessage({ QueueUrl: await url('deep'), MessageBody: deep }),
+    /nested too deeply/,
+  );
+  const QueueUrl = await url('orders.fifo');
+  await assert.rejects(client.sendMessage({ QueueUrl, MessageBody: deep, MessageGroupId: 'g' }));
+  assert.equal((await fetch(`${server.url}/_oncemq/health`)).status, 200);
+});
+
+test('violations of a queue are there only where there is a queue and a contract', async (t) => {
+  const { server } = await open(t, [envelope]);
+  const missing = await fetch(`${server.url}/_oncemq/queues/none/violations`);
+  assert.equal(missing.status, 404);
+  const plain = await startTestServer({ clock: 'manual' });
+  t.after(() => plain.close());
+  await fetch(`${plain.url}/?Action=CreateQueue&QueueName=jobs`);
+  const without = await fetch(`${plain.url}/_oncemq/queues/jobs/violations`);
+  assert.equal(without.status, 409);
+});
+
+describe('a contract file that is wrong is refused with its place', () => {
+  const wrong: readonly (readonly [unknown, RegExp])[] = [
+    ['{', /is not JSON/],
+    ['[]', /must hold a JSON object/],
+    [{}, /queues must be a list/],
+    [{ queue: [] }, /no setting queue\. Did you mean queues\?/],
+    [{ namespace: 'K F', queues: [] }, /namespace must be/],
+    [{ queues: ['orders'] }, /queues\[0\] must be an object/],
+    [
+      { queues: [{ queue: 'a', contract: 'envelope', mod: 'reject' }] },
+      /no setting mod\. Did you mean mode\?/,
+    ],
+    [{ queues: [{ queue: 'a b', contract: 'envelope' }] }, /queue must be a name/],
+    [{ queues: [{ queue: 'a' }] }, /needs either contract/],
+    [{ queues: [{ queue: 'a', contract: 'evelope' }] }, /only contract with a name is envelope/],
+    [{ queues: [{ queue: 'a', contract: 'envelope', mode: 'warn' }] }, /observe or reject/],
+    [{ queues: [{ queue: 'a', schema: { type: 'text' } }] }, /queues\[0\]: the schema is wrong/],
+    [{ queues: [{ queue: 'a', schema: 'nowhere.json' }] }, /nowhere\.json cannot be read/],
+    [{ queues: [{ queue: 'a', schema: 7 }] }, /schema must be a JSON Schema/],
+  ];
+  for (const [content, text] of wrong) {
+    test(String(text), (t) => {
+      const path = file(t, content);
+      assert.throws(
+        () => readContract(path),
+        (error) => error instanceof ConfigError && text.test(error.message),
+      );
+    });
+  }
+});

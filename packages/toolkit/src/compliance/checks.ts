@@ -1,0 +1,210 @@
+/**
+ * The compliance tests of a producer, as functions for any test runner: the contract's three (hash behaviour, attribute
+ * ignorance, replay window) and four more. Each takes the producer with samples of its events and a queue, and answers
+ * with what it found; an empty list is a pass.
+ *
+ *   for (const { title, run } of complianceChecks)
+ *     test(title, async () => assert.deepEqual(await run({ producer, queue }), []));
+ */
+
+import { inspect } from 'node:util';
+import { canonicalText, sha256 } from '../contract/canonical.ts';
+import { windowMsDefault } from '../contract/window.ts';
+import { memoryInbox } from '../inbox/memory-inbox.ts';
+import type { AnyProducer } from '../producer/define-producer.ts';
+import type { ProducerMessage } from '../producer/send.ts';
+import { differingMembers, notDeterministic } from './determinism.ts';
+import { ambiguousKeys } from './escaping.ts';
+import { type CheckResult, type Finding, finding, findingOf } from './findings.ts';
+import type { QueueUnderTest } from './queue-under-test.ts';
+
+export interface ComplianceSubject {
+  readonly producer: AnyProducer;
+  readonly queue: QueueUnderTest;
+  /** Default: the producer's own. */
+  readonly samples?: readonly unknown[];
+}
+
+export interface ComplianceCheck {
+  readonly name: string;
+  /** A sentence that is false when the check finds something. */
+  readonly title: string;
+  run(subject: ComplianceSubject): Promise<Finding[]>;
+}
+
+/** What is longer is cut: the checks on the queue cost a few requests for each sample. */
+const samplesMax = 1_000;
+const windowSeconds = windowMsDefault / 1000;
+/** The same finding about a hundred samples is one that says enough after ten. */
+const findingsMax = 10;
+
+export const complianceChecks: readonly ComplianceCheck[] = [
+  {
+    name: 'envelope',
+    title: 'every sample becomes an envelope of the contract',
+    run: async (subject) => [
+      ...enoughSamples(subject),
+      ...refusals(subject).filter(({ code }) => code !== 'body-too-large'),
+    ],
+  },
+  {
+    name: 'size',
+    title: 'every sample fits into a message',
+    run: async (subject) => refusals(subject).filter(({ code }) => code === 'body-too-large'),
+  },
+  {
+    name: 'determinism',
+    title: 'two runs give the same bytes, whenever they take place',
+    run: async ({ producer, ...subject }) =>
+      samplesOf({ producer, ...subject }).flatMap((sample) => notDeterministic(producer, sample)),
+  },
+  {
+    name: 'escaping',
+    title: 'no separator inside of a value makes two events one key',
+    run: async ({ producer, ...subject }) =>
+      samplesOf({ producer, ...subject }).flatMap((sample) => ambiguousKeys(producer, sample)),
+  },
+  {
+    name: 'hash-behaviour',
+    title: 'another key is another body and another hash',
+    run: async (subject) => hashBehaviour(messagesOf(subject)),
+  },
+  {
+    name: 'attribute-ignorance',
+    title: 'attributes never change the hash, and no event is told apart by them alone',
+    run: async (subject) => attributeIgnorance(messagesOf(subject), subject.queue),
+  },
+  {
+    name: 'replay-window',
+    title: 'a replay is suppressed within the window, and recognised by its key after it',
+    run: async (subject) => replayWindow(messagesOf(subject), subject.queue),
+  },
+];
+
+/** All checks, one after the other, each with what it found. */
+export async function checkProducer(subject: ComplianceSubject): Promise<CheckResult[]> {
+  const results: CheckResult[] = [];
+  for (const { name, title, run } of complianceChecks) {
+    results.push({ check: name, title, findings: (await run(subject)).slice(0, findingsMax) });
+  }
+  return results;
+}
+
+function samplesOf({ producer, samples }: Omit<ComplianceSubject, 'queue'>): readonly unknown[] {
+  return (samples ?? producer.options.samples ?? []).slice(0, samplesMax);
+}
+
+/** The messages of the samples that have one; what the others lack is found by the first check. */
+function messagesOf(subject: ComplianceSubject): ProducerMessage[] {
+  return samplesOf(subject).flatMap((sample) => {
+    const checked = attempt(() => subject.producer.check(sample));
+    return checked instanceof Error || !checked.ok ? [] : [checked.message];
+  });
+}
+
+function enoughSamples(subject: ComplianceSubject): Finding[] {
+  const different = new Set(samplesOf(subject).map((sample) => inspect(sample)));
+  return different.size < 2 ? [finding('samples-missing', { count: different.size })] : [];
+}
+
+function refusals(subject: ComplianceSubject): Finding[] {
+  return samplesOf(subject).flatMap((sample, index) => {
+    const checked = attempt(() => subject.producer.check(sample));
+    if (checked instanceof Error) {
+      return [finding('sample-failed', { index: index + 1, reason: checked.message })];
+    }
+    return checked.ok ? [] : [findingOf(checked, inspect(sample))];
+  });
+}
+
+function hashBehaviour(messages: readonly ProducerMessage[]): Finding[] {
+  const found: Finding[] = [];
+  const bodyOfKey = new Map<string, string>();
+  for (const { body } of messages) {
+    const envelope = JSON.parse(body) as { dedupe_key: string };
+    const other = canonicalText({ ...envelope, dedupe_key: `${envelope.dedupe_key}*` });
+    if (!other.ok || sha256(other.text) === sha256(body))
+      found.push(finding('hash-unchanged', {}, body));
+    const { dedupe_key: key } = envelope;
+    const known = bodyOfKey.get(key) ?? body;
+    bodyOfKey.set(key, known);
+    const isOther = differingMembers(known, body).some((member) => member !== 'event_id');
+    if (isOther) found.push(finding('key-shared', { key }, body));
+  }
+  return found;
+}
+
+async function attributeIgnorance(
+  messages: readonly ProducerMessage[],
+  queue: QueueUnderTest,
+): Promise<Finding[]> {
+  const found: Finding[] = [];
+  const seen = new Map<string, string>();
+  for (const { body, groupId, attributes = {} } of messages) {
+    const rest = JSON.stringify([groupId, attributes]);
+    if ((seen.get(body) ?? rest) !== rest) {
+      found.push(finding('attributes-decide', { differed: 'attributes or group' }, body));
+    }
+    seen.set(body, rest);
+  }
+  const [message] = messages;
+  if (message === undefined) return found;
+  const id = await queue.send(message);
+  const other = await queue.send({
+    ...message,
+    attributes: { ...message.attributes, other: 'yes' },
+  });
+  if (other !== id) found.push(finding('attributes-hashed', {}, message.body));
+  await leaveWindow(queue);
+  return found;
+}
+
+async function replayWindow(
+  messages: readonly ProducerMessage[],
+  queue: QueueUnderTest,
+): Promise<Finding[]> {
+  const found: Finding[] = [];
+  const distinct = [...new Map(messages.map((message) => [message.body, message])).values()];
+  const inbox = memoryInbox();
+  const effects: string[] = [];
+  const deliver = async (): Promise<string[]> => {
+    const bodies = await queue.drain();
+    for (const body of bodies) {
+      const { dedupe_key: key } = JSON.parse(body) as { dedupe_key: string };
+      await inbox.once(key, async () => void effects.push(body));
+    }
+    return bodies;
+  };
+  const ids = new Map<string, string>();
+  for (const message of distinct) ids.set(message.body, await queue.send(message));
+  for (const message of distinct) {
+    if ((await queue.send(message)) === ids.get(message.body)) continue;
+    found.push(finding('replay-not-suppressed', { reason: 'the body was the same' }, message.body));
+  }
+  const delivered = new Set(await deliver());
+  const suppressed = distinct.filter(({ body }) => !delivered.has(body));
+  found.push(...suppressed.map(({ body }) => finding('event-suppressed', {}, body)));
+  await queue.advance(windowSeconds);
+  for (const message of distinct) await queue.send(message);
+  const again = new Set(await deliver());
+  const lost = distinct.filter(({ body }) => !again.has(body));
+  found.push(...lost.map(({ body }) => finding('not-delivered-again', {}, body)));
+  const twice = effects.filter((body, index) => effects.indexOf(body) !== index);
+  found.push(...twice.map((body) => finding('inbox-missed', {}, body)));
+  await leaveWindow(queue);
+  return found;
+}
+
+/** The next check begins with an empty queue that remembers nothing. */
+async function leaveWindow(queue: QueueUnderTest): Promise<void> {
+  await queue.drain();
+  await queue.advance(windowSeconds);
+}
+
+function attempt<T>(run: () => T): T | Error {
+  try {
+    return run();
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}

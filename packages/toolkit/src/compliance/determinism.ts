@@ -1,0 +1,71 @@
+/**
+ * Whether an event is the same bytes each time: asked twice, the second time on another day. For the second call the
+ * global Date is one that is a day ahead, which a function that runs to its end without waiting cannot escape; whatever
+ * is made of the time of sending shows.
+ */
+
+import { inspect } from 'node:util';
+import type { Envelope } from '../contract/envelope.ts';
+import type { AnyProducer } from '../producer/define-producer.ts';
+import { type Finding, finding, findingOf } from './findings.ts';
+
+const dayMs = 86_400_000;
+export function notDeterministic(producer: AnyProducer, sample: unknown): Finding[] {
+  const first = bodyOf(producer, sample);
+  const second = aDayLater(() => bodyOf(producer, sample));
+  if (first === undefined || second === undefined) return keyFinding(producer, sample);
+  const isKept = producer.options.eventId === 'random';
+  const members = differingMembers(first, second).filter((name) => !isKept || name !== 'event_id');
+  if (members.length === 0) return [];
+  return [finding('not-deterministic', { members: members.join(', ') }, second)];
+}
+
+/** The members in which two envelopes differ; of two texts that are none, all there is to say is that they do. */
+export function differingMembers(first: string, second: string): string[] {
+  if (first === second) return [];
+  try {
+    const [a, b] = [JSON.parse(first), JSON.parse(second)] as [Envelope, Envelope];
+    const names = new Set([...Object.keys(a), ...Object.keys(b)]) as Set<keyof Envelope>;
+    const differing = [...names].filter(
+      (name) => JSON.stringify(a[name]) !== JSON.stringify(b[name]),
+    );
+    return differing.length === 0 ? ['the order or form of the members'] : differing;
+  } catch {
+    return ['the body'];
+  }
+}
+function bodyOf(producer: AnyProducer, sample: unknown): string | undefined {
+  try {
+    const checked = producer.check(sample);
+    return checked.ok ? checked.message.body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A sample without a message is the envelope check's to tell, unless it is its key that changes. */
+function keyFinding(producer: AnyProducer, sample: unknown): Finding[] {
+  try {
+    const checked = producer.check(sample);
+    const isKey = !checked.ok && checked.code === 'key-not-deterministic';
+    return isKey ? [findingOf(checked, inspect(sample))] : [];
+  } catch {
+    return [];
+  }
+}
+
+function aDayLater<T>(run: () => T): T {
+  const today = globalThis.Date;
+  globalThis.Date = new Proxy(today, {
+    construct: (target, args: [], newTarget) =>
+      Reflect.construct(target, args.length === 0 ? [target.now() + dayMs] : args, newTarget),
+    apply: (target) => new target(target.now() + dayMs).toString(),
+    get: (target, name, receiver) =>
+      name === 'now' ? () => target.now() + dayMs : Reflect.get(target, name, receiver),
+  });
+  try {
+    return run();
+  } finally {
+    globalThis.Date = today;
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * Keeps a message hidden while its handler runs: its visibility is extended again and again, at half of its time, so that
+ * no other consumer gets it however long the handler takes. A handler whose message could not be held is told by its
+ * signal: another consumer may have it by now.
+ */
+
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import type { SqsMessage } from './received.ts';
+
+export interface HeartbeatOptions {
+  readonly client: Pick<SQSClient, 'send'>;
+  readonly queueUrl: string;
+  /** For how long each beat hides the message; default 30. */
+  readonly visibilitySeconds?: number;
+  /** Default: an interval of Node's. */
+  readonly every?: Every;
+}
+
+/** Calls a function again and again; answers how to stop. */
+export type Every = (milliseconds: number, beat: () => void) => () => void;
+
+export interface Heartbeat {
+  /** Aborts when the message could not be held. */
+  readonly signal: AbortSignal;
+  stop(): void;
+}
+
+/** Amazon lets a message be hidden for twelve hours in all. */
+const heldMsMax = 43_200_000;
+
+export function startHeartbeat(message: SqsMessage, options: HeartbeatOptions): Heartbeat {
+  const { client, queueUrl, visibilitySeconds = 30, every = interval } = options;
+  const lost = new AbortController();
+  const periodMs = visibilitySeconds * 500;
+  let beats = 0;
+  let isStopped = false;
+  const extend = async (): Promise<void> => {
+    const { ChangeMessageVisibilityCommand } = await import('@aws-sdk/client-sqs');
+    if (isStopped) return;
+    await client.send(
+      new ChangeMessageVisibilityCommand({
+        QueueUrl: queueUrl,
+        ReceiptHandle: message.ReceiptHandle,
+        VisibilityTimeout: visibilitySeconds,
+      }),
+    );
+  };
+  const stopTimer = every(periodMs, () => {
+    beats += 1;
+    if (beats * periodMs >= heldMsMax) {
+      stop();
+      lost.abort(new Error('The message was held for twelve hours, and cannot be held longer.'));
+      return;
+    }
+    extend().catch((error: unknown) => {
+      // A handler that has ended in the meantime has deleted the message, and nothing is lost.
+      if (!isStopped) lost.abort(error);
+    });
+  });
+  const stop = (): void => {
+    isStopped = true;
+    stopTimer();
+  };
+  return { signal: lost.signal, stop };
+}
+
+function interval(milliseconds: number, beat: () => void): () => void {
+  const timer = setInterval(beat, milliseconds);
+  return () => clearInterval(timer);
+}

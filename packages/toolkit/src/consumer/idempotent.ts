@@ -1,0 +1,128 @@
+/**
+ * One effect for one dedupe_key: wraps a handler so that a message whose key the inbox knows is acknowledged without
+ * calling it. The wrapped handler fits wherever messages come from:
+ *
+ *   sqs-consumer   handleMessage or handleMessageBatch: answers the messages that may be deleted
+ *   Lambda         an event with Records: answers the failures of the batch, which come again
+ *   a plain loop   one message: resolves when it may be deleted; `consume` is such a loop
+ *
+ * After a failure the later messages of the same group are not handled: they must not overtake it.
+ */
+
+import type { Envelope } from '../contract/envelope.ts';
+import type { Inbox, InboxOutcome } from '../inbox/inbox.ts';
+import { type HeartbeatOptions, startHeartbeat } from './heartbeat.ts';
+import {
+  asSqsMessage,
+  envelopeOf,
+  groupOf,
+  type LambdaAnswer,
+  type LambdaEvent,
+  type SqsMessage,
+} from './received.ts';
+
+export interface HandlerContext<Transaction> {
+  readonly message: SqsMessage;
+  /** The inbox's own, for effects that are kept together with their mark. */
+  readonly transaction: Transaction;
+  /** Aborts when the message could not be held; without a heartbeat, never. */
+  readonly signal: AbortSignal;
+}
+
+export type Handler<Payload, Transaction> = (
+  envelope: Envelope<Payload>,
+  context: HandlerContext<Transaction>,
+) => Promise<void>;
+
+export interface IdempotentOptions {
+  /** First part of every event_source; default kfm. */
+  readonly namespace?: string;
+  /** Extends the visibility while the handler runs; default: nobody does. */
+  readonly heartbeat?: HeartbeatOptions;
+  /** Told what became of each message. */
+  readonly onOutcome?: (outcome: InboxOutcome, envelope: Envelope) => void;
+}
+
+export interface IdempotentHandler {
+  <Message extends SqsMessage>(message: Message): Promise<Message>;
+  <Message extends SqsMessage>(messages: readonly Message[]): Promise<Message[]>;
+  (event: LambdaEvent): Promise<LambdaAnswer>;
+}
+
+/** Another consumer is at the same event; the message must come again. */
+export class BusyError extends Error {
+  override readonly name: string = 'BusyError';
+}
+
+export function idempotent<Payload, Transaction>(
+  handler: Handler<Payload, Transaction>,
+  inbox: Inbox<Transaction>,
+  options: IdempotentOptions = {},
+): IdempotentHandler {
+  const { namespace, heartbeat, onOutcome = () => {} } = options;
+
+  const handle = async (message: SqsMessage): Promise<void> => {
+    const envelope = envelopeOf<Payload>(message, namespace);
+    const beat = heartbeat === undefined ? undefined : startHeartbeat(message, heartbeat);
+    const signal = beat?.signal ?? neverAborts;
+    try {
+      const outcome = await inbox.once(envelope.dedupe_key, (transaction) =>
+        handler(envelope, { message, transaction, signal }),
+      );
+      onOutcome(outcome, envelope);
+      if (outcome === 'busy') {
+        throw new BusyError(`Another consumer is at ${envelope.dedupe_key}.`);
+      }
+    } finally {
+      beat?.stop();
+    }
+  };
+
+  /** The messages that were handled; those of a group stop at its first failure. */
+  const handleAll = async <Message extends SqsMessage>(
+    messages: readonly Message[],
+  ): Promise<{ done: Message[]; failure: unknown }> => {
+    const done: Message[] = [];
+    const held = new Set<string>();
+    let failure: unknown;
+    for (const message of messages) {
+      if (held.has(groupOf(message))) continue;
+      try {
+        await handle(message);
+        done.push(message);
+      } catch (error) {
+        failure ??= error;
+        held.add(groupOf(message));
+      }
+    }
+    return { done, failure };
+  };
+
+  const run = async (
+    given: SqsMessage | readonly SqsMessage[] | LambdaEvent,
+  ): Promise<SqsMessage | SqsMessage[] | LambdaAnswer> => {
+    if ('Records' in given) {
+      const messages = given.Records.map(asSqsMessage);
+      const { done } = await handleAll(messages);
+      const failed = messages.filter((message) => !done.includes(message));
+      return {
+        batchItemFailures: failed.map(({ MessageId = '' }) => ({ itemIdentifier: MessageId })),
+      };
+    }
+    if (isList(given)) {
+      const { done, failure } = await handleAll(given);
+      // With nothing to acknowledge the failure itself says more.
+      if (done.length === 0 && failure !== undefined) throw failure;
+      return done;
+    }
+    await handle(given);
+    return given;
+  };
+  return run as IdempotentHandler;
+}
+
+const neverAborts: AbortSignal = new AbortController().signal;
+
+function isList(value: unknown): value is readonly SqsMessage[] {
+  return Array.isArray(value);
+}

@@ -1,0 +1,83 @@
+/**
+ * Canonical JSON (RFC 8785): one value, one text, one hash. Deduplication by content compares bytes, so a replay that
+ * means the same must be the same bytes; that holds only for values that JSON carries unchanged.
+ *
+ * The serialisation is the package canonicalize's. What it would let through changed, or not at all, is refused here
+ * first: numbers that are not finite, texts that are no Unicode, and what JSON does not know.
+ */
+
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import { type Refusal, refuse } from './refusals.ts';
+
+const depthMax = 100;
+
+/** The canonical text of a value, or why it has none. */
+export function canonicalText(
+  value: unknown,
+): { readonly ok: true; readonly text: string } | Refusal {
+  return notCanonical(value, '$', 0) ?? { ok: true, text: canonicalize(value) as string };
+}
+
+/** SHA-256 in lower-case hexadecimal, as SQS makes a deduplication id of a body. */
+export function sha256(text: string): string {
+  return createHash('sha256').update(text, 'utf8').digest('hex');
+}
+
+/**
+ * The first number in a JSON text that readers with 64-bit floats take for another one, or that has already been taken
+ * for one: beyond 2^53 two ids in a row are the same number (I-JSON, RFC 7493, 2.2).
+ */
+export function changedNumber(json: string): string | undefined {
+  for (const [token] of json.matchAll(
+    /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g,
+  )) {
+    if (!token.startsWith('"') && isChanged(token)) return token;
+  }
+  return undefined;
+}
+
+/** Seventeen digits always name one float and no other (IEEE 754). */
+const digitsMax = 17;
+
+function isChanged(token: string): boolean {
+  const number = Number(token);
+  const isInteger = /^-?\d+$/.test(token);
+  const digits = (token.split(/e/i)[0] as string).replace(/\D/g, '').replace(/^0+|0+$/g, '');
+  const isLost = !Number.isFinite(number) || (number === 0 && digits !== '');
+  return isLost || digits.length > digitsMax || (isInteger && !Number.isSafeInteger(number));
+}
+
+function notCanonical(value: unknown, path: string, depth: number): Refusal | undefined {
+  if (value === null || typeof value === 'boolean') return undefined;
+  if (typeof value === 'number') {
+    return Number.isFinite(value)
+      ? undefined
+      : refuse('number-not-canonical', { number: value, path });
+  }
+  if (typeof value === 'bigint') {
+    return refuse('number-not-canonical', { number: String(value), path });
+  }
+  const wrong = (reason: string): Refusal => refuse('value-not-canonical', { path, reason });
+  if (typeof value === 'string') {
+    return hasLoneSurrogate(value) ? wrong('the text is no valid Unicode') : undefined;
+  }
+  if (typeof value !== 'object') return wrong(`JSON knows no ${typeof value}`);
+  if (depth >= depthMax) return wrong(`it is nested deeper than ${depthMax} levels, or in itself`);
+  if ('toJSON' in value && typeof value.toJSON === 'function') {
+    return notCanonical(value.toJSON(), path, depth + 1);
+  }
+  const members = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+  for (const [name, member] of members) {
+    // As in JSON.stringify, a member without a value is a member that is not there; in a list it would become null.
+    if (member === undefined && !Array.isArray(value)) continue;
+    if (hasLoneSurrogate(String(name))) return wrong('the name of a member is no valid Unicode');
+    const refusal = notCanonical(member, `${path}.${String(name)}`, depth + 1);
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
+}
+
+function hasLoneSurrogate(text: string): boolean {
+  return /\p{Surrogate}/u.test(text);
+}

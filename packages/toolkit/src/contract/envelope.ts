@@ -1,0 +1,86 @@
+/**
+ * The envelope: the one form of a message body in which everything that makes an event unique can be seen by a content
+ * hash. Its schema says what it must look like; here each finding of the schema gets the refusal that explains it.
+ */
+
+import type { ErrorObject } from 'ajv';
+import { changedNumber } from './canonical.ts';
+import { envelopeSchema } from './published-schemas.ts';
+import { type Refusal, refuse } from './refusals.ts';
+import { compileSchema, schemaReason } from './schemas.ts';
+
+/** One event as it is sent: the whole message body, before canonical serialisation (RFC 8785). */
+export interface Envelope<Payload = unknown> {
+  /** Provenance: a UUID v7, made once when the event is first written down, kept in every replay. */
+  readonly event_id: string;
+  /** Who says so: `<namespace>.<domain>.<pipeline>`, where the namespace is `kfm` by default. */
+  readonly event_source: string;
+  /** When it happened, as an RFC 3339 time. */
+  readonly event_time: string;
+  /** The logical event's identity, derived from the event alone: not from the time or the attempt. */
+  readonly dedupe_key: string;
+  /** What happened. */
+  readonly payload: Payload;
+}
+
+/** The organisation whose contract this is at first; a setting wherever it matters. */
+export const defaultNamespace = 'kfm';
+
+const findEnvelopeError = compileSchema(envelopeSchema);
+
+/** What keeps a value from being an envelope of the namespace, if anything does. */
+export function checkEnvelope(
+  value: unknown,
+  namespace: string = defaultNamespace,
+): Refusal | undefined {
+  const error = findEnvelopeError(value);
+  if (error !== undefined) return refusalOf(error, value as Record<string, unknown>, namespace);
+  const { event_source: source } = value as Envelope;
+  return source.startsWith(`${namespace}.`)
+    ? undefined
+    : refuse('source-invalid', { source, namespace });
+}
+
+/** A message body as an envelope, or why it is none. */
+export function readEnvelope(
+  body: string,
+  namespace?: string,
+): { readonly ok: true; readonly envelope: Envelope } | Refusal {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch (error) {
+    return refuse('body-not-envelope', { reason: `it is not JSON (${(error as Error).message})` });
+  }
+  const refusal = checkEnvelope(value, namespace);
+  if (refusal !== undefined) return refusal;
+  const number = changedNumber(body);
+  if (number !== undefined) return refuse('number-not-canonical', { number, path: 'the body' });
+  return { ok: true, envelope: value as Envelope };
+}
+
+function refusalOf(
+  error: ErrorObject,
+  value: Readonly<Record<string, unknown>>,
+  namespace: string,
+): Refusal {
+  const missing: unknown = error.params['missingProperty'];
+  const member = typeof missing === 'string' ? missing : error.instancePath.split('/')[1];
+  const reason = schemaReason(error);
+  if (member === 'dedupe_key') {
+    const key = value['dedupe_key'];
+    const isMissing = key === undefined || key === null || String(key).trim() === '';
+    return isMissing
+      ? refuse('key-missing')
+      : refuse('key-invalid', { reason: error.message ?? '' });
+  }
+  if (typeof missing === 'string') return refuse('body-not-envelope', { reason });
+  if (member === 'event_id') {
+    return refuse('event-id-invalid', { reason: `"${String(value['event_id'])}" is none` });
+  }
+  if (member === 'event_source') {
+    return refuse('source-invalid', { source: String(value['event_source']), namespace });
+  }
+  if (member === 'event_time') return refuse('time-invalid', { time: String(value['event_time']) });
+  return refuse('body-not-envelope', { reason });
+}

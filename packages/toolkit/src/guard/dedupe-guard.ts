@@ -1,0 +1,134 @@
+/**
+ * The contract for code that sends already: a middleware of the AWS SDK v3 that looks at every SendMessage,
+ * SendMessageBatch, Publish and PublishBatch to a FIFO queue or topic.
+ *
+ *   client.middlewareStack.use(dedupeGuard({ mode: 'observe', report: console.log }));
+ *
+ * observe: everything is sent, and what is wrong is reported. reject: what is wrong is thrown as a ContractError before
+ * anything leaves; of a batch with one bad entry nothing does. The SDK's own retries happen below the guard and are seen
+ * as one send.
+ */
+
+import { sha256 } from '../contract/canonical.ts';
+import { checkMessage, type MessageRules, tracingName } from '../contract/message.ts';
+import { ContractError, type Refusal, refuse } from '../contract/refusals.ts';
+import { windowMsDefault } from '../contract/window.ts';
+import {
+  aboutEnvelope,
+  aboutRefusal,
+  type Report,
+  type TelemetryRecord,
+} from '../telemetry/record.ts';
+import { type GuardedMessage, messagesOf } from './guarded-messages.ts';
+import { SentBodies } from './sent-bodies.ts';
+
+export interface GuardOptions extends MessageRules {
+  readonly mode: 'observe' | 'reject';
+  /** Gets a record for everything seen; default: nobody does. It must not throw. */
+  readonly report?: Report;
+  /** How long the queue remembers a body; default five minutes. */
+  readonly windowMs?: number;
+  /** Epoch milliseconds; default the clock of the machine. */
+  readonly now?: () => number;
+}
+
+type Middleware = <Args extends { input: object }, Result>(
+  next: (args: Args) => Promise<Result>,
+  context: { readonly commandName?: string },
+) => (args: Args) => Promise<Result>;
+
+/** As much of the SDK's middleware stack as the guard needs; the stacks of all clients have it. */
+export interface GuardedStack {
+  add(
+    middleware: Middleware,
+    options: { step: 'initialize'; name: string; override: boolean },
+  ): void;
+}
+
+export interface DedupeGuard {
+  applyToStack(stack: GuardedStack): void;
+}
+
+export function dedupeGuard(options: GuardOptions): DedupeGuard {
+  const { mode, report = () => {}, now = Date.now } = options;
+  const windowMs = options.windowMs ?? windowMsDefault;
+  const sent = new SentBodies(windowMs);
+  const middleware: Middleware = (next, context) => async (args) => {
+    const { target, messages } = messagesOf(context.commandName, args.input);
+    if (!target.endsWith('.fifo')) return next(args);
+    const base = { time: new Date(now()).toISOString(), target, mode };
+    // Entries of one batch can collide with each other, before any of them is sent.
+    const known = [sent, new SentBodies(windowMs)] as const;
+    const refused = messages
+      .map((message) => ({
+        message,
+        refusal: look(message, { base, options, known, report, now }),
+      }))
+      .find(({ refusal }) => refusal !== undefined);
+    if (mode === 'reject' && refused?.refusal !== undefined) {
+      const { id } = refused.message;
+      throw new ContractError(refused.refusal, id === undefined ? '' : `Entry ${id}: `);
+    }
+    const result = await next(args);
+    for (const message of messages) {
+      // With an explicit id the queue does not look at the body.
+      if (message.deduplicationId !== undefined) continue;
+      sent.note(target, sha256(message.body), restOf(message, options), now());
+    }
+    return result;
+  };
+  return {
+    applyToStack: (stack) =>
+      stack.add(middleware, { step: 'initialize', name: 'oncemqDedupeGuard', override: true }),
+  };
+}
+
+interface Look {
+  readonly base: Pick<TelemetryRecord, 'time' | 'target'> & { readonly mode: 'observe' | 'reject' };
+  readonly options: GuardOptions;
+  /** What was sent before, and what stands before it in the same call. */
+  readonly known: readonly [SentBodies, SentBodies];
+  readonly report: Report;
+  readonly now: () => number;
+}
+
+/** Reports all there is to say about one message, and answers what is wrong with it. */
+function look(
+  message: GuardedMessage,
+  { base, options, known, report, now }: Look,
+): Refusal | undefined {
+  const checked = checkMessage(message, options);
+  const body_sha256 = sha256(message.body);
+  const about = { ...base, ...(checked.ok ? aboutEnvelope(checked.envelope) : {}), body_sha256 };
+  const value = Buffer.byteLength(message.body);
+  report({ ...about, metric: 'sqs_fifo.body_hash.length_bytes', value });
+  if (!checked.ok) {
+    report({
+      ...about,
+      metric: 'sqs_fifo.producer.violations',
+      value: 1,
+      ...aboutRefusal(checked),
+    });
+  }
+  const rest = restOf(message, options);
+  const isHashed = message.deduplicationId === undefined;
+  const verdicts = isHashed
+    ? known.map((bodies) => bodies.judge(base.target, body_sha256, rest, now()))
+    : [];
+  const verdict = verdicts.find((each) => each !== 'new') ?? 'new';
+  if (isHashed) known[1].note(base.target, body_sha256, rest, now());
+  if (verdict === 'again') report({ ...about, metric: 'sqs_fifo.dedupe_window_hits', value: 1 });
+  if (verdict !== 'collision') return checked.ok ? undefined : checked;
+  const collision = refuse('same-body-other-attributes');
+  const metric = 'sqs_fifo.dedupe.collisions_detected';
+  report({ ...about, metric, value: 1, ...aboutRefusal(collision) });
+  return checked.ok ? collision : checked;
+}
+
+/** What the hash of the body does not see and what may tell events apart, in a stable order. */
+function restOf({ groupId, attributes }: GuardedMessage, { critical }: GuardOptions): unknown {
+  const telling = Object.entries(attributes).filter(([name]) =>
+    critical === undefined ? !tracingName.test(name) : critical.includes(name),
+  );
+  return [groupId, telling.sort(([a], [b]) => (a < b ? -1 : 1))];
+}

@@ -1,0 +1,61 @@
+/**
+ * The messages in a command of the AWS SDK, whichever of the four it is: SQS says MessageBody where SNS says Message, and
+ * batches have lists. Commands that send nothing have no messages.
+ */
+
+export interface GuardedMessage {
+  /** The entry's id in a batch. */
+  readonly id: string | undefined;
+  readonly body: string;
+  readonly groupId: string | undefined;
+  readonly deduplicationId: string | undefined;
+  /** Binary values as base64. */
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+type Input = Readonly<Record<string, unknown>>;
+
+const entriesOf: Readonly<Record<string, (input: Input) => unknown>> = {
+  SendMessageCommand: (input) => [input],
+  PublishCommand: (input) => [input],
+  SendMessageBatchCommand: ({ Entries }) => Entries,
+  PublishBatchCommand: ({ PublishBatchRequestEntries }) => PublishBatchRequestEntries,
+};
+
+export function messagesOf(
+  commandName: string | undefined,
+  input: object,
+): { readonly target: string; readonly messages: readonly GuardedMessage[] } {
+  const { QueueUrl, TopicArn } = input as Input;
+  const entries = entriesOf[commandName ?? '']?.(input as Input);
+  return {
+    target: String(QueueUrl ?? TopicArn ?? ''),
+    messages: Array.isArray(entries) ? entries.map((entry) => messageOf(entry as Input)) : [],
+  };
+}
+
+function messageOf(entry: Input): GuardedMessage {
+  const text = (name: string): string | undefined => {
+    const value = entry[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+  return {
+    id: text('Id'),
+    body: text('MessageBody') ?? text('Message') ?? '',
+    groupId: text('MessageGroupId'),
+    deduplicationId: text('MessageDeduplicationId'),
+    attributes: attributeTexts(entry['MessageAttributes']),
+  };
+}
+
+function attributeTexts(attributes: unknown): Record<string, string> {
+  if (typeof attributes !== 'object' || attributes === null) return {};
+  return Object.fromEntries(
+    Object.entries(attributes).map(([name, attribute]) => {
+      const { StringValue, BinaryValue } = attribute as Input;
+      const value =
+        StringValue ?? Buffer.from((BinaryValue ?? '') as Uint8Array).toString('base64');
+      return [name, String(value)];
+    }),
+  );
+}

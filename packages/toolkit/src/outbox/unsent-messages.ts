@@ -1,0 +1,82 @@
+/**
+ * What a file outbox holds in memory: where each unsent message is, in order by group, and which segments of the log
+ * nothing needs any more. No bodies.
+ */
+
+import type { Place } from '../log/record-log.ts';
+
+export interface Unsent {
+  readonly id: number;
+  readonly groupId: string;
+  readonly place: Place;
+  /** When it was appended, epoch milliseconds. */
+  readonly at: number;
+}
+
+export class UnsentMessages {
+  readonly #byId: Map<number, Unsent> = new Map();
+  /** Each group's in order. */
+  readonly #groups: Map<string, Map<number, Unsent>> = new Map();
+  readonly #segments: Map<number, { newestAt: number; unsent: number }> = new Map();
+  #idMax = 0;
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  newId(): number {
+    this.#idMax += 1;
+    return this.#idMax;
+  }
+
+  add(unsent: Unsent): void {
+    const { id, groupId, place, at } = unsent;
+    this.#idMax = Math.max(this.#idMax, id);
+    this.#byId.set(id, unsent);
+    const group = this.#groups.get(groupId) ?? new Map<number, Unsent>();
+    this.#groups.set(groupId, group.set(id, unsent));
+    const segment = this.#segments.get(place.segment) ?? { newestAt: at, unsent: 0 };
+    segment.newestAt = Math.max(segment.newestAt, at);
+    segment.unsent += 1;
+    this.#segments.set(place.segment, segment);
+  }
+
+  remove(id: number): void {
+    this.#idMax = Math.max(this.#idMax, id);
+    const unsent = this.#byId.get(id);
+    if (unsent === undefined) return;
+    this.#byId.delete(id);
+    const group = this.#groups.get(unsent.groupId);
+    group?.delete(id);
+    if (group?.size === 0) this.#groups.delete(unsent.groupId);
+    const segment = this.#segments.get(unsent.place.segment);
+    if (segment !== undefined) segment.unsent -= 1;
+  }
+
+  /** The oldest of each group, in the order of appending. */
+  heads(limit: number, leaveOut: ReadonlySet<string>): Unsent[] {
+    const heads: Unsent[] = [];
+    for (const [groupId, group] of this.#groups) {
+      if (heads.length === limit) break;
+      const [head] = group.values();
+      if (head !== undefined && !leaveOut.has(groupId)) heads.push(head);
+    }
+    return heads.sort((a, b) => a.id - b.id);
+  }
+
+  /**
+   * The first segment with something unsent or appended since the time. Marks come after what they mark, so what stands
+   * before it is needed by nothing that stands after it.
+   */
+  firstSegmentNeeded(since: number): number {
+    const needed = [...this.#segments].filter(
+      ([, { newestAt, unsent }]) => unsent > 0 || newestAt >= since,
+    );
+    return Math.min(...needed.map(([segment]) => segment));
+  }
+
+  forgetSegmentsBefore(first: number): void {
+    for (const segment of this.#segments.keys())
+      if (segment < first) this.#segments.delete(segment);
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * Sending messages as they are, through the caller's own AWS SDK client, to Amazon or to OnceMQ. One message is a
+ * SendMessage; several are SendMessageBatch requests, ten and a mebibyte at most each, one after the other, because
+ * their order is the order of the queue.
+ *
+ * The SDK is a peer that is loaded on the first send: whoever only checks messages does not need it.
+ */
+
+import type { SendMessageBatchRequestEntry, SQSClient } from '@aws-sdk/client-sqs';
+import type { Envelope } from '../contract/envelope.ts';
+import { deduplicationIdOf, messageBytes, messageBytesMax } from '../contract/message.ts';
+
+/** A message ready to be sent or kept. Replays resend exactly this. */
+export interface ProducerMessage {
+  /** The envelope as canonical JSON. */
+  readonly body: string;
+  readonly groupId: string;
+  readonly attributes?: Readonly<Record<string, string>>;
+}
+
+export interface Destination {
+  readonly client: Pick<SQSClient, 'send'>;
+  readonly queueUrl: string;
+  /** `content`: the queue hashes the body. `key`: the id is the SHA-256 of the key, for queues that do not. */
+  readonly deduplicateBy?: 'content' | 'key';
+}
+
+export interface Sent {
+  readonly messageId: string;
+  /** Of the original, when this was a duplicate; absent on standard queues. */
+  readonly sequenceNumber: string | undefined;
+}
+
+/** Some messages of a batch were not taken; `sent` has an answer for those that were. */
+export class SendError extends Error {
+  override readonly name: string = 'SendError';
+  readonly sent: readonly (Sent | undefined)[];
+
+  constructor(text: string, sent: readonly (Sent | undefined)[]) {
+    super(text);
+    this.sent = sent;
+  }
+}
+
+const batchEntriesMax = 10;
+
+export async function sendMessages(
+  messages: readonly ProducerMessage[],
+  destination: Destination,
+): Promise<Sent[]> {
+  if (messages.length === 1) return [await sendOne(messages[0] as ProducerMessage, destination)];
+  const sent: (Sent | undefined)[] = [];
+  for (const batch of batchesOf(messages)) {
+    const { answers, failures } = await sendBatch(batch, destination);
+    sent.push(...answers);
+    // What follows may belong to the same group, and must not overtake what failed.
+    if (failures.length > 0) throw new SendError(failures.join('; '), sent);
+  }
+  return sent as Sent[];
+}
+
+async function sendOne(message: ProducerMessage, destination: Destination): Promise<Sent> {
+  const { SendMessageCommand } = await import('@aws-sdk/client-sqs');
+  const { queueUrl: QueueUrl, client } = destination;
+  const answer = await client.send(
+    new SendMessageCommand({ QueueUrl, ...wireWords(message, destination) }),
+  );
+  return sentOf(answer);
+}
+
+/** One request: an answer or nothing for each message, in their order, and what was said of those not taken. */
+export async function sendBatch(
+  messages: readonly ProducerMessage[],
+  destination: Destination,
+): Promise<{ answers: (Sent | undefined)[]; failures: string[] }> {
+  const { SendMessageBatchCommand } = await import('@aws-sdk/client-sqs');
+  const { queueUrl: QueueUrl, client } = destination;
+  const Entries = messages.map((message, index) => ({
+    Id: String(index),
+    ...wireWords(message, destination),
+  }));
+  const { Successful = [], Failed = [] } = await client.send(
+    new SendMessageBatchCommand({ QueueUrl, Entries }),
+  );
+  const answers: (Sent | undefined)[] = messages.map(() => undefined);
+  for (const entry of Successful) answers[Number(entry.Id)] = sentOf(entry);
+  return { answers, failures: Failed.map(({ Code, Message }) => `${Code}: ${Message}`) };
+}
+
+/** Cut where either limit of a request would be passed. */
+export function batchesOf(messages: readonly ProducerMessage[]): ProducerMessage[][] {
+  const batches: ProducerMessage[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const message of messages) {
+    const size = messageBytes(message.body, message.attributes ?? {});
+    const last = batches.at(-1);
+    if (last === undefined || last.length === batchEntriesMax || bytes + size > messageBytesMax) {
+      batches.push([message]);
+      bytes = size;
+    } else {
+      last.push(message);
+      bytes += size;
+    }
+  }
+  return batches;
+}
+
+function wireWords(
+  { body, groupId, attributes = {} }: ProducerMessage,
+  { deduplicateBy }: Destination,
+): Omit<SendMessageBatchRequestEntry, 'Id'> {
+  const { dedupe_key } = JSON.parse(body) as Envelope;
+  return {
+    MessageBody: body,
+    MessageGroupId: groupId,
+    ...(deduplicateBy === 'key' ? { MessageDeduplicationId: deduplicationIdOf(dedupe_key) } : {}),
+    ...(Object.keys(attributes).length === 0
+      ? {}
+      : { MessageAttributes: textAttributes(attributes) }),
+  };
+}
+
+function textAttributes(
+  attributes: Readonly<Record<string, string>>,
+): Record<string, { DataType: string; StringValue: string }> {
+  return Object.fromEntries(
+    Object.entries(attributes).map(([name, StringValue]) => [
+      name,
+      { DataType: 'String', StringValue },
+    ]),
+  );
+}
+
+function sentOf(answer: {
+  readonly MessageId?: string | undefined;
+  readonly SequenceNumber?: string | undefined;
+}): Sent {
+  return { messageId: answer.MessageId ?? '', sequenceNumber: answer.SequenceNumber };
+}

@@ -1,0 +1,106 @@
+/**
+ * The compliance tests, tested: a good producer passes all of them, and each way of being wrong is found by the check
+ * that is there for it, with the real AWS client on a server whose clock is moved.
+ */
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { checkProducer, complianceChecks } from '../../src/compliance/checks.ts';
+import { queueUnderTest } from '../../src/compliance/queue-under-test.ts';
+import type { AnyProducer } from '../../src/producer/define-producer.ts';
+import { landsat, type Scene, scene, scenes } from '../support/landsat.ts';
+import { type OpenQueue, openQueue } from '../support/server.ts';
+
+function underTest({ client, queueUrl, server: { clock } }: OpenQueue) {
+  return queueUnderTest({ client, queueUrl, clock });
+}
+
+async function codesOf(queue: OpenQueue, producer: AnyProducer): Promise<Record<string, string[]>> {
+  const results = await checkProducer({ producer, queue: underTest(queue) });
+  return Object.fromEntries(
+    results
+      .filter(({ findings }) => findings.length > 0)
+      .map(({ check, findings }) => [check, [...new Set(findings.map(({ code }) => code))]]),
+  );
+}
+
+describe('a good producer passes', () => {
+  for (const { name, title, run } of complianceChecks) {
+    test(`${name}: ${title}`, async (t) => {
+      const queue = underTest(await openQueue(t));
+      assert.deepEqual(await run({ producer: landsat(), queue }), []);
+    });
+  }
+
+  test('also with random event ids, which it keeps and replays', async (t) => {
+    assert.deepEqual(await codesOf(await openQueue(t), landsat({ eventId: 'random' })), {});
+  });
+});
+
+describe('a bad producer is found', () => {
+  let attempts = 0;
+  const day = scene.day;
+  const tag = (event: Scene): Record<string, string> => ({ region: event.tile });
+  const cases: readonly (readonly [string, AnyProducer, Record<string, string[]>])[] = [
+    ['no samples', landsat({ samples: [] }), { envelope: ['samples-missing'] }],
+    [
+      'one sample twice',
+      landsat({ samples: [scene, { ...scene }] }),
+      { envelope: ['samples-missing'] },
+    ],
+    [
+      'a sample that it refuses',
+      landsat({ samples: [...scenes(2), { tile: 'x', day: 'yesterday' }] }),
+      { envelope: ['time-invalid'] },
+    ],
+    [
+      'a sample at which it throws',
+      landsat({ samples: [...scenes(2), undefined as unknown as Scene] }),
+      { envelope: ['sample-failed'] },
+    ],
+    ['a body too large', landsat({ sizeBytesMax: 100 }), { size: ['body-too-large'] }],
+    [
+      'the time of sending in the payload',
+      landsat({ payload: (event) => ({ ...event, day: new Date().toISOString() }) }),
+      { determinism: ['not-deterministic'] },
+    ],
+    [
+      'the time of sending in the key',
+      landsat({ dedupeKey: ({ tile }) => `${tile} ${new Date().getUTCDate()}` }),
+      { determinism: ['not-deterministic'] },
+    ],
+    [
+      'the attempt in the key',
+      landsat({ dedupeKey: () => String(++attempts) }),
+      { envelope: ['key-not-deterministic'], determinism: ['key-not-deterministic'] },
+    ],
+    [
+      'a key that is joined by hand',
+      landsat({ dedupeKey: ({ tile, day }) => `${day}-${tile}`, eventTime: () => 0 }),
+      { escaping: ['key-ambiguous'] },
+    ],
+    [
+      'a key that leaves out what differs',
+      landsat({ dedupeKey: ({ day }) => day }),
+      { 'hash-behaviour': ['key-shared'] },
+    ],
+    [
+      'uniqueness in an attribute',
+      landsat({ dedupeKey: () => 'one', payload: () => ({ tile: 'one', day }), attributes: tag }),
+      { 'attribute-ignorance': ['attributes-decide'] },
+    ],
+  ];
+  for (const [what, producer, expected] of cases) {
+    test(what, async (t) => {
+      const codes = await codesOf(await openQueue(t), producer);
+      assert.deepEqual(codes, expected);
+    });
+  }
+});
+
+test('a queue that does not do its part is found as well', async (t) => {
+  const lasting = await openQueue(t, { DeduplicationIntervalSeconds: '3600' });
+  assert.deepEqual(await codesOf(lasting, landsat()), {
+    'replay-window': ['event-suppressed', 'not-delivered-again'],
+  });
+});

@@ -1,0 +1,77 @@
+/**
+ * What the gate finds in source text, and what it lets alone: each send to a FIFO target past a producer, by its line,
+ * however it is written; nothing in comments, in tests, or to standard queues.
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findBypasses } from '../../src/gate/find-bypasses.ts';
+
+const sdk =
+  "import { SendMessageCommand, SendMessageBatchCommand as Many } from '@aws-sdk/client-sqs';";
+
+function found(text: string, path = 'src/mailer.ts'): string[] {
+  return findBypasses({ path, text }).map(({ code, line }) => `${line} ${code}`);
+}
+
+test('commands and methods of the SDK are found by their lines', () => {
+  const text = [
+    sdk,
+    "import * as sns from '@aws-sdk/client-sns';",
+    "await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'x', MessageGroupId: 'g' }));",
+    'await sqs.send(',
+    '  new Many({',
+    "    QueueUrl: base + '/orders.fifo',",
+    '  }),',
+    ');',
+    'await client.sendMessage({ MessageGroupId });',
+    "await topics.send(new sns.PublishCommand({ TopicArn: 'arn:orders.fifo' }));",
+    'await client.send(new SendMessageCommand(input));',
+  ].join('\n');
+  assert.deepEqual(
+    found(text),
+    [3, 5, 9, 10, 11].map((line) => `${line} send-bypasses-producer`),
+  );
+});
+
+test('aliases of require and sqs-producer are found', () => {
+  const required = "const { SendMessageCommand: Send } = require('@aws-sdk/client-sqs');";
+  assert.deepEqual(found(`${required}\nnew Send({ MessageGroupId: 'g' })`, 'a.cjs'), [
+    '2 send-bypasses-producer',
+  ]);
+  const producer =
+    "import { Producer } from 'sqs-producer';\nProducer.create({ queueUrl: 'a.fifo' });";
+  assert.deepEqual(found(producer), ['2 send-bypasses-producer']);
+});
+
+test('standard queues, comments, tests and other clients are let alone', () => {
+  assert.deepEqual(found(`${sdk}\nnew SendMessageCommand({ QueueUrl, MessageBody: 'x' });`), []);
+  assert.deepEqual(
+    found(
+      `${sdk}\n// new SendMessageCommand({ MessageGroupId })\n/* .sendMessage({ MessageGroupId }) */`,
+    ),
+    [],
+  );
+  const send = `${sdk}\nnew SendMessageCommand({ MessageGroupId: 'g' });`;
+  assert.deepEqual(found(send, 'src/mailer.test.ts'), []);
+  assert.deepEqual(found(send, 'README.md'), []);
+  assert.deepEqual(found('bus.publish({ topic: "a.fifo" });'), []);
+  assert.deepEqual(
+    found(
+      `${sdk}\nconst text = 'it\\'s // no comment'; new SendMessageCommand({ MessageGroupId });`,
+    ),
+    ['2 send-bypasses-producer'],
+  );
+});
+
+test('a file of megabytes in one text is read', () => {
+  const text = `${sdk}\nconst data = \`${'x\\\\'.repeat(1_000_000)}\`;\nnew SendMessageCommand({ MessageGroupId });`;
+  assert.deepEqual(found(text), ['3 send-bypasses-producer']);
+});
+
+test('a producer where verify does not look is found', () => {
+  const text =
+    "import { defineProducer } from '@oncemq/toolkit';\nexport const a = defineProducer<X>({});";
+  assert.deepEqual(found(text), ['2 producer-hidden']);
+  assert.deepEqual(found(text, 'src/a.producer.ts'), []);
+});

@@ -1,0 +1,211 @@
+/**
+ * The guard in the real AWS clients: SQS against a real server; SNS against a listener that takes whatever comes, since
+ * only what leaves the client matters here.
+ */
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, test } from 'node:test';
+import { SNS } from '@aws-sdk/client-sns';
+import { telemetrySchema } from '../../src/contract/published-schemas.ts';
+import { ContractError } from '../../src/contract/refusals.ts';
+import { compileSchema } from '../../src/contract/schemas.ts';
+import { dedupeGuard, type GuardOptions } from '../../src/guard/dedupe-guard.ts';
+import type { TelemetryRecord } from '../../src/telemetry/record.ts';
+import { landsat, scene, scenes } from '../support/landsat.ts';
+import { createQueue, drain, type OpenQueue, openQueue } from '../support/server.ts';
+
+const findRecordError = compileSchema(telemetrySchema);
+
+/** Records made so far, each held to the published schema; the lengths are left out unless asked for. */
+function recorder(): { report: (record: TelemetryRecord) => void; seen: TelemetryRecord[] } {
+  const seen: TelemetryRecord[] = [];
+  const report = (record: TelemetryRecord): void => {
+    assert.equal(findRecordError(record), undefined);
+    if (record.metric !== 'sqs_fifo.body_hash.length_bytes') seen.push(record);
+  };
+  return { report, seen };
+}
+
+function guard(queue: OpenQueue, options: Partial<GuardOptions> = {}): TelemetryRecord[] {
+  const { report, seen } = recorder();
+  const now = (): number => queue.server.clock.now();
+  queue.client.middlewareStack.use(dedupeGuard({ mode: 'reject', report, now, ...options }));
+  return seen;
+}
+
+const { body } = landsat().message(scene);
+const MessageGroupId = 'g';
+const unique_key = { DataType: 'String', StringValue: 'landsat-2025-12-04' };
+
+function isRefused(code: string): (error: unknown) => boolean {
+  return (error) => error instanceof ContractError && error.code === code;
+}
+
+test('reject: what keeps to the contract passes, what does not never leaves', async (t) => {
+  const queue = await openQueue(t);
+  const seen = guard(queue);
+  const { client, queueUrl: QueueUrl } = queue;
+  await client.sendMessage({ QueueUrl, MessageBody: body, MessageGroupId });
+  await assert.rejects(
+    client.sendMessage({
+      QueueUrl,
+      MessageBody: '{"collection":"landsat"}',
+      MessageGroupId,
+      MessageAttributes: { unique_key },
+    }),
+    isRefused('key-only-in-attributes'),
+  );
+  assert.deepEqual(await drain(queue), [body]);
+  assert.deepEqual(
+    seen.map(({ metric, code }) => [metric, code]),
+    [['sqs_fifo.producer.violations', 'key-only-in-attributes']],
+  );
+});
+
+test('observe: everything is sent, and what is wrong is reported with its message', async (t) => {
+  const queue = await openQueue(t);
+  const seen = guard(queue, { mode: 'observe' });
+  await queue.client.sendMessage({
+    QueueUrl: queue.queueUrl,
+    MessageBody: 'hello',
+    MessageGroupId,
+  });
+  assert.deepEqual(await drain(queue), ['hello']);
+  const [record] = seen;
+  assert.equal(record?.code, 'body-not-envelope');
+  assert.equal(record?.target, queue.queueUrl);
+  assert.equal(record?.time, new Date(queue.server.clock.now()).toISOString());
+});
+
+test('a batch with one bad entry is refused whole, by the id of the entry', async (t) => {
+  const queue = await openQueue(t);
+  guard(queue);
+  const Entries = scenes(3).map((event, index) => ({
+    Id: `e${index}`,
+    MessageBody: index === 1 ? '{}' : landsat().message(event).body,
+    MessageGroupId,
+  }));
+  const { client, queueUrl: QueueUrl } = queue;
+  await assert.rejects(
+    client.sendMessageBatch({ QueueUrl, Entries }),
+    /^ContractError: Entry e1: /,
+  );
+  assert.deepEqual(await drain(queue), []);
+});
+
+describe('a body that is sent again', () => {
+  const other = { MessageAttributes: { region: { DataType: 'String', StringValue: 'kansas' } } };
+
+  test('with other attributes or in another group is a collision, until the window is over', async (t) => {
+    const queue = await openQueue(t);
+    const seen = guard(queue);
+    const { client, queueUrl: QueueUrl } = queue;
+    await client.sendMessage({ QueueUrl, MessageBody: body, MessageGroupId });
+    const collision = isRefused('same-body-other-attributes');
+    await assert.rejects(
+      client.sendMessage({ QueueUrl, MessageBody: body, MessageGroupId, ...other }),
+      collision,
+    );
+    await assert.rejects(
+      client.sendMessage({ QueueUrl, MessageBody: body, MessageGroupId: 'h' }),
+      collision,
+    );
+    assert.deepEqual(
+      seen.map(({ metric, dedupe_key }) => [metric, dedupe_key]),
+      Array(2).fill(['sqs_fifo.dedupe.collisions_detected', 'landsat/p32r29/2025-12-04']),
+    );
+    await queue.server.clock.advance(300);
+    await client.sendMessage({ QueueUrl, MessageBody: body, MessageGroupId, ...other });
+  });
+
+  test('with another group in the same batch is a collision', async (t) => {
+    const queue = await openQueue(t);
+    guard(queue);
+    const Entries = ['g', 'h'].map((group) => ({
+      Id: group,
+      MessageBody: body,
+      MessageGroupId: group,
+    }));
+    await assert.rejects(
+      queue.client.sendMessageBatch({ QueueUrl: queue.queueUrl, Entries }),
+      isRefused('same-body-other-attributes'),
+    );
+  });
+
+  test('with another trace is the same message again', async (t) => {
+    const queue = await openQueue(t);
+    const seen = guard(queue);
+    for (const StringValue of ['a', 'b']) {
+      const trace_id = { DataType: 'String', StringValue };
+      const { client, queueUrl: QueueUrl } = queue;
+      await client.sendMessage({
+        QueueUrl,
+        MessageBody: body,
+        MessageGroupId,
+        MessageAttributes: { trace_id },
+      });
+    }
+    assert.deepEqual(
+      seen.map(({ metric }) => metric),
+      ['sqs_fifo.dedupe_window_hits'],
+    );
+  });
+
+  test('with the same attributes is a hit of the window', async (t) => {
+    const queue = await openQueue(t);
+    const seen = guard(queue);
+    await landsat().send(scene, queue);
+    await landsat().send(scene, queue);
+    assert.deepEqual(
+      seen.map(({ metric }) => metric),
+      ['sqs_fifo.dedupe_window_hits'],
+    );
+  });
+
+  test('after a send that failed is the first', async (t) => {
+    const queue = await openQueue(t);
+    const seen = guard(queue);
+    const QueueUrl = queue.queueUrl.replace('events', 'none');
+    await assert.rejects(queue.client.sendMessage({ QueueUrl, MessageBody: body, MessageGroupId }));
+    await createQueue(queue.client, 'none.fifo');
+    await queue.client.sendMessage({ QueueUrl, MessageBody: body, MessageGroupId: 'h' });
+    assert.deepEqual(seen, []);
+  });
+});
+
+test('standard queues and other commands are let alone', async (t) => {
+  const queue = await openQueue(t);
+  guard(queue);
+  const { QueueUrl } = await queue.client.createQueue({ QueueName: 'plain' });
+  await queue.client.sendMessage({ QueueUrl, MessageBody: 'anything' });
+  await queue.client.listQueues({});
+});
+
+test('publishing to a FIFO topic is guarded alike', async (t) => {
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    request.on('data', (chunk) => requests.push(String(chunk)));
+    request.on('end', () => response.end('<PublishResponse/>'));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+  const sns = new SNS({ endpoint: `http://127.0.0.1:${port}`, region: 'us-east-1', credentials });
+  t.after(() => {
+    sns.destroy();
+    server.close();
+  });
+  sns.middlewareStack.use(dedupeGuard({ mode: 'reject' }));
+  const TopicArn = 'arn:aws:sns:us-east-1:000000000000:scenes.fifo';
+  await sns.publish({ TopicArn, Message: body, MessageGroupId });
+  await assert.rejects(
+    sns.publish({ TopicArn, Message: '{}', MessageGroupId }),
+    isRefused('body-not-envelope'),
+  );
+  const PublishBatchRequestEntries = [{ Id: 'a', Message: '{}', MessageGroupId }];
+  await assert.rejects(sns.publishBatch({ TopicArn, PublishBatchRequestEntries }), /Entry a: /);
+  assert.equal(requests.length, 1);
+});

@@ -1,0 +1,173 @@
+/**
+ * Every behaviour of an inbox once, for the three that there are: one effect for one key, as long as it is remembered,
+ * with any number of handlers at once. What only one of them promises stands at the end.
+ */
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { openFileInbox } from '../../src/inbox/file-inbox.ts';
+import { type Inbox, InboxFullError, type InboxOptions } from '../../src/inbox/inbox.ts';
+import { memoryInbox } from '../../src/inbox/memory-inbox.ts';
+import { postgresInbox } from '../../src/inbox/postgres-inbox.ts';
+import { type Database, startPostgres } from '../support/postgres.ts';
+
+type Open = (t: TestContext, options: InboxOptions) => Promise<Inbox<unknown>>;
+
+const database: Database = await startPostgres();
+const dayMs = 86_400_000;
+
+function folder(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'oncemq-inbox-'));
+  t.after(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+const kinds: Readonly<Record<string, Open>> = {
+  memory: async (_, options) => memoryInbox(options),
+  'a folder': async (t, options) => {
+    const inbox = await openFileInbox(folder(t), options);
+    t.after(() => inbox.close());
+    return inbox;
+  },
+  PostgreSQL: async (_, options) => {
+    const { pool } = database;
+    const inbox = postgresInbox({ pool, table: database.newTable(), ...options });
+    await inbox.migrate();
+    await inbox.migrate();
+    return inbox;
+  },
+};
+
+for (const [kind, open] of Object.entries(kinds)) {
+  describe(`an inbox in ${kind}`, () => {
+    test('lets an effect take place once for a key', async (t) => {
+      const inbox = await open(t, {});
+      const effects: string[] = [];
+      const effect = (name: string) => async (): Promise<void> => void effects.push(name);
+      assert.equal(await inbox.once('a', effect('first')), 'done');
+      assert.equal(await inbox.once('a', effect('second')), 'duplicate');
+      assert.equal(await inbox.once('b', effect('other')), 'done');
+      assert.deepEqual(effects, ['first', 'other']);
+    });
+
+    test('remembers a key for as long as it is asked to, days if need be', async (t) => {
+      let time = 1_765_000_000_000;
+      const inbox = await open(t, { now: () => time, keepMs: 30 * dayMs });
+      const nothing = async (): Promise<void> => {};
+      assert.equal(await inbox.once('a', nothing), 'done');
+      time += 30 * dayMs - 1;
+      assert.equal(await inbox.once('a', nothing), 'duplicate');
+      time += 1;
+      assert.equal(await inbox.once('a', nothing), 'done');
+    });
+
+    test('an effect that fails has not taken place', async (t) => {
+      const inbox = await open(t, {});
+      const failing = inbox.once('a', async () => {
+        throw new Error('the disk is full');
+      });
+      await assert.rejects(failing, /the disk is full/);
+      assert.equal(await inbox.once('a', async () => {}), 'done');
+    });
+
+    test('of many at once with one key one has the effect', async (t) => {
+      const inbox = await open(t, {});
+      let effects = 0;
+      const outcomes = await Promise.all(
+        Array.from({ length: 8 }, () =>
+          inbox.once('a', async () => {
+            effects += 1;
+            await new Promise((resolve) => setImmediate(resolve));
+          }),
+        ),
+      );
+      assert.equal(effects, 1);
+      assert.equal(outcomes.filter((outcome) => outcome === 'done').length, 1);
+    });
+  });
+}
+
+test('an inbox in memory that is full refuses and forgets nothing', async () => {
+  let time = 0;
+  const inbox = memoryInbox({ keysMax: 2, keepMs: 10, now: () => time });
+  const nothing = async (): Promise<void> => {};
+  await inbox.once('a', nothing);
+  await inbox.once('b', nothing);
+  await assert.rejects(inbox.once('c', nothing), InboxFullError);
+  assert.equal(await inbox.once('a', nothing), 'duplicate');
+  time = 10;
+  assert.equal(await inbox.once('c', nothing), 'done');
+});
+
+test('an inbox in a folder knows its keys when it is opened again, and removes what is forgotten', async (t) => {
+  const path = folder(t);
+  let time = 0;
+  const options = { now: () => time, keepMs: 1_000, segmentBytesMax: 200 };
+  for (let round = 0; round < 10; round += 1) {
+    await using inbox = await openFileInbox(path, options);
+    if (round > 0) {
+      assert.equal(await inbox.once(`${round - 1} 9`, async () => assert.fail()), 'duplicate');
+    }
+    for (let key = 0; key < 10; key += 1) await inbox.once(`${round} ${key}`, async () => {});
+    time += 600;
+  }
+  const segments = readdirSync(path).filter((name) => name.endsWith('.log'));
+  assert.ok(segments.length < 15, `${segments.length} segments are left`);
+});
+
+describe('an inbox in PostgreSQL', () => {
+  const setUp = async (waitMs: number) => {
+    const { pool } = database;
+    const effects = database.newTable();
+    await pool.query(`create table ${effects} (key text)`);
+    const inbox = postgresInbox({ pool, table: database.newTable(), waitMs });
+    await inbox.migrate();
+    return { pool, effects, inbox };
+  };
+
+  test('keeps the effect and its mark together, or neither', async () => {
+    const { pool, effects, inbox } = await setUp(5_000);
+    const insert = `insert into ${effects} values ('a')`;
+    const failing = inbox.once('a', async (transaction) => {
+      await transaction.query(insert);
+      throw new Error('afterwards');
+    });
+    await assert.rejects(failing, /afterwards/);
+    await inbox.once('a', async (transaction) => void (await transaction.query(insert)));
+    await inbox.once('a', async (transaction) => void (await transaction.query(insert)));
+    assert.equal((await pool.query(`select * from ${effects}`)).rows.length, 1);
+  });
+
+  test('a second consumer waits for the first and then knows how it ended', async () => {
+    const { inbox } = await setUp(5_000);
+    let second: Promise<string> | undefined;
+    const first = await inbox.once('a', async () => {
+      second = inbox.once('a', async () => assert.fail());
+    });
+    assert.equal(first, 'done');
+    assert.equal(await second, 'duplicate');
+  });
+
+  test('a second consumer that would wait too long leaves the message to come again', async () => {
+    const { inbox } = await setUp(1);
+    await inbox.once('a', async () => {
+      assert.equal(await inbox.once('a', async () => assert.fail()), 'busy');
+    });
+  });
+
+  test('keys whose time is over are removed when asked', async () => {
+    let time = 0;
+    const { pool } = database;
+    const table = database.newTable();
+    const inbox = postgresInbox({ pool, table, now: () => time, keepMs: 10 });
+    await inbox.migrate();
+    await inbox.once('a', async () => {});
+    time = 10;
+    await inbox.once('b', async () => {});
+    await inbox.prune();
+    assert.deepEqual((await pool.query(`select key from ${table}`)).rows, [{ key: 'b' }]);
+  });
+});

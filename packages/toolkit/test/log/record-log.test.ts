@@ -1,0 +1,145 @@
+/**
+ * The log on disk: what was appended is there when it is opened again, whatever a crash has left at its end; damage that
+ * no crash explains is told.
+ */
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { type Place, RecordLog } from '../../src/log/record-log.ts';
+
+function folder(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'oncemq-log-'));
+  t.after(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+async function opened(
+  path: string,
+  segmentBytesMax = 1_000,
+): Promise<{ log: RecordLog; records: unknown[]; places: Place[] }> {
+  const records: unknown[] = [];
+  const places: Place[] = [];
+  const log = await RecordLog.open(path, { segmentBytesMax }, (record, place) => {
+    records.push(record);
+    places.push(place);
+  });
+  return { log, records, places };
+}
+
+test('records are there in order when the log is opened again, over any number of segments', async (t) => {
+  const path = folder(t);
+  const { log } = await opened(path);
+  const written = Array.from({ length: 100 }, (_, index) => ({ index, text: 'line\n"é😀' }));
+  await Promise.all(written.slice(0, 50).map((record) => log.append(record)));
+  for (const record of written.slice(50)) await log.append(record);
+  await log.close();
+  assert.ok(readdirSync(path).length > 3);
+  const again = await opened(path);
+  assert.deepEqual(again.records, written);
+  assert.deepEqual(await again.log.read(again.places[42] as Place), written[42]);
+  const streamed: unknown[] = [];
+  for await (const record of again.log.records()) streamed.push(record);
+  assert.deepEqual(streamed, written);
+  await again.log.close();
+});
+
+test('wherever a crash has cut the last segment, all records before the cut are there', async (t) => {
+  const path = folder(t);
+  const file = join(path, '00000001.log');
+  const { log } = await opened(path, 1_000_000);
+  for (let index = 0; index < 20; index += 1) await log.append({ index });
+  await log.close();
+  const whole = readFileSync(file);
+  const ends = [...whole.entries()].filter(([, byte]) => byte === 10).map(([index]) => index + 1);
+  for (let cut = 0; cut <= whole.length; cut += 1) {
+    writeFileSync(file, whole);
+    truncateSync(file, cut);
+    const again = await opened(path, 1_000_000);
+    assert.equal(again.records.length, ends.filter((end) => end <= cut).length);
+    const place = await again.log.append({ after: cut });
+    assert.deepEqual(await again.log.read(place), { after: cut });
+    await again.log.close();
+  }
+});
+
+test('whatever stands behind the last whole record is cut off and kept aside', async (t) => {
+  const path = folder(t);
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 200 }), async (rubbish) => {
+      rmSync(path, { recursive: true });
+      const { log } = await opened(path);
+      await log.append({ kept: true });
+      await log.close();
+      appendFileSync(join(path, '00000001.log'), rubbish);
+      const again = await opened(path);
+      assert.deepEqual(again.records, [{ kept: true }]);
+      await again.log.close();
+      const aside = readFileSync(join(path, '00000001.log.damaged'));
+      assert.deepEqual(aside, Buffer.from(rubbish));
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('a wrong line in an earlier segment is told, and nothing is cut off', async (t) => {
+  const path = folder(t);
+  const { log } = await opened(path, 10);
+  for (let index = 0; index < 3; index += 1) await log.append({ index });
+  await log.close();
+  const file = join(path, '00000001.log');
+  writeFileSync(file, readFileSync(file, 'utf8').replace('"index":0', '"index":7'));
+  await assert.rejects(opened(path), /00000001\.log is damaged at byte 0/);
+  assert.ok(!existsSync(`${file}.damaged`));
+});
+
+test('one process at a time has the folder, and what a dead one left is taken over', async (t) => {
+  const path = folder(t);
+  const { log } = await opened(path);
+  await assert.rejects(opened(path), /is in use by process \d+/);
+  await log.close();
+  // Above the highest number that Linux gives.
+  writeFileSync(join(path, 'lock'), '4194305');
+  const again = await opened(path);
+  await again.log.close();
+  for (let time = 0; time < 2; time += 1) {
+    await assert.rejects(again.log.append({}), /is closed/);
+  }
+});
+
+test('a write that fails is not there afterwards, and later ones are', async (t) => {
+  const path = folder(t);
+  const program = fileURLToPath(new URL('full-disk.js', import.meta.url));
+  const limited = `ulimit -f 16 && exec "${process.execPath}" "${program}" "${path}"`;
+  const { stdout, stderr } = spawnSync('sh', ['-c', limited], { encoding: 'utf8' });
+  assert.equal(stdout, 'kept\nEFBIG\nkept\n', stderr);
+  const { log, records } = await opened(path);
+  assert.deepEqual(records, Array(2).fill({ text: 'x'.repeat(100) }));
+  await log.close();
+  assert.ok(!existsSync(join(path, '00000001.log.damaged')));
+});
+
+test('segments before one are removed, and never the one that is written to', async (t) => {
+  const path = folder(t);
+  const { log } = await opened(path, 10);
+  for (let index = 0; index < 5; index += 1) await log.append({ index });
+  await log.removeBefore(3);
+  assert.equal(readdirSync(path).filter((name) => name.endsWith('.log')).length, 3);
+  await log.removeBefore(Number.POSITIVE_INFINITY);
+  await log.close();
+  assert.deepEqual((await opened(path)).records, [{ index: 4 }]);
+});

@@ -1,0 +1,273 @@
+/**
+ * Every behaviour of an outbox once, for the one in a folder and the one in PostgreSQL: what is kept is sent in order,
+ * as it was kept, and marked; what fails holds up its own group alone.
+ */
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { openFileOutbox } from '../../src/outbox/file-outbox.ts';
+import type { KeptMessage, Outbox } from '../../src/outbox/outbox.ts';
+import { postgresOutbox } from '../../src/outbox/postgres-outbox.ts';
+import { createRelay } from '../../src/outbox/relay.ts';
+import type { ProducerMessage } from '../../src/producer/send.ts';
+import { landsat, type Scene, scene, scenes } from '../support/landsat.ts';
+import { type Database, startPostgres } from '../support/postgres.ts';
+import { drain, type OpenQueue, openQueue } from '../support/server.ts';
+
+type Appending = Outbox & { append(message: ProducerMessage): Promise<unknown> };
+type Open = (t: TestContext, now: () => number) => Promise<Appending>;
+
+const database: Database = await startPostgres();
+
+const kinds: Readonly<Record<string, Open>> = {
+  'a folder': async (t, now) => {
+    const folder = mkdtempSync(join(tmpdir(), 'oncemq-outbox-'));
+    const outbox = await openFileOutbox(folder, { now, segmentBytesMax: 1_000 });
+    t.after(async () => {
+      await outbox.close();
+      rmSync(folder, { recursive: true });
+    });
+    return outbox;
+  },
+  PostgreSQL: async (_, now) => {
+    const { pool } = database;
+    const outbox = postgresOutbox({ pool, table: database.newTable(), now });
+    await outbox.migrate();
+    await outbox.migrate();
+    return { ...outbox, append: (message) => outbox.append(pool, message) };
+  },
+};
+
+const byTile = landsat({ groupId: ({ tile }) => tile });
+const days = (count: number): Scene[] =>
+  Array.from({ length: count }, (_, index) => ({ ...scene, day: `2025-12-${index + 10}` }));
+
+for (const [kind, open] of Object.entries(kinds)) {
+  describe(`an outbox in ${kind}`, () => {
+    const setUp = async (t: TestContext) => {
+      const queue = await openQueue(t);
+      const now = (): number => queue.server.clock.now();
+      const outbox = await open(t, now);
+      return {
+        queue,
+        now,
+        outbox,
+        relay: createRelay({ ...queue, outbox, now, onPastWindow: () => {} }),
+      };
+    };
+    const bodies = (events: readonly Scene[]): string[] =>
+      events.map((event) => byTile.message(event).body);
+
+    test('sends what it keeps, in order and as it was kept, once', async (t) => {
+      const { queue, outbox, relay } = await setUp(t);
+      const events = [...days(5), ...scenes(30)];
+      for (const event of events) await outbox.append(byTile.message(event));
+      assert.deepEqual(await relay.flush(), { sent: 35, pastWindow: 0, failures: [] });
+      assert.deepEqual(await relay.flush(), { sent: 0, pastWindow: 0, failures: [] });
+      const received = await drain(queue);
+      assert.deepEqual([...received].sort(), bodies(events).sort());
+      const ofGroup = received.filter((body) => body.includes(`"${scene.tile}"`));
+      assert.deepEqual(ofGroup, bodies(days(5)));
+    });
+
+    test('keeps attributes, and sends an unmarked message again as the same bytes', async (t) => {
+      const { queue, outbox, relay } = await setUp(t);
+      const message = landsat({ attributes: () => ({ region: 'kansas' }) }).message(scene);
+      await outbox.append(message);
+      // As after a crash: sent, and not marked.
+      await outbox.take(10, new Set(), async (kept) => {
+        assert.deepEqual(
+          kept.map((each) => each.message),
+          [message],
+        );
+        await createRelay({ ...queue, outbox: sending(kept) }).flush();
+        return [];
+      });
+      assert.equal((await relay.flush()).sent, 1);
+      const duplicates = queue.server.events.flatMap((event) =>
+        event.type === 'duplicate' ? [event.differed] : [],
+      );
+      assert.deepEqual(duplicates, [{ body: false, attributes: false, group: false }]);
+      assert.equal((await drain(queue)).length, 1);
+    });
+
+    test('says of a message that was kept longer than the window that it may come twice', async (t) => {
+      const { queue, outbox, now } = await setUp(t);
+      await outbox.append(byTile.message(scene));
+      await queue.server.clock.advance(300);
+      const warned: number[] = [];
+      const relay = createRelay({
+        ...queue,
+        outbox,
+        now,
+        onPastWindow: (_, ageMs) => warned.push(ageMs),
+      });
+      assert.deepEqual(await relay.flush(), { sent: 1, pastWindow: 1, failures: [] });
+      assert.deepEqual(warned, [300_000]);
+    });
+
+    test('holds back the group of a message that is refused, and sends the others', async (t) => {
+      const { queue, outbox, relay } = await setUp(t);
+      const bad = landsat({
+        groupId: ({ tile }) => tile,
+        attributes: () => ({ region: '\u0001' }),
+      });
+      await outbox.append(bad.message(days(1)[0] as Scene));
+      for (const event of [...days(3).slice(1), ...scenes(3)])
+        await outbox.append(byTile.message(event));
+      const { sent, failures } = await relay.flush();
+      assert.equal(sent, 3);
+      assert.equal(failures.length, 1);
+      assert.match(failures[0] as string, /InvalidParameterValue/);
+      assert.deepEqual((await drain(queue)).sort(), bodies(scenes(3)).sort());
+    });
+
+    test('keeps everything when the queue cannot be reached', async (t) => {
+      const { queue, outbox, relay } = await setUp(t);
+      for (const event of scenes(12)) await outbox.append(byTile.message(event));
+      const nowhere = { ...queue, queueUrl: queue.queueUrl.replace('events', 'none') };
+      const { sent, failures } = await createRelay({ ...nowhere, outbox }).flush();
+      assert.equal(sent, 0);
+      assert.match(failures[0] as string, /does not exist/);
+      assert.equal((await relay.flush()).sent, 12);
+    });
+
+    test('two relays do not send the same', async (t) => {
+      const { queue, outbox, relay } = await setUp(t);
+      for (const event of days(5)) await outbox.append(byTile.message(event));
+      const both = await Promise.all([relay.flush(), relay.flush()]);
+      assert.equal(both[0].sent + both[1].sent, 5);
+      assert.equal(queue.server.events.filter(({ type }) => type === 'duplicate').length, 0);
+    });
+
+    test('replays what happened in a time, sent or not, as it was kept', async (t) => {
+      const { queue, outbox, relay } = await setUp(t);
+      for (const event of days(9)) await outbox.append(byTile.message(event));
+      await relay.flush();
+      await drain(queue);
+      await queue.server.clock.advance(300);
+      const range = { from: Date.parse('2025-12-12'), to: Date.parse('2025-12-15') };
+      const { sent, pastWindow } = await relay.replay(range);
+      assert.deepEqual([sent, pastWindow], [3, 3]);
+      assert.deepEqual(await drain(queue), bodies(days(9).slice(2, 5)));
+      assert.equal(
+        (await relay.replay({ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY })).sent,
+        9,
+      );
+    });
+
+    test('forgets what was sent and is old, and nothing else', async (t) => {
+      const { queue, outbox, relay, now } = await setUp(t);
+      for (const event of scenes(20)) await outbox.append(byTile.message(event));
+      await relay.flush();
+      await queue.server.clock.advance(1_000);
+      for (const event of days(20)) await outbox.append(byTile.message(event));
+      await outbox.prune(now());
+      const left: string[] = [];
+      const all = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
+      for await (const { message } of outbox.between(all)) left.push(message.body);
+      // A folder forgets whole segments, so that a few may stay.
+      assert.ok(left.length >= 20 && left.length < 25, String(left.length));
+      assert.deepEqual(left.slice(-20), bodies(days(20)));
+      assert.equal((await relay.flush()).sent, 20);
+    });
+  });
+}
+
+test('a folder that is opened again goes on where it was', async (t) => {
+  const queue: OpenQueue = await openQueue(t);
+  const folder = mkdtempSync(join(tmpdir(), 'oncemq-outbox-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  for (let round = 0; round < 3; round += 1) {
+    await using outbox = await openFileOutbox(folder, { segmentBytesMax: 500 });
+    for (const event of days(4)) {
+      await outbox.append(byTile.message({ ...event, tile: `p${round}` }));
+    }
+    assert.equal(outbox.unsent, 4);
+    await createRelay({ ...queue, outbox }).flush();
+    assert.equal(outbox.unsent, 0);
+    await outbox.prune(Number.POSITIVE_INFINITY);
+  }
+  assert.equal((await drain(queue)).length, 12);
+  assert.equal(readdirSync(folder).filter((name) => name.endsWith('.log')).length, 1);
+});
+
+test('a message in PostgreSQL shares the fate of the transaction', async (t) => {
+  const queue = await openQueue(t);
+  const { pool } = database;
+  const outbox = postgresOutbox({ pool, table: database.newTable() });
+  await outbox.migrate();
+  const connection = await pool.connect();
+  for (const end of ['rollback', 'commit']) {
+    await connection.query('begin');
+    await outbox.append(connection, byTile.message(scene));
+    assert.equal((await createRelay({ ...queue, outbox }).flush()).sent, 0);
+    await connection.query(end);
+  }
+  connection.release();
+  assert.equal((await createRelay({ ...queue, outbox }).flush()).sent, 1);
+});
+
+test('in PostgreSQL the order of a group is that of the commits', async (t) => {
+  const queue = await openQueue(t);
+  const { pool } = database;
+  const outbox = postgresOutbox({ pool, table: database.newTable() });
+  await outbox.migrate();
+  const [first, second] = [await pool.connect(), await pool.connect()];
+  await first.query('begin');
+  await second.query('begin');
+  await outbox.append(first, byTile.message(days(2)[0] as Scene));
+  // It waits for the first transaction to end, so it cannot commit before it.
+  const waiting = outbox.append(second, byTile.message(days(2)[1] as Scene));
+  await outbox.append(pool, byTile.message(scenes(1)[0] as Scene));
+  assert.equal((await createRelay({ ...queue, outbox }).flush()).sent, 1);
+  await first.query('commit');
+  await waiting;
+  await second.query('commit');
+  first.release();
+  second.release();
+  assert.equal((await createRelay({ ...queue, outbox }).flush()).sent, 2);
+  assert.deepEqual(
+    (await drain(queue)).slice(1),
+    days(2).map((event) => byTile.message(event).body),
+  );
+});
+
+test('without somebody to tell, the process warns of a message that may come twice', async (t) => {
+  const queue = await openQueue(t);
+  const folder = mkdtempSync(join(tmpdir(), 'oncemq-outbox-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  await using outbox = await openFileOutbox(folder, { now: () => 0 });
+  await outbox.append(byTile.message(scene));
+  const warned = once(process, 'warning');
+  await createRelay({ ...queue, outbox, now: () => 300_000 }).flush();
+  const [warning] = (await warned) as [Error & { code: string }];
+  assert.equal(warning.code, 'ONCEMQ_PAST_WINDOW');
+  assert.match(warning.message, /landsat\/p32r29\/2025-12-04\) was kept 300 s ago/);
+});
+
+test('a name that could be more than a name is refused as a table', () => {
+  assert.throws(
+    () => postgresOutbox({ pool: database.pool, table: 'a"; drop table b; --' }),
+    /no name/,
+  );
+});
+
+/** An outbox of these messages that forgets all marks. */
+function sending(kept: readonly KeptMessage[]): Outbox {
+  let isGiven = false;
+  return {
+    take: async (_limit, _leaveOut, work) => {
+      if (isGiven) return 0;
+      isGiven = true;
+      await work(kept);
+      return kept.length;
+    },
+    between: async function* () {},
+    prune: async () => {},
+  };
+}

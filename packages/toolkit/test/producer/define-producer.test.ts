@@ -1,0 +1,184 @@
+/**
+ * What a producer makes of an event, and what it refuses to make. Each refusal has a code, a text and a place in the
+ * documentation; the last test sees to it that the place exists.
+ */
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { sha256 } from '../../src/contract/canonical.ts';
+import { checkEnvelope } from '../../src/contract/envelope.ts';
+import { checkMessage } from '../../src/contract/message.ts';
+import { ContractError, refusalTexts } from '../../src/contract/refusals.ts';
+import { defineProducer, isProducer } from '../../src/producer/define-producer.ts';
+import { landsat, type Scene, scene } from '../support/landsat.ts';
+
+test('an event becomes an envelope of exactly the five members', () => {
+  const envelope = landsat().envelope(scene);
+  assert.equal(checkEnvelope(envelope), undefined);
+  assert.deepEqual(envelope, {
+    event_id: envelope.event_id,
+    event_source: 'kfm.remote-sensing.landsat-refresh',
+    event_time: '2025-12-04T00:00:00Z',
+    dedupe_key: 'landsat/p32r29/2025-12-04',
+    payload: scene,
+  });
+});
+
+test('one event is one body, also from another producer of the same definition', () => {
+  const { body } = landsat().message(scene);
+  assert.equal(landsat().message({ ...scene }).body, body);
+  const reordered = { cloud: 0.25, day: '2025-12-04', tile: 'p32r29' };
+  assert.equal(sha256(landsat().message(reordered).body), sha256(body));
+});
+
+test('a derived event id begins with the time of the event, and differs with key and source', () => {
+  const id = landsat().envelope(scene).event_id;
+  assert.equal(Number.parseInt(id.replace('-', '').slice(0, 12), 16), Date.parse('2025-12-04'));
+  assert.notEqual(landsat().envelope({ ...scene, tile: 'p1r1' }).event_id, id);
+  assert.notEqual(landsat({ source: 'kfm.remote-sensing.other' }).envelope(scene).event_id, id);
+});
+
+test('a random event id is another one for each envelope', () => {
+  const producer = landsat({ eventId: 'random' });
+  assert.notEqual(producer.envelope(scene).event_id, producer.envelope(scene).event_id);
+  assert.equal(checkEnvelope(producer.envelope(scene)), undefined);
+});
+
+test('the namespace is a setting', () => {
+  const producer = landsat({ source: 'acme.parts.prices', namespace: 'acme' });
+  assert.equal(producer.envelope(scene).event_source, 'acme.parts.prices');
+});
+
+test('times are taken as texts, dates and milliseconds', () => {
+  for (const eventTime of [new Date(0), 0]) {
+    assert.equal(
+      landsat({ eventTime: () => eventTime }).envelope(scene).event_time,
+      '1970-01-01T00:00:00.000Z',
+    );
+  }
+});
+
+test('a producer is known as one, and nothing else is', () => {
+  assert.ok(isProducer(landsat()));
+  assert.ok(!isProducer({ source: 'kfm.a.b' }));
+  assert.ok(!isProducer(undefined));
+});
+
+describe('what the contract forbids is refused by its code', () => {
+  let calls = 0;
+  const cases: readonly (readonly [string, string, ReturnType<typeof landsat>])[] = [
+    ['an empty key', 'key-missing', landsat({ dedupeKey: () => ' ' })],
+    ['no key', 'key-missing', landsat({ dedupeKey: () => undefined as unknown as string })],
+    ['a key with the attempt', 'key-not-deterministic', landsat({ dedupeKey: () => `${++calls}` })],
+    ['a key too long', 'key-invalid', landsat({ dedupeKey: () => 'x'.repeat(1025) })],
+    ['a time of its own form', 'time-invalid', landsat({ eventTime: () => '04.12.2025' })],
+    ['a day that is none', 'time-invalid', landsat({ eventTime: () => '2025-02-30T00:00:00Z' })],
+    [
+      'not a number',
+      'number-not-canonical',
+      landsat({ payload: () => ({ ...scene, cloud: Number.NaN }) }),
+    ],
+    [
+      'an id beyond 2^53',
+      'number-not-canonical',
+      landsat({ payload: () => ({ ...scene, cloud: 2 ** 53 + 2 }) }),
+    ],
+    [
+      'half a character',
+      'value-not-canonical',
+      landsat({ payload: () => ({ ...scene, tile: '\ud800' }) }),
+    ],
+    [
+      'a payload against its schema',
+      'payload-invalid',
+      landsat({ schema: { required: ['orbit'] } }),
+    ],
+    ['a list as payload', 'body-not-envelope', landsat({ payload: () => [] as unknown as Scene })],
+    ['a group with a space', 'group-invalid', landsat({ groupId: () => 'a b' })],
+    [
+      'a body too large',
+      'body-too-large',
+      landsat({ payload: () => ({ ...scene, tile: 'x'.repeat(2 ** 20) }) }),
+    ],
+    [
+      'a value in attributes alone',
+      'value-only-in-attributes',
+      landsat({ attributes: () => ({ aoi_key: 'a7' }) }),
+    ],
+    [
+      'a critical value elsewhere',
+      'value-only-in-attributes',
+      landsat({ critical: ['orbit'], attributes: () => ({ orbit: '7' }) }),
+    ],
+  ];
+  for (const [what, code, producer] of cases) {
+    test(`${what} is ${code}`, () => {
+      const refusal = producer.check(scene);
+      assert.equal(!refusal.ok && refusal.code, code);
+      assert.throws(() => producer.message(scene), ContractError);
+    });
+  }
+
+  test('a bad source name is source-invalid, at once', () => {
+    for (const source of ['landsat', 'kfm.landsat', 'acme.remote.landsat', 'kfm.Remote.landsat']) {
+      assert.throws(
+        () => defineProducer({ source, dedupeKey: () => 'a', eventTime: () => 0 }),
+        (error) => error instanceof ContractError && error.code === 'source-invalid',
+      );
+    }
+  });
+});
+
+describe('messages that others made are held to the same rules', () => {
+  const { body } = landsat().message(scene);
+  const code = (parts: Parameters<typeof checkMessage>[0]): string | undefined => {
+    const result = checkMessage(parts);
+    return result.ok ? undefined : result.code;
+  };
+
+  test('the forbidden pattern is named', () => {
+    const attributes = { unique_key: 'landsat-2025-12-04T00:00Z' };
+    const forbidden = { body: '{"collection":"landsat","tile":"p32r29"}', attributes };
+    assert.equal(code(forbidden), 'key-only-in-attributes');
+    assert.equal(code({ body, attributes }), 'value-only-in-attributes');
+  });
+
+  test('attributes that route, trace or repeat the body are fine', () => {
+    const attributes = {
+      priority: 'high',
+      trace_id: 'abc',
+      tile_id: 'p32r29',
+      day_key: '2025-12-04',
+    };
+    assert.equal(code({ body, attributes }), undefined);
+  });
+
+  test('an explicit id is fine when it is the key, its hash or the hash of the body', () => {
+    const key = 'landsat/p32r29/2025-12-04';
+    for (const deduplicationId of [key, sha256(key), sha256(body)]) {
+      assert.equal(code({ body, deduplicationId }), undefined);
+    }
+    assert.equal(code({ body, deduplicationId: 'attempt-1' }), 'deduplication-id-contradicts');
+  });
+
+  test('an event id of another version is event-id-invalid', () => {
+    const other = body.replace(/-7([0-9a-f]{3}-)/, '-4$1');
+    assert.equal(code({ body: other }), 'event-id-invalid');
+  });
+
+  test('a body nested as deeply as it is long is judged, and nothing breaks', () => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    const nested = body.replace('"payload":{', `"payload":{"deep":${deep},`);
+    assert.equal(code({ body: nested, attributes: { scene_id: 'x' } }), 'value-only-in-attributes');
+  });
+});
+
+test('each refusal has its section in the documentation', () => {
+  const page = readFileSync(
+    new URL('../../../../../docs/contracts/producer-requirements.md', import.meta.url),
+    'utf8',
+  );
+  for (const code of Object.keys(refusalTexts))
+    assert.match(page, new RegExp(`^### ${code}$`, 'm'));
+});

@@ -1,0 +1,103 @@
+// The pages of the contract and the guide to the toolkit, run: every TypeScript block of a page, one after the other, as
+// one program. A page that is no longer true of the code fails here.
+//
+// What a block imports is there already, and so is what a reader would have: a server whose clock can be moved, the AWS
+// client and a queue of it, a database, a folder, and the producer that the pages speak of.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type TestContext, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { SQS } from '@aws-sdk/client-sqs';
+import * as toolkit from '@oncemq/toolkit';
+import { transform } from '@swc/wasm-typescript';
+import { startTestServer } from 'oncemq/testing';
+import pg from 'pg';
+
+process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] = 'true';
+
+const pages = [
+  'docs/contracts/producer-requirements.md',
+  'docs/contracts/body-deduplication-contract.md',
+  'docs/contracts/attribute-safety-notes.md',
+  'docs/tests/hash-behavior-test.md',
+  'docs/tests/duplicate-window-test.md',
+  'docs/telemetry/dedup-metrics.md',
+  'docs/telemetry/message-provenance-events.md',
+  'docs/guide/toolkit.md',
+];
+
+for (const page of pages) {
+  test(`what ${page} shows is so`, async (t) => {
+    const blocks = [...readFileSync(page, 'utf8').matchAll(/^```ts\n([\s\S]*?)^```/gm)];
+    assert.ok(blocks.length > 0);
+    const source = blocks.map(([, code = '']) => code).join('\n');
+    await run(t, page, source);
+  });
+}
+
+async function run(t: TestContext, page: string, source: string): Promise<void> {
+  const program = source.replace(/^import .*;$/gm, '').replace(/^export /gm, '');
+  const names = await surroundings(t, /\bpool\b/.test(program));
+  // A name that the page itself makes is the page's.
+  const given = Object.keys(names).filter(
+    (name) => !new RegExp(`\\bconst ${name}\\b`).test(program),
+  );
+  const { code } = await transform(program, { mode: 'strip-only', module: true });
+  mkdirSync('.build/pages', { recursive: true });
+  const file = resolve('.build/pages', `${page.replaceAll(/\W/g, '-')}.mjs`);
+  writeFileSync(file, `export const run = async ({ ${given.join(', ')} }) => {\n${code}\n};\n`);
+  const module = (await import(pathToFileURL(file).href)) as { run(names: object): Promise<void> };
+  await module.run(names);
+}
+
+async function surroundings(
+  t: TestContext,
+  needsDatabase: boolean,
+): Promise<Record<string, unknown>> {
+  const server = await startTestServer();
+  const client = new SQS(server.clientConfig);
+  const folder = mkdtempSync(join(tmpdir(), 'oncemq-pages-'));
+  t.after(async () => {
+    client.destroy();
+    await server.close();
+    rmSync(folder, { recursive: true });
+  });
+  const { QueueUrl: queueUrl } = await client.createQueue({
+    QueueName: 'scenes.fifo',
+    Attributes: { FifoQueue: 'true', ContentBasedDeduplication: 'true' },
+  });
+  const landsatRefresh = toolkit.defineProducer<{ tile: string; day: string }>({
+    source: 'kfm.remote-sensing.landsat-refresh',
+    dedupeKey: ({ tile, day }) => toolkit.key('landsat', tile, day),
+    eventTime: ({ day }) => `${day}T00:00:00Z`,
+    samples: [
+      { tile: 'p32r29', day: '2025-12-04' },
+      { tile: 'p32r30', day: '2025-12-04' },
+    ],
+  });
+  const pool = needsDatabase ? await database(t) : undefined;
+  const refreshed: string[] = [];
+  return { ...toolkit, assert, server, client, queueUrl, folder, landsatRefresh, pool, refreshed };
+}
+
+async function database(t: TestContext): Promise<pg.Pool> {
+  const child = spawn(process.execPath, ['.build/scripts/postgres.js'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const [line] = await once(createInterface({ input: child.stdout }), 'line');
+  const pool = new pg.Pool({ connectionString: String(line).replace('postgres ready ', '') });
+  t.after(async () => {
+    await pool.end();
+    child.stdin.end();
+    await exited;
+  });
+  await pool.query('create table scenes (tile text)');
+  return pool;
+}
