@@ -10,6 +10,7 @@
  */
 
 import { parseArgs } from 'node:util';
+import { chosen, commonFlags } from './flags.ts';
 import { LoadProcess } from './load/load-process.ts';
 import type { Workload } from './load/order.ts';
 import { drawPicture } from './report/http-picture.ts';
@@ -32,11 +33,9 @@ export async function benchHttp(flags: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...flags],
     options: {
-      quick: { type: 'boolean', default: false },
+      ...commonFlags,
       only: { type: 'string', default: systemNames.join(',') },
       rows: { type: 'string', default: workloads.join(',') },
-      dir: { type: 'string' },
-      json: { type: 'string' },
       svg: { type: 'string' },
     },
   });
@@ -45,7 +44,7 @@ export async function benchHttp(flags: readonly string[]): Promise<void> {
   const rounds = values.quick ? 2 : 5;
   const times = values.quick
     ? { warmUpMs: 200, measureMs: 500 }
-    : { warmUpMs: 300, measureMs: 1_200 };
+    : { warmUpMs: 250, measureMs: 1_000 };
   const data = new DataFolder(values.dir);
   const { running, absent } = await startSystems(names, data);
   for (const { name, reason } of absent) print(`${name} is left out: ${reason}`);
@@ -68,16 +67,6 @@ export async function benchHttp(flags: readonly string[]): Promise<void> {
   printExpectations(expectations);
   saveJson('http.json', { absent, expectations, rows }, values.json);
   save('http.svg', drawPicture(rows, machineText()), values.svg);
-}
-
-/** Words of a list that was given, in the order in which they are known. */
-function chosen<T extends string>(flag: string, given: string, known: readonly T[]): T[] {
-  const words = given.split(',');
-  const wrong = words.find((word) => !known.includes(word as T));
-  if (wrong !== undefined) {
-    throw new TypeError(`${flag} takes ${known.join(', ')}, not ${JSON.stringify(wrong)}.`);
-  }
-  return known.filter((word) => words.includes(word));
 }
 
 interface Plan {
@@ -138,6 +127,8 @@ class HttpBench {
     });
     const after = server.used();
     await callAction(system, 'DeleteQueue', { QueueUrl: queueUrl });
+    // What the server does after that would be taken from the next one's time.
+    await server.settle();
     return {
       ...count,
       cpuMicros: (after.cpuMicros - before.cpuMicros) / count.messagesInAll,

@@ -4,12 +4,21 @@
  */
 
 import { benchEngine } from './engine.ts';
+import { isFlagError } from './flags.ts';
+import { benchFlat } from './flat.ts';
 import { benchHttp } from './http.ts';
+import { benchLatency } from './latency.ts';
 import { machineText, print } from './report/results.ts';
+import { benchReuse } from './reuse.ts';
+import { benchSize } from './size.ts';
 
 const questions: Readonly<Record<string, (flags: readonly string[]) => Promise<void>>> = {
   engine: benchEngine,
   http: benchHttp,
+  latency: benchLatency,
+  size: benchSize,
+  flat: benchFlat,
+  reuse: benchReuse,
 };
 
 const [asked, ...flags] = process.argv.slice(2);
@@ -30,7 +39,7 @@ for (const name of names) {
 
 /** A wrong flag, told as such; anything else that fails is shown with its place. */
 function refuseFlags(error: unknown): never {
-  if (error instanceof TypeError) refuse(error.message);
+  if (isFlagError(error)) refuse(error.message);
   throw error;
 }
 

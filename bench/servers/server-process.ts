@@ -7,6 +7,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { atExit } from './at-exit.ts';
 
 export interface Program {
@@ -27,6 +28,10 @@ export interface Used {
 
 const startMsMax = 120_000;
 const complaintCharsMax = 1_000;
+const settleMsMax = 10_000;
+const settleStepMs = 100;
+/** Of processor time in a step: as good as nothing. */
+const settledMicros = 10_000;
 
 export class ServerProcess {
   readonly port: number;
@@ -71,6 +76,17 @@ export class ServerProcess {
     const ended = once(this.#child, 'exit');
     this.#kill();
     await ended;
+  }
+
+  /** Waits, within bounds, until it has nothing left to do, such as clearing away a queue that was deleted. */
+  async settle(): Promise<void> {
+    let { cpuMicros } = this.used();
+    for (let waitedMs = 0; waitedMs < settleMsMax; waitedMs += settleStepMs) {
+      await sleep(settleStepMs);
+      const before = cpuMicros;
+      cpuMicros = this.used().cpuMicros;
+      if (cpuMicros - before <= settledMicros) return;
+    }
   }
 
   used(): Used {
