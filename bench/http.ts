@@ -41,7 +41,7 @@ export async function benchHttp(flags: readonly string[]): Promise<void> {
   });
   const names = chosen('--only', values.only, systemNames);
   const asked = chosen('--rows', values.rows, workloads);
-  const rounds = values.quick ? 2 : 5;
+  const rounds = values.quick ? 3 : 5;
   const times = values.quick
     ? { warmUpMs: 200, measureMs: 500 }
     : { warmUpMs: 250, measureMs: 1_000 };
@@ -87,7 +87,7 @@ class HttpBench {
   }
 
   async stop(): Promise<void> {
-    for (const { server } of this.#systems) await server.kill();
+    for (const { server } of this.#systems) await server.stop();
     this.#load.stop();
   }
 

@@ -104,7 +104,7 @@ function number(value: number | undefined, digits: number): string {
 }
 
 function line(title: string, cells: readonly string[]): string {
-  const widths = [26, 12, 8, 9, 8, 8, 10];
+  const widths = [26, 12, 8, 9, 11, 9, 11];
   return title.padEnd(42) + cells.map((cell, at) => cell.padStart(widths[at] as number)).join('');
 }
 

@@ -98,7 +98,7 @@ export class DurableServer {
   }
 
   async end(): Promise<void> {
-    await this.#server.kill();
+    await this.#server.stop();
     this.#load.stop();
     this.#data.remove();
   }

@@ -27,6 +27,7 @@ export interface Used {
 }
 
 const startMsMax = 120_000;
+const stopMsMax = 20_000;
 const complaintCharsMax = 1_000;
 const settleMsMax = 10_000;
 const settleStepMs = 100;
@@ -71,11 +72,20 @@ export class ServerProcess {
     return new ServerProcess(child, kill, { port, ms: performance.now() - startedAt });
   }
 
-  /** At once, with nothing asked of the server. */
+  /** SIGKILL: nothing is asked of the server. */
   async kill(): Promise<void> {
-    const ended = once(this.#child, 'exit');
+    const { exitCode, signalCode } = this.#child;
+    const ended = exitCode === null && signalCode === null && once(this.#child, 'exit');
     this.#kill();
     await ended;
+  }
+
+  /** SIGTERM, so that it can write what it writes at its end, a profile for example; SIGKILL if that takes long. */
+  async stop(): Promise<void> {
+    const impatience = setTimeout(this.#kill, stopMsMax);
+    if (this.#child.kill('SIGTERM')) await once(this.#child, 'exit');
+    clearTimeout(impatience);
+    await this.kill();
   }
 
   /** Waits, within bounds, until it has nothing left to do, such as clearing away a queue that was deleted. */
