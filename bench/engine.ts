@@ -18,6 +18,7 @@ import type { Change } from '#broker/core/changes.js';
 import type { Command, SendEntry } from '#broker/core/commands.js';
 import { type Applied, Engine } from '#broker/core/engine.js';
 import { strictLimits } from '#broker/core/limits.js';
+import { median } from './report/statistics.ts';
 
 interface Scenario {
   readonly waiting: number;
@@ -248,10 +249,6 @@ function memoryInUse(): number {
 
 function perSecond(milliseconds: number): number {
   return Math.round((messagesPerRound / milliseconds) * 1000);
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] as number;
 }
 
 function spread(values: readonly number[]): string {

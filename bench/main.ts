@@ -3,38 +3,49 @@
  * each measures and what it does not. Every run prints the machine, the versions and the spread.
  */
 
-import { cpus, totalmem } from 'node:os';
 import { benchEngine } from './engine.ts';
+import { isFlagError } from './flags.ts';
+import { benchFlat } from './flat.ts';
 import { benchHttp } from './http.ts';
+import { benchLatency } from './latency.ts';
+import { machineText, print } from './report/results.ts';
+import { benchReuse } from './reuse.ts';
+import { benchSize } from './size.ts';
 import { benchSns } from './sns.ts';
 
 const questions: Readonly<Record<string, (flags: readonly string[]) => Promise<void>>> = {
   engine: benchEngine,
   http: benchHttp,
   sns: benchSns,
+  latency: benchLatency,
+  size: benchSize,
+  flat: benchFlat,
+  reuse: benchReuse,
 };
 
 const [asked, ...flags] = process.argv.slice(2);
 const names = asked === undefined || asked.startsWith('--') ? Object.keys(questions) : [asked];
 const unknown = names.find((name) => !Object.hasOwn(questions, name));
 if (unknown !== undefined) {
-  process.stderr.write(
-    `bench: there is no question ${unknown}. Known: ${Object.keys(questions).join(', ')}.\n`,
-  );
-  process.exit(2);
+  refuse(`there is no question ${unknown}. Known: ${Object.keys(questions).join(', ')}.`);
 }
 
 const isFileAsked = process.argv.includes('--json') || process.argv.includes('--svg');
-if (isFileAsked && names.length > 1) {
-  process.stderr.write('bench: name the question whose results the file is for.\n');
-  process.exit(2);
+if (isFileAsked && names.length > 1) refuse('name the question whose results the file is for.');
+
+print(machineText());
+for (const name of names) {
+  if (names.length > 1) print(`\n${name}`);
+  await questions[name]?.(asked === name ? flags : process.argv.slice(2)).catch(refuseFlags);
 }
 
-const processor = cpus()[0]?.model.trim() ?? 'unknown processor';
-const memory = Math.round(totalmem() / 2 ** 30);
-process.stdout.write(
-  `node ${process.version}, ${cpus().length} × ${processor}, ${memory} GiB, ${process.platform}\n`,
-);
-for (const name of names) {
-  await questions[name]?.(asked === name ? flags : process.argv.slice(2));
+/** A wrong flag, told as such; anything else that fails is shown with its place. */
+function refuseFlags(error: unknown): never {
+  if (isFlagError(error)) refuse(error.message);
+  throw error;
+}
+
+function refuse(text: string): never {
+  process.stderr.write(`bench: ${text}\n`);
+  process.exit(2);
 }

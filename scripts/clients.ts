@@ -10,12 +10,12 @@
 // New ones come from pip, into the folder .clients; old ones from Debian, or from pip where there is no
 // apt-get or no right to use it. Every step has its time and may fail: the run then says why, and goes on.
 
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { run } from './run-command.ts';
 
 type Wire = 'query' | 'json';
 
@@ -41,16 +41,9 @@ interface Source {
   install(): Promise<string | undefined>;
 }
 
-interface Run {
-  readonly ok: boolean;
-  /** The last line it wrote to standard error, or why it could not be started. */
-  readonly complaint: string;
-}
-
 const probeMsMax = 20_000;
 const pipMsMax = 180_000;
 const aptMsMax = 240_000;
-const complaintCharsMax = 200;
 
 /** The folders of pip's packages, one for each wire form: two versions of one package need two folders. */
 const pipFolders: Readonly<Record<Wire, string>> = {
@@ -191,33 +184,4 @@ async function installWithApt(): Promise<string | undefined> {
   const install = [...apt, 'install', '-y', '--no-install-recommends', 'python3-boto3', 'awscli'];
   const { ok, complaint } = await run(install, quiet, aptMsMax);
   return ok ? undefined : complaint;
-}
-
-/** Runs a command for at most so long; never throws. */
-function run(
-  [file = '', ...args]: readonly string[],
-  env: Readonly<Record<string, string>>,
-  msMax: number,
-): Promise<Run> {
-  return new Promise((resolve) => {
-    let said = '';
-    const child = spawn(file, args, {
-      env: { ...process.env, ...env },
-      stdio: ['ignore', 'ignore', 'pipe'],
-      // Not the option `timeout`: for a program that is not there, its timer would hold up our own end.
-      signal: AbortSignal.timeout(msMax),
-      killSignal: 'SIGKILL',
-    });
-    child.stderr.on('data', (chunk) => {
-      said = (said + String(chunk)).slice(-10 * complaintCharsMax);
-    });
-    child.on('error', ({ name, message }) => {
-      const complaint = name === 'AbortError' ? `took longer than ${msMax / 1000} s` : message;
-      resolve({ ok: false, complaint });
-    });
-    child.on('close', (code) => {
-      const last = said.trim().split('\n').at(-1)?.slice(0, complaintCharsMax);
-      resolve({ ok: code === 0, complaint: last || `ended with ${code}` });
-    });
-  });
 }

@@ -5,7 +5,5 @@
 
 import { startFauxqs } from 'fauxqs';
 
-if (process.send !== undefined && process.argv[2] === 'fauxqs') {
-  const { port } = await startFauxqs({ port: 0, logger: false });
-  process.send(port);
-}
+const { port } = await startFauxqs({ port: 0, logger: false });
+process.stdout.write(`ready ${port}\n`);

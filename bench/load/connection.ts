@@ -1,0 +1,110 @@
+/**
+ * One connection of the load, on a bare socket: writes a request, reads its answer, tells the load, and is written to
+ * again. Node's HTTP client costs more than the servers that are measured and would be all that is seen.
+ *
+ * A server that closes after each answer, and says so, gets a new connection for the next request.
+ */
+
+import { connect, type Socket } from 'node:net';
+import type { Conversation } from './conversation.ts';
+
+export interface ConnectionUser {
+  onAnswer(connection: Connection): void;
+  /** Connected, and no request under way. May write the next request at once. */
+  onFree(connection: Connection): void;
+  onFailure(error: Error): void;
+}
+
+const answerBytesMax = 64 * 1024;
+const headEnd = Buffer.from('\r\n\r\n');
+
+export class Connection {
+  /** For the user's own notes: when the request under way was due. */
+  dueAt = 0;
+  readonly #port: number;
+  readonly #conversation: Conversation;
+  readonly #user: ConnectionUser;
+  readonly #buffer: Buffer = Buffer.allocUnsafe(answerBytesMax);
+  #socket: Socket;
+  /** The start of an answer whose end has not come yet. */
+  #part: Buffer | undefined;
+  #isClosed = false;
+
+  constructor(port: number, conversation: Conversation, user: ConnectionUser) {
+    this.#port = port;
+    this.#conversation = conversation;
+    this.#user = user;
+    this.#socket = this.#connect();
+  }
+
+  write(): void {
+    this.#socket.write(this.#conversation.request());
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#socket.destroy();
+  }
+
+  #connect(): Socket {
+    const socket: Socket = connect({
+      port: this.#port,
+      host: '127.0.0.1',
+      noDelay: true,
+      onread: {
+        buffer: this.#buffer,
+        callback: (size: number) => this.#read(socket, this.#buffer.subarray(0, size)),
+      },
+    });
+    socket.on('connect', () => this.#user.onFree(this));
+    socket.on('error', (error) => this.#user.onFailure(error));
+    socket.on('close', () => {
+      if (this.#isClosed || socket !== this.#socket) return;
+      this.#user.onFailure(new Error('the server closed a connection'));
+    });
+    return socket;
+  }
+
+  #read(socket: Socket, fresh: Buffer): boolean {
+    if (socket !== this.#socket) return false;
+    const bytes = this.#part === undefined ? fresh : Buffer.concat([this.#part, fresh]);
+    const headLength = bytes.indexOf(headEnd);
+    const head = headLength < 0 ? undefined : bytes.toString('latin1', 0, headLength);
+    const start = headLength + headEnd.length;
+    const end = head === undefined ? Number.POSITIVE_INFINITY : start + lengthIn(head);
+    if (head === undefined || bytes.length < end) {
+      // The buffer is read into again, so what is kept of it is copied.
+      this.#part = Buffer.from(bytes);
+      return true;
+    }
+    this.#part = undefined;
+    this.#answered(head, { bytes, start, end });
+    return true;
+  }
+
+  #answered(head: string, body: { bytes: Buffer; start: number; end: number }): void {
+    try {
+      if (!head.startsWith('200', 'HTTP/1.1 '.length)) {
+        throw new Error(`an answer was not 200: ${body.bytes.toString('utf8')}`);
+      }
+      this.#conversation.answered(body);
+      this.#user.onAnswer(this);
+    } catch (error) {
+      this.#user.onFailure(error as Error);
+      return;
+    }
+    if (/\r\nconnection: close/i.test(head)) {
+      const old = this.#socket;
+      this.#socket = this.#connect();
+      old.destroy();
+    } else {
+      this.#user.onFree(this);
+    }
+  }
+}
+
+function lengthIn(head: string): number {
+  const found = /\r\ncontent-length: (\d+)/i.exec(head);
+  if (found === null) throw new Error(`an answer without a length: ${head}`);
+  return Number(found[1]);
+}

@@ -1,0 +1,34 @@
+/**
+ * The load as the benchmarks use it: a process that is started once, given one order after the other, and stopped. Its
+ * ids go on from order to order, so all messages of a run differ.
+ */
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { atExit } from '../servers/at-exit.ts';
+import type { LoadCount, LoadOrder } from './order.ts';
+
+export class LoadProcess {
+  readonly #child: ChildProcess = fork(fileURLToPath(new URL('load.js', import.meta.url)), [
+    'load',
+  ]);
+  readonly stop: () => void = atExit(() => this.#child.kill());
+  /** Rejects when the load fails; its own message goes to standard error. */
+  readonly #ended: Promise<never>;
+
+  constructor() {
+    this.#ended = once(this.#child, 'exit').then(() => {
+      throw new Error('the load process ended');
+    });
+    this.#ended.catch(() => {});
+  }
+
+  async run(order: LoadOrder): Promise<LoadCount> {
+    this.#child.send(order);
+    const [count] = (await Promise.race([once(this.#child, 'message'), this.#ended])) as [
+      LoadCount,
+    ];
+    return count;
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * The HTTP benchmark's numbers: from counts of rounds to a row with ratios, the row as text, and what is expected of all
+ * rows. A ratio is the median over the rounds of two numbers of the same round.
+ */
+
+import type { LoadCount, Workload } from '../load/order.ts';
+import { type SystemName, systems } from '../servers/systems.ts';
+import type { Expectation } from './results.ts';
+import { median, type Spread, spreadOf, spreadText, whole } from './statistics.ts';
+
+/** One round of one system. */
+export interface Measured extends LoadCount {
+  /** Processor time of the server, all its threads, and bytes that it wrote to the disk: for each message. */
+  readonly cpuMicros: number;
+  readonly writtenBytes: number;
+}
+
+export interface Rates {
+  /** Requests a second. */
+  readonly rate: Spread;
+  readonly messagesPerSecond: number;
+  /** Undefined when that one did not run. */
+  readonly toFloor: number | undefined;
+  readonly toFauxqs: number | undefined;
+  readonly cpuMicros: number;
+  readonly writtenBytes: number;
+  /** Which part of the load's turns found nothing to do. */
+  readonly loadFree: number;
+}
+
+export interface Row {
+  readonly title: string;
+  readonly workload: Workload;
+  readonly connections: number;
+  readonly systems: Readonly<Partial<Record<SystemName, Rates>>>;
+}
+
+const titles: Readonly<Partial<Record<Workload, string>>> = {
+  send: 'SendMessage',
+  batch: 'SendMessageBatch of 10',
+  life: 'send, receive, delete',
+};
+
+export function rowOf(
+  workload: Workload,
+  connections: number,
+  counts: ReadonlyMap<SystemName, readonly Measured[]>,
+): Row {
+  const rates = [...counts].map(([name, rounds]) => [
+    name,
+    {
+      rate: spreadOf(rounds.map(rateOf)),
+      messagesPerSecond: median(rounds.map(({ messages, seconds }) => messages / seconds)),
+      toFloor: ratio(rounds, counts.get('floor')),
+      toFauxqs: ratio(rounds, counts.get('fauxqs')),
+      cpuMicros: median(rounds.map(({ cpuMicros }) => cpuMicros)),
+      writtenBytes: median(rounds.map(({ writtenBytes }) => writtenBytes)),
+      loadFree: median(rounds.map(({ free }) => free)),
+    } satisfies Rates,
+  ]);
+  return {
+    title: titles[workload] ?? workload,
+    workload,
+    connections,
+    systems: Object.fromEntries(rates),
+  };
+}
+
+function ratio(
+  rounds: readonly Measured[],
+  others: readonly Measured[] | undefined,
+): number | undefined {
+  if (others === undefined) return undefined;
+  return median(rounds.map((count, round) => rateOf(count) / rateOf(others[round] as Measured)));
+}
+
+function rateOf({ requests, seconds }: LoadCount): number {
+  return requests / seconds;
+}
+
+export function rowText({ title, connections, systems: rates }: Row): string {
+  const heads = ['requests/s', 'messages/s', '×floor', '×fauxqs', 'µs/msg', 'B/msg', 'load free'];
+  const lines = (Object.entries(rates) as [SystemName, Rates][]).map(([name, each]) =>
+    line(systems[name].label, [
+      spreadText(each.rate),
+      whole(each.messagesPerSecond),
+      number(each.toFloor, 2),
+      number(each.toFauxqs, 2),
+      number(each.cpuMicros, 1),
+      number(each.writtenBytes, 0),
+      `${whole(each.loadFree * 100)}%`,
+    ]),
+  );
+  return [line(`${title}, ${connections} connections`, heads), ...lines].join('\n');
+}
+
+/** A dash for what was not measured, or of no message at all. */
+function number(value: number | undefined, digits: number): string {
+  if (value === undefined || !Number.isFinite(value)) return '–';
+  return value.toLocaleString('en', {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+}
+
+function line(title: string, cells: readonly string[]): string {
+  const widths = [26, 12, 8, 9, 11, 9, 11];
+  return title.padEnd(42) + cells.map((cell, at) => cell.padStart(widths[at] as number)).join('');
+}
+
+/** The numbers that issues ask for: at least so much of the floor and of fauxqs, in the worst of the rows. */
+const expected = [
+  { system: 'oncemq', to: 'toFloor', least: 0.5, workload: 'send', connections: 64 },
+  { system: 'oncemq', to: 'toFloor', least: 0.4, workload: 'batch' },
+  { system: 'oncemq', to: 'toFauxqs', least: 1 },
+  { system: 'oncemq-memory', to: 'toFloor', least: 0.6, workload: 'send' },
+  { system: 'oncemq-memory', to: 'toFauxqs', least: 2 },
+] as const satisfies readonly {
+  system: SystemName;
+  to: 'toFloor' | 'toFauxqs';
+  least: number;
+  workload?: Workload;
+  connections?: number;
+}[];
+
+export function judgeRows(rows: readonly Row[]): Expectation[] {
+  return expected.map(({ system, to, least, ...where }) => {
+    const isMeant = (row: Row): boolean =>
+      ('workload' in where ? where.workload === row.workload : true) &&
+      ('connections' in where ? where.connections === row.connections : true);
+    const ratios = rows.filter(isMeant).map((row) => row.systems[system]?.[to]);
+    const worst = Math.min(...ratios.filter((each) => each !== undefined));
+    const rowsText = 'workload' in where ? titles[where.workload] : 'every row';
+    const atText = 'connections' in where ? ` at ${where.connections} connections` : '';
+    const unit = to === 'toFloor' ? 'of the floor' : 'times fauxqs';
+    const isMeasured = Number.isFinite(worst);
+    return {
+      text: `${systems[system].label}: ${rowsText}${atText}: ${isMeasured ? worst.toFixed(2) : '–'} ${unit}, expected ${least}`,
+      isMet: isMeasured ? worst >= least : undefined,
+    };
+  });
+}

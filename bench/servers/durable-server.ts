@@ -1,0 +1,116 @@
+/**
+ * The durable server with a load and data of its own, for the questions about what is kept: started on an empty folder,
+ * filled, looked at, killed and started again on what it had kept, and gone with its data at the end.
+ */
+
+import { LoadProcess } from '../load/load-process.ts';
+import type { LoadCount, LoadOrder } from '../load/order.ts';
+import { DataFolder } from './data-folder.ts';
+import { callAction, createQueue, startOnceMq } from './oncemq.ts';
+import type { ServerProcess } from './server-process.ts';
+
+export interface FillOptions {
+  readonly queue: string;
+  readonly messages: number;
+  readonly bodyBytes?: number;
+  readonly groups?: number;
+}
+
+export interface QueueCounts {
+  readonly visible: number;
+  readonly dedupEntries: number;
+}
+
+/** Enough to keep the server busy with batches. */
+const fillConnections = 16;
+
+export class DurableServer {
+  readonly #data: DataFolder;
+  readonly #load: LoadProcess = new LoadProcess();
+  #server: ServerProcess;
+
+  private constructor(data: DataFolder, server: ServerProcess) {
+    this.#data = data;
+    this.#server = server;
+  }
+
+  /** In a new folder below `parent`; default among the results. */
+  static async start(parent?: string | undefined): Promise<DurableServer> {
+    const data = new DataFolder(parent);
+    return new DurableServer(data, await startOnceMq({ folder: data.path }));
+  }
+
+  /** Since the last start. */
+  get startMs(): number {
+    return this.#server.startMs;
+  }
+
+  fileBytes(): number {
+    return this.#data.fileBytes();
+  }
+
+  anonymousBytes(): number {
+    return this.#server.anonymousBytes();
+  }
+
+  createQueue(queue: string, attributes: Readonly<Record<string, string>> = {}): Promise<string> {
+    return createQueue(this.#server, queue, attributes);
+  }
+
+  /** And waits until it is cleared away. */
+  async deleteQueue(queue: string): Promise<void> {
+    await callAction(this.#server, 'DeleteQueue', { QueueUrl: this.#urlOf(queue) });
+    await this.#server.settle();
+  }
+
+  run({
+    queue,
+    ...order
+  }: Omit<LoadOrder, 'port' | 'queueUrl'> & { readonly queue: string }): Promise<LoadCount> {
+    const { port } = this.#server;
+    return this.#load.run({ ...order, port, queueUrl: this.#urlOf(queue) });
+  }
+
+  /** With at least so many messages; how many, the count says. */
+  fill({ messages, ...order }: FillOptions): Promise<LoadCount> {
+    const pace = { kind: 'count', messages } as const;
+    return this.run({ ...order, workload: 'batch', connections: fillConnections, pace });
+  }
+
+  /** Receives and deletes so many. */
+  drain(queue: string, messages: number): Promise<LoadCount> {
+    const pace = { kind: 'count', messages } as const;
+    return this.run({ queue, workload: 'drain', connections: fillConnections, pace });
+  }
+
+  async counts(queue: string): Promise<QueueCounts> {
+    return (await (await this.#inspect(queue, 'GET')).json()) as QueueCounts;
+  }
+
+  async forgetWindow(queue: string): Promise<void> {
+    await this.#inspect(`${queue}/dedup`, 'DELETE');
+  }
+
+  /** SIGKILL, and a new process on the same data. */
+  async killAndStart(): Promise<void> {
+    await this.#server.kill();
+    this.#server = await startOnceMq({ folder: this.#data.path });
+  }
+
+  async end(): Promise<void> {
+    await this.#server.stop();
+    this.#load.stop();
+    this.#data.remove();
+  }
+
+  #urlOf(queue: string): string {
+    return `http://127.0.0.1:${this.#server.port}/000000000000/${queue}`;
+  }
+
+  async #inspect(path: string, method: string): Promise<Response> {
+    const url = `http://127.0.0.1:${this.#server.port}/_oncemq/queues/${path}`;
+    const response = await fetch(url, { method });
+    if (!response.ok) throw new Error(`${method} ${url} gave ${response.status}`);
+    return response;
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * A server in a process of its own, whatever it is written in: started, awaited until a line of its output names the
+ * port, looked at from outside (Linux counts for every process what it used), and ended.
+ */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { atExit } from './at-exit.ts';
+
+export interface Program {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Finds the port, as its first group, in the line that says that the server is ready. */
+  readonly ready: RegExp;
+}
+
+/** What a process has used since its start; zeros where the system does not tell. */
+export interface Used {
+  /** Of all its threads, in steps of 10 ms. */
+  readonly cpuMicros: number;
+  /** Sent to the disk by way of the page cache, or past it. */
+  readonly writtenBytes: number;
+}
+
+const startMsMax = 120_000;
+const stopMsMax = 20_000;
+const complaintCharsMax = 1_000;
+const settleMsMax = 10_000;
+const settleStepMs = 100;
+/** Of processor time in a step: as good as nothing. */
+const settledMicros = 10_000;
+
+export class ServerProcess {
+  readonly port: number;
+  /** From the start of the process to the line that says that it is ready. */
+  readonly startMs: number;
+  readonly #child: ChildProcess;
+  readonly #kill: () => void;
+
+  private constructor(child: ChildProcess, kill: () => void, found: { port: number; ms: number }) {
+    this.#child = child;
+    this.#kill = kill;
+    this.port = found.port;
+    this.startMs = found.ms;
+  }
+
+  /** Throws, with the server's last words, when it does not become ready. */
+  static async start({ command, args, env, ready }: Program): Promise<ServerProcess> {
+    const startedAt = performance.now();
+    const child = spawn(command, args, {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const kill = atExit(() => child.kill('SIGKILL'));
+    const impatience = setTimeout(kill, startMsMax);
+    let complaint = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      complaint = (complaint + text).slice(-complaintCharsMax);
+    });
+    const port = await new Promise<number>((resolve, reject) => {
+      createInterface(child.stdout).on('line', (line) => {
+        const found = ready.exec(line);
+        if (found !== null) resolve(Number(found[1]));
+      });
+      child.once('error', reject);
+      child.once('close', () => reject(new Error(`it ended before it was ready. ${complaint}`)));
+    }).finally(() => clearTimeout(impatience));
+    return new ServerProcess(child, kill, { port, ms: performance.now() - startedAt });
+  }
+
+  /** SIGKILL: nothing is asked of the server. */
+  async kill(): Promise<void> {
+    const { exitCode, signalCode } = this.#child;
+    const ended = exitCode === null && signalCode === null && once(this.#child, 'exit');
+    this.#kill();
+    await ended;
+  }
+
+  /** SIGTERM, so that it can write what it writes at its end, a profile for example; SIGKILL if that takes long. */
+  async stop(): Promise<void> {
+    const impatience = setTimeout(this.#kill, stopMsMax);
+    if (this.#child.kill('SIGTERM')) await once(this.#child, 'exit');
+    clearTimeout(impatience);
+    await this.kill();
+  }
+
+  /** Waits, within bounds, until it has nothing left to do, such as clearing away a queue that was deleted. */
+  async settle(): Promise<void> {
+    let { cpuMicros } = this.used();
+    for (let waitedMs = 0; waitedMs < settleMsMax; waitedMs += settleStepMs) {
+      await sleep(settleStepMs);
+      const before = cpuMicros;
+      cpuMicros = this.used().cpuMicros;
+      if (cpuMicros - before <= settledMicros) return;
+    }
+  }
+
+  used(): Used {
+    if (process.platform !== 'linux') return { cpuMicros: 0, writtenBytes: 0 };
+    const fields = this.#proc('stat').split(') ')[1]?.split(' ') ?? [];
+    return {
+      cpuMicros: (Number(fields[11]) + Number(fields[12])) * 10_000,
+      writtenBytes: Number(/^write_bytes: (\d+)/m.exec(this.#proc('io'))?.[1]),
+    };
+  }
+
+  /** RssAnon: memory of its own, without what is mapped from files; 0 where the system does not tell. */
+  anonymousBytes(): number {
+    if (process.platform !== 'linux') return 0;
+    return Number(/^RssAnon:\s+(\d+) kB/m.exec(this.#proc('status'))?.[1]) * 1024;
+  }
+
+  /** proc_pid_stat(5), proc_pid_io(5), proc_pid_status(5). */
+  #proc(file: string): string {
+    return readFileSync(`/proc/${this.#child.pid}/${file}`, 'utf8');
+  }
+}

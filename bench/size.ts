@@ -1,0 +1,137 @@
+/**
+ * What do many kept messages cost: memory of the process, room on the disk, and time at a start? A FIFO queue is filled
+ * over HTTP, the server killed, and started again on what it had kept.
+ *
+ * One million messages of 1 KB by default; ten million of 256 bytes with --large, which takes minutes; or any other.
+ */
+
+import { parseArgs } from 'node:util';
+import { commonFlags, wholeNumber } from './flags.ts';
+import { type Expectation, print, printExpectations, saveJson } from './report/results.ts';
+import { megabytes, whole } from './report/statistics.ts';
+import { DurableServer } from './servers/durable-server.ts';
+
+interface Scenario {
+  readonly messages: number;
+  readonly bodyBytes: number;
+  readonly groups: number;
+  readonly windowSeconds: number;
+}
+
+interface Size {
+  readonly sent: number;
+  readonly fillSeconds: number;
+  /** Ids in the window after the filling. */
+  readonly windowIds: number;
+  readonly fileBytes: number;
+  /** RssAnon after the filling, and after the start on what was kept. */
+  readonly filledBytes: number;
+  readonly startedBytes: number;
+  readonly startMs: number;
+}
+
+interface Expected {
+  readonly anonymousBytes: number;
+  readonly startMs: number;
+}
+
+const queue = 'size.fifo';
+const usual: Scenario = {
+  messages: 1_000_000,
+  bodyBytes: 1_024,
+  groups: 1_000,
+  windowSeconds: 300,
+};
+const large: Scenario = { ...usual, messages: 10_000_000, bodyBytes: 256 };
+const expectedUsual: Expected = { anonymousBytes: 450e6, startMs: 3_000 };
+const expectedLarge: Expected = { anonymousBytes: 1_500e6, startMs: 15_000 };
+
+export async function benchSize(flags: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...flags],
+    options: {
+      ...commonFlags,
+      large: { type: 'boolean', default: false },
+      messages: { type: 'string' },
+      bytes: { type: 'string' },
+      groups: { type: 'string' },
+      window: { type: 'string' },
+    },
+  });
+  const base = values.large ? large : usual;
+  const messages = values.quick ? base.messages / 10 : base.messages;
+  const scenario: Scenario = {
+    messages: wholeNumber('--messages', values.messages, { otherwise: messages, max: 1e9 }),
+    // Ten of them are a batch, which has at most 1 MiB.
+    bodyBytes: wholeNumber('--bytes', values.bytes, { otherwise: base.bodyBytes, max: 100_000 }),
+    groups: wholeNumber('--groups', values.groups, { otherwise: base.groups, max: 1e7 }),
+    windowSeconds: wholeNumber('--window', values.window, {
+      otherwise: base.windowSeconds,
+      max: 1_209_600,
+    }),
+  };
+  print(
+    `\n${whole(scenario.messages)} messages of ${scenario.bodyBytes} bytes in ${whole(scenario.groups)} groups, window ${scenario.windowSeconds} s`,
+  );
+  const size = await measure(scenario, values.dir);
+  print(
+    `filled     ${whole(size.sent / size.fillSeconds)} messages/s, ${whole(size.windowIds)} ids in the window`,
+  );
+  print(
+    `memory     ${megabytes(size.filledBytes)} (RssAnon; ${whole(size.filledBytes / size.sent)} bytes a message)`,
+  );
+  print(
+    `file       ${megabytes(size.fileBytes)}, ${whole(size.fileBytes / size.sent)} bytes a message`,
+  );
+  print(
+    `start      ${(size.startMs / 1000).toFixed(2)} s after SIGKILL, then ${megabytes(size.startedBytes)}`,
+  );
+  const expectations = judge(size, expectedOf(scenario));
+  printExpectations(expectations);
+  saveJson('size.json', { scenario, expectations, size }, values.json);
+}
+
+async function measure(scenario: Scenario, dir: string | undefined): Promise<Size> {
+  const { messages, bodyBytes, groups, windowSeconds } = scenario;
+  const server = await DurableServer.start(dir);
+  await server.createQueue(queue, { DeduplicationIntervalSeconds: String(windowSeconds) });
+  const { messagesInAll: sent, seconds } = await server.fill({
+    queue,
+    messages,
+    bodyBytes,
+    groups,
+  });
+  const { dedupEntries: windowIds } = await server.counts(queue);
+  const filledBytes = server.anonymousBytes();
+  const fileBytes = server.fileBytes();
+  await server.killAndStart();
+  const { startMs } = server;
+  const startedBytes = server.anonymousBytes();
+  const { visible } = await server.counts(queue);
+  if (visible !== sent) throw new Error(`${sent} messages were sent, and ${visible} kept`);
+  await server.end();
+  return { sent, fillSeconds: seconds, windowIds, fileBytes, filledBytes, startedBytes, startMs };
+}
+
+/** Of the two sizes that promises were made for. */
+function expectedOf({ messages, bodyBytes, groups }: Scenario): Expected | undefined {
+  const isOf = (one: Scenario): boolean =>
+    messages === one.messages && bodyBytes === one.bodyBytes && groups === one.groups;
+  if (isOf(usual)) return expectedUsual;
+  return isOf(large) ? expectedLarge : undefined;
+}
+
+function judge(size: Size, expected: Expected | undefined): Expectation[] {
+  if (expected === undefined) return [];
+  const most = Math.max(size.filledBytes, size.startedBytes);
+  return [
+    {
+      text: `at most ${megabytes(most)} of memory, expected below ${megabytes(expected.anonymousBytes)}`,
+      isMet: most < expected.anonymousBytes,
+    },
+    {
+      text: `a start in ${(size.startMs / 1000).toFixed(2)} s, expected within ${expected.startMs / 1000}`,
+      isMet: size.startMs <= expected.startMs,
+    },
+  ];
+}

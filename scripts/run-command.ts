@@ -1,0 +1,41 @@
+// Runs a command of somebody else's, such as pip, for the scripts that fetch what npm does not have:
+// for at most so long, and without ever throwing. What it says is left aside but for its last
+// complaint, which is what a person needs to know why it did not work.
+
+import { spawn } from 'node:child_process';
+
+export interface Run {
+  readonly ok: boolean;
+  /** The last line it wrote to standard error, or why it could not be started. */
+  readonly complaint: string;
+}
+
+const complaintCharsMax = 200;
+
+export function run(
+  [file = '', ...args]: readonly string[],
+  env: Readonly<Record<string, string>>,
+  msMax: number,
+): Promise<Run> {
+  return new Promise((resolve) => {
+    let said = '';
+    const child = spawn(file, args, {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'ignore', 'pipe'],
+      // Not the option `timeout`: for a program that is not there, its timer would hold up our own end.
+      signal: AbortSignal.timeout(msMax),
+      killSignal: 'SIGKILL',
+    });
+    child.stderr.on('data', (chunk) => {
+      said = (said + String(chunk)).slice(-10 * complaintCharsMax);
+    });
+    child.on('error', ({ name, message }) => {
+      const complaint = name === 'AbortError' ? `took longer than ${msMax / 1000} s` : message;
+      resolve({ ok: false, complaint });
+    });
+    child.on('close', (code) => {
+      const last = said.trim().split('\n').at(-1)?.slice(0, complaintCharsMax);
+      resolve({ ok: code === 0, complaint: last || `ended with ${code}` });
+    });
+  });
+}
