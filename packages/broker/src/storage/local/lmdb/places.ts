@@ -28,8 +28,9 @@ import { loadPlace, loadStore } from './loading.ts';
 import { type Block, PlaceRecords } from './place-records.ts';
 import { readContent, writeContent, writeDelivery } from './records.ts';
 
-/** Keys cleared away with one commit, so that clearing never holds up anybody. */
+/** Keys cleared away with one commit, so that clearing never holds up anybody: few while there is something to do. */
 const sweptKeysMax = 1000;
+const sweptKeysBusyMax = 50;
 
 export class Places implements TopicEntriesReader {
   readonly #environment: Environment;
@@ -148,7 +149,7 @@ export class Places implements TopicEntriesReader {
   sweep(batch: Batch): void {
     const contents = this.#givenUp[0];
     if (contents === undefined) return;
-    let room = sweptKeysMax;
+    let room = batch.isEmpty ? sweptKeysMax : sweptKeysBusyMax;
     for (const kind of contentKinds) {
       for (const key of this.#environment.keys(rangeOf(kind, contents), room)) {
         batch.writeKey(Buffer.from(key), null);
