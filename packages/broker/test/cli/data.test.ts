@@ -1,0 +1,92 @@
+/**
+ * `oncemq backup` and `oncemq check`, as people run them: a copy of a running server's data that another server starts on,
+ * and a look at a stopped one's.
+ */
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { temporaryDirectory } from '../storage/backends.ts';
+import { ServerProcess } from '../support/server-process.ts';
+
+const cli = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function run(...args: string[]): Promise<Ended> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [cli, ...args], (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr });
+    });
+  });
+}
+
+const name = 'orders.fifo';
+
+async function send(server: ServerProcess, id: string): Promise<void> {
+  const answer = await server.call('SendMessage', {
+    QueueUrl: server.queueUrl(name),
+    MessageBody: id,
+    MessageGroupId: 'g',
+    MessageDeduplicationId: id,
+  });
+  assert.equal(answer.status, 200);
+}
+
+test('a backup of a running server is a data directory of its moment, and passes the check', async () => {
+  const { path, remove } = temporaryDirectory();
+  const [data, copy] = [join(path, 'data'), join(path, 'copy')];
+  const server = await ServerProcess.start(['--data', data]);
+  await server.call('CreateQueue', { QueueName: name, Attributes: { FifoQueue: 'true' } });
+  await send(server, 'before');
+  const taken = await run('backup', copy, '--data', data);
+  assert.deepEqual([taken.code, taken.stderr], [0, '']);
+  await send(server, 'after');
+
+  const running = await run('check', data);
+  assert.equal(running.code, 1);
+  assert.match(running.stderr, /in use by process \d+; stop that server/);
+  const again = await run('backup', copy, '--data', data);
+  assert.equal(again.code, 1);
+  assert.match(again.stderr, /already holds data; name a directory that does not/);
+  assert.equal(await server.kill('SIGTERM'), 0);
+
+  const checked = await run('check', data);
+  assert.equal(checked.code, 0, checked.stderr);
+  assert.match(checked.stdout, /orders\.fifo +2 +0 +2 +11\n\neverything fits/);
+  const { queues } = JSON.parse((await run('check', copy, '--json')).stdout);
+  assert.deepEqual(queues[0].messages, 1);
+
+  const restored = await ServerProcess.start(['--data', copy]);
+  const { body } = await restored.inspect(`queues/${name}/messages`);
+  assert.deepEqual(
+    body.messages.map((message: { body: string }) => message.body),
+    ['before'],
+  );
+  await restored.kill('SIGTERM');
+  remove();
+});
+
+test('wrong use is said with the usage, a directory without data by its name', async () => {
+  for (const args of [
+    ['backup'],
+    ['check'],
+    ['check', 'a', 'b'],
+    ['check', 'a', '--verbose', 'x'],
+  ]) {
+    const { code, stderr } = await run(...args);
+    assert.equal(code, 2, args.join(' '));
+    assert.match(stderr, /Usage: oncemq (backup|check)/);
+  }
+  const { path, remove } = temporaryDirectory();
+  const { code, stderr } = await run('check', path);
+  assert.equal(code, 1);
+  assert.match(stderr, /holds no data of a server/);
+  remove();
+});
