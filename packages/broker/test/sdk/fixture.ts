@@ -35,7 +35,7 @@ export async function open(
 }
 
 /** Kept in a directory that goes with the test. */
-function keptIn(t: TestContext): TestServerOptions {
+export function keptIn(t: TestContext): TestServerOptions {
   const { path, remove } = temporaryDirectory();
   atEnd(t, remove);
   return { data: path };

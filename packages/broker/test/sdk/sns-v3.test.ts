@@ -12,6 +12,10 @@ import { CallError, credentials, region } from './wire-client.ts';
 
 describe('the AWS SDK v3', { concurrency: true }, () => topicLife(openV3));
 
+describe('the AWS SDK v3, with everything kept', { concurrency: true }, () => {
+  topicLife(openV3, { isKept: true });
+});
+
 function openV3(endpoint: string): TopicClient {
   const client = new SNS({ endpoint, region, credentials, maxAttempts: 1 });
   const methods = client as unknown as Record<string, (input: unknown) => Promise<never>>;

@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test';
 import type * as sdk from '@aws-sdk/client-sns';
 import type { SQS } from '@aws-sdk/client-sqs';
 import type { TestServer } from '../../src/testing.ts';
-import { atEnd, openServer, testMsMax } from './fixture.ts';
+import { atEnd, keptIn, openServer, testMsMax } from './fixture.ts';
 import { v3Client } from './v3-client.ts';
 import type { CallError } from './wire-client.ts';
 
@@ -56,9 +56,12 @@ interface Opened {
 const timed = { timeout: testMsMax };
 const fifo = { FifoTopic: 'true', ContentBasedDeduplication: 'true' };
 
-export function topicLife(openClient: (endpoint: string) => TopicClient): void {
+export function topicLife(
+  openClient: (endpoint: string) => TopicClient,
+  { isKept = false }: { readonly isKept?: boolean } = {},
+): void {
   const open = async (t: TestContext): Promise<Opened> => {
-    const server = await openServer(t);
+    const server = await openServer(t, isKept ? keptIn(t) : {});
     const sns = openClient(server.url);
     const sqs = v3Client(server.url);
     atEnd(t, () => sns.close());

@@ -235,7 +235,8 @@ class LocalBackend implements Backend, EntriesUser {
   /** One after the other: two that come together move time by both. */
   advance(milliseconds: number): Promise<number> {
     const advanced = this.#advancing.then(() => this.#advance(milliseconds));
-    this.#advancing = advanced;
+    // One that failed does not keep the next from trying.
+    this.#advancing = advanced.catch(() => 0);
     return advanced;
   }
 

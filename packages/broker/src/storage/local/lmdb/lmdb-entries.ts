@@ -161,7 +161,8 @@ export class LmdbEntries implements Entries {
 
   /** Writes as much as was lost, to see whether it would be lost again; then all goes on. */
   #tryAgain(bytes: number): void {
-    if (this.#writing !== undefined || !this.#environment.hasRoom(2 * bytes)) return;
+    const isIdle = this.#writing === undefined && !this.#isClosing;
+    if (!isIdle || !this.#environment.hasRoom(2 * bytes)) return;
     const probe = this.#newBatch();
     probe.writeKey(nameKeyOf('store', 'probe'), Buffer.alloc(bytes));
     this.#writing = probe;
