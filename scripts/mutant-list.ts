@@ -241,7 +241,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'contents of a purged queue stay for ever',
     file: 'storage/local/lmdb/places.js',
-    find: 'this.#givenUp.push(contents);',
+    find: 'this.#givenUp.push(...batch.givenUp);',
     replace: '',
   },
 ];

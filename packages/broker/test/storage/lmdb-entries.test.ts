@@ -10,14 +10,16 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Change } from '../../src/core/changes.ts';
 import type { EntriesUser } from '../../src/storage/local/entries.ts';
+import { checkData } from '../../src/storage/local/lmdb/check.ts';
 import { Environment } from '../../src/storage/local/lmdb/environment.ts';
+import { bringUpToDate } from '../../src/storage/local/lmdb/format.ts';
 import { contentKinds, rangeOf } from '../../src/storage/local/lmdb/keys.ts';
 import { LmdbEntries } from '../../src/storage/local/lmdb/lmdb-entries.ts';
 import { MemoryEntries } from '../../src/storage/local/memory-entries.ts';
 import { scenario } from '../simulation/scenarios.ts';
 import { Simulation } from '../simulation/simulation.ts';
 import type { Scenario } from '../simulation/steps.ts';
-import { type TopicStep, TopicWorld, topicSteps } from '../simulation/topic-steps.ts';
+import { startedAt, type TopicStep, TopicWorld, topicSteps } from '../simulation/topic-steps.ts';
 import { temporaryDirectory } from './backends.ts';
 
 interface Written {
@@ -32,7 +34,9 @@ const user = (now: number): EntriesUser => ({
 });
 
 async function openEntries(directory: string, now: number): Promise<LmdbEntries> {
-  return new LmdbEntries(await Environment.open({ directory }), user(now));
+  const environment = await Environment.open({ directory });
+  await bringUpToDate(environment);
+  return new LmdbEntries(environment, user(now));
 }
 
 function drive({ steps, inFlightMax }: Scenario): Written[] {
@@ -105,10 +109,26 @@ async function proveKept(path: string, written: readonly Written[], salt: number
     if ((index + salt) % 3 === 0) await lmdb.kept();
     if ((index + salt) % 29 !== 0) continue;
     await lmdb.close();
+    assert.deepEqual(await problemsIn(path), []);
     lmdb = await openEntries(path, 0);
     assert.deepEqual(told(lmdb), told(memory));
   }
   await lmdb.close();
+  assert.deepEqual(await problemsIn(path), []);
+  // A start after which everything in the windows is over, and one more.
+  for (const now of [startedAt * 2, startedAt * 2 + 1]) {
+    const later = await openEntries(path, now);
+    for (const _ of later.load());
+    await later.close();
+    assert.deepEqual(await problemsIn(path), []);
+  }
+}
+
+async function problemsIn(directory: string): Promise<readonly string[]> {
+  const environment = await Environment.open({ directory, isReadOnly: true, isAlone: true });
+  const { problems } = checkData(environment);
+  await environment.close();
+  return problems;
 }
 
 for (const [title, lives] of [

@@ -73,6 +73,7 @@ export class MemoryEntries implements Entries {
   clear(): void {
     this.#queues.clear();
     this.#names.clear();
+    this.topics.clear();
   }
 
   async close(): Promise<void> {}

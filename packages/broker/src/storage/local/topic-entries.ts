@@ -46,6 +46,10 @@ export class TopicEntries implements TopicEntriesReader {
     return this.#topics.get(topic)?.posts.get(id);
   }
 
+  clear(): void {
+    this.#topics.clear();
+  }
+
   apply(change: TopicChange): void {
     const entries = this.#topics.get(change.topic);
     if (change.kind === 'topic') {

@@ -48,7 +48,10 @@ export class TopicWork {
   }): void {
     for (const due of tick.replays) this.#replay(due);
     for (const due of tick.posts) {
-      const call = this.#call(due).finally(() => this.#underWay.delete(call));
+      // A call that fails within is made again when its lease ends.
+      const call = this.#call(due)
+        .catch(() => {})
+        .finally(() => this.#underWay.delete(call));
       this.#underWay.add(call);
     }
   }

@@ -20,6 +20,8 @@ export class Batch {
   readonly heads: Set<PlaceRecords> = new Set();
   /** The queues and topics it changes something of. */
   readonly places: Set<string> = new Set();
+  /** Numbers whose contents can be cleared away once it is written: until then some of them may not be in the file. */
+  readonly givenUp: number[] = [];
   /** What is at hand in memory only until this batch is written. */
   readonly fresh: { readonly records: PlaceRecords; readonly id: number }[] = [];
   /** Holds its records until it is written. */

@@ -90,6 +90,8 @@ export class LmdbEntries implements Entries {
     this.#isClosing = true;
     clearInterval(this.#retry);
     for (let kept = this.kept(); kept !== undefined; kept = this.kept()) await kept.catch(() => {});
+    // Of a store that cannot keep anything: the attempt that is under way.
+    await this.#writing?.done();
     clearImmediate(this.#scheduled);
     await this.#environment.close();
   }
@@ -149,11 +151,13 @@ export class LmdbEntries implements Entries {
       const kept = this.#places.load(this.#user.now(), this.#gathering, places);
       this.#user.takeBack(places, kept);
     } catch (error) {
+      // What cannot be read again is not written over either: it stays unavailable.
       this.#unavailable = String(readingError(this.#environment.directory, error));
     }
     const error = new Unavailable(reason);
     batch.fail(error);
     lost.fail(error);
+    if (this.#isClosing || this.#unavailable !== reason) return;
     const bytes = Math.max(batch.bytes + lost.bytes, probeBytesMin);
     this.#retry = setInterval(() => this.#tryAgain(bytes), retryMs);
     this.#retry.unref();
@@ -174,12 +178,14 @@ export class LmdbEntries implements Entries {
           this.#writing = undefined;
           this.#unavailable = error.message;
         },
-      );
+      )
+      .finally(() => probe.succeed());
   }
 
   #resume(): void {
     clearInterval(this.#retry);
     this.#writing = undefined;
+    if (this.#isClosing) return;
     this.#unavailable = undefined;
     this.#gathering.writeKey(nameKeyOf('store', 'probe'), null);
     this.#sweep();

@@ -201,6 +201,7 @@ class LoadingBlock implements BlockVisitor {
     // What is over already need not pass through an engine.
     if (value.acceptedAt <= this.#acceptedAfter) {
       this.#records.windowFrom = id + 1;
+      this.#records.hasMovedWindow = true;
       return;
     }
     this.#block.windowEntries += 1;

@@ -76,6 +76,8 @@ export class PlaceRecords {
   counter = 0;
   /** Window entries with a smaller sequence are over. */
   windowFrom = 0;
+  /** Entries at its front were over already when it was read. */
+  hasMovedWindow = false;
   lastSequence = 0;
   messages = 0;
   windowEntries = 0;
@@ -119,8 +121,8 @@ export class PlaceRecords {
     this.#last = block;
   }
 
-  isLast(block: Block): boolean {
-    return this.#last === block;
+  get last(): Block | undefined {
+    return this.#last;
   }
 
   dropBlock(block: Block): void {

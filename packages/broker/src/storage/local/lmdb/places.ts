@@ -36,7 +36,7 @@ export class Places implements TopicEntriesReader {
   readonly #environment: Environment;
   readonly #places: Map<string, PlaceRecords> = new Map();
   readonly #names: Set<string> = new Set();
-  /** Numbers of contents that are to be cleared away. */
+  /** Numbers of contents that are in the file and to be cleared away. */
   readonly #givenUp: number[] = [];
   #contentsMax = 0;
 
@@ -99,9 +99,10 @@ export class Places implements TopicEntriesReader {
 
   /** The batch is in the file; `gathering` is the one after it. */
   committed(batch: Batch, gathering: Batch): void {
+    this.#givenUp.push(...batch.givenUp);
     for (const { records, id } of batch.fresh) records.fresh.delete(id);
     for (const [block, records] of batch.blocks) {
-      if (!records.isLast(block) && !gathering.blocks.has(block)) block.growing = undefined;
+      if (records.last !== block && !gathering.blocks.has(block)) block.growing = undefined;
     }
   }
 
@@ -139,9 +140,11 @@ export class Places implements TopicEntriesReader {
       if (places?.has(records.place) === false) continue;
       this.#places.set(records.place, records);
       yield* loadPlace(this.#environment, records, now);
-      for (const block of records.blocks.values()) {
-        if (block.isOver) batch.blocks.set(block, records);
-      }
+      const over = [...records.blocks.values()].filter(({ isOver }) => isOver);
+      if (over.length === 0 && !records.hasMovedWindow) continue;
+      batch.places.add(records.place);
+      batch.heads.add(records);
+      for (const block of over) batch.blocks.set(block, records);
     }
   }
 
@@ -226,7 +229,7 @@ export class Places implements TopicEntriesReader {
       case 'cleared':
         if (change.what === 'window') clearWindow(records, batch);
         else {
-          this.#giveUp(contents, batch);
+          giveUp(contents, batch);
           records.startAnew(this.#newContents());
           writePlace(records, batch);
           batch.heads.add(records);
@@ -271,7 +274,7 @@ export class Places implements TopicEntriesReader {
       case 'topic-cleared':
         if (change.what === 'window') clearWindow(records, batch);
         else {
-          this.#giveUp(records.other, batch);
+          giveUp(records.other, batch);
           records.other = this.#newContents();
           writePlace(records, batch);
         }
@@ -305,7 +308,7 @@ export class Places implements TopicEntriesReader {
       known.isGone = true;
       this.#places.delete(place);
       batch.writeKey(nameKeyOf(kind, name), null);
-      for (const number of known.numbers) this.#giveUp(number, batch);
+      for (const number of known.numbers) giveUp(number, batch);
     }
   }
 
@@ -319,20 +322,12 @@ export class Places implements TopicEntriesReader {
     return this.#contentsMax;
   }
 
-  #giveUp(contents: number, batch: Batch): void {
-    this.#givenUp.push(contents);
-    batch.write('given-up', contents, 0, Buffer.alloc(1));
-  }
-
   #addMessage(records: PlaceRecords, id: number, message: KeptMessage, batch: Batch): void {
     const content = 'from' in message.content ? this.#moved(message.content.from) : message.content;
-    const block = records.growing(blockOf(id));
+    const block = growingBlock(records, id, batch);
     block.growing.addMessage(id, message);
     block.live += 1;
-    block.hasGrown = true;
     records.messages += 1;
-    records.lastSequence = id;
-    batch.blocks.set(block, records);
     putFresh(records, id, content, batch);
     batch.write('content', records.contents, id, writeContent(batch.writer, content));
   }
@@ -353,6 +348,26 @@ export class Places implements TopicEntriesReader {
 function writePlace(records: PlaceRecords, batch: Batch): void {
   const { kind, name, kept, contents, other } = records;
   batch.writeKey(nameKeyOf(kind, name), jsonOf({ kept, contents, other }));
+}
+
+function giveUp(contents: number, batch: Batch): void {
+  batch.givenUp.push(contents);
+  batch.write('given-up', contents, 0, Buffer.alloc(1));
+}
+
+/** The block that takes the record with this id; the one before it is let go with this batch, if it is another. */
+function growingBlock(
+  records: PlaceRecords,
+  id: number,
+  batch: Batch,
+): ReturnType<PlaceRecords['growing']> {
+  const before = records.last;
+  const block = records.growing(blockOf(id));
+  if (before !== undefined) batch.blocks.set(before, records);
+  batch.blocks.set(block, records);
+  block.hasGrown = true;
+  records.lastSequence = id;
+  return block;
 }
 
 function putFresh(records: PlaceRecords, id: number, value: unknown, batch: Batch): void {
@@ -379,13 +394,10 @@ function addWindowEntry(
   { value, digests }: { value: KeptWindowEntry; digests?: WindowDigests },
   batch: Batch,
 ): void {
-  const block = records.growing(blockOf(id));
+  const block = growingBlock(records, id, batch);
   block.growing.addWindowEntry(id, value, digests ?? digestsOf(value));
   block.windowEntries += 1;
-  block.hasGrown = true;
   records.windowEntries += 1;
-  records.lastSequence = id;
-  batch.blocks.set(block, records);
 }
 
 function removeWindowEntry(records: PlaceRecords, id: number, batch: Batch): void {
