@@ -4,7 +4,8 @@
  *
  * A line is a checksum (16 hexadecimal digits of SHA-256) and the record. What a crash has left half written at the end
  * of the last segment was never answered: it is cut off, and kept beside the segment as NAME.damaged for people to look
- * at. A wrong line in an earlier segment is damage that no crash explains, and opening fails.
+ * at. A wrong line with whole records behind it is damage that no crash explains, and opening fails: what was answered is
+ * never dropped without a word.
  */
 
 import {
@@ -223,11 +224,25 @@ async function readSegment(
     end = offset + length;
   }
   if (end < bytes.length) {
-    if (!isLast) throw new Error(`${file} is damaged at byte ${end}, and others follow it.`);
+    if (!isLast || hasRecord(bytes.subarray(end))) {
+      throw new Error(
+        `${file} is damaged at byte ${end}, and whole records follow it. Restore the file, or move it away to go on without it.`,
+      );
+    }
     await writeFile(`${file}.damaged`, bytes.subarray(end));
     await truncate(file, end);
   }
   return end;
+}
+
+/** Whether a whole record stands somewhere in it. */
+function hasRecord(bytes: Buffer): boolean {
+  for (let start = 0; ; ) {
+    const end = bytes.indexOf(10, start);
+    if (end < 0) return false;
+    if (recordOf(bytes.subarray(start, end)) !== undefined) return true;
+    start = end + 1;
+  }
 }
 
 /** The records from the start up to the first that is not whole. */

@@ -107,6 +107,19 @@ test('a wrong line in an earlier segment is told, and nothing is cut off', async
   assert.ok(!existsSync(`${file}.damaged`));
 });
 
+test('a wrong line in the middle of the last segment is told, and nothing is cut off', async (t) => {
+  const path = folder(t);
+  const { log } = await opened(path);
+  for (let index = 0; index < 3; index += 1) await log.append({ index });
+  await log.close();
+  const file = join(path, '00000001.log');
+  const damaged = readFileSync(file, 'utf8').replace('"index":1', '"index":7');
+  writeFileSync(file, damaged);
+  await assert.rejects(opened(path), /00000001\.log is damaged at byte \d+, and whole records/);
+  assert.equal(readFileSync(file, 'utf8'), damaged);
+  assert.ok(!existsSync(`${file}.damaged`));
+});
+
 test('one process at a time has the folder, and what a dead one left is taken over', async (t) => {
   const path = folder(t);
   const { log } = await opened(path);

@@ -89,9 +89,15 @@ async function loadModule(file: string): Promise<LoadedModule> {
       findings: producers.length === 0 ? [finding('producer-missing')] : [],
     };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     return { file, producers: [], findings: [finding('module-broken', { reason })] };
   }
+}
+
+/** What takes the types off a module throws objects that are no errors. */
+function reasonOf(error: unknown): string {
+  const { message } = Object(error) as { message?: unknown };
+  return typeof message === 'string' ? message.trim() : String(error);
 }
 
 /** A CommonJS module has all it exports in its default, and perhaps by name, too: that is one producer, not two. */

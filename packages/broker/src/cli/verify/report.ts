@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import type { CheckResult, Finding } from '@oncemq/toolkit';
 import { table } from '../table.ts';
+import { UsageError } from '../usage.ts';
 
 export interface Verified {
   /** The producer's name, or the command. */
@@ -32,12 +33,20 @@ export async function report(
   output: string | undefined,
 ): Promise<void> {
   const text = (form: string): string => `${reportForms[form]?.(all)}\n`;
-  if (output !== undefined) writeFileSync(output, text(format));
+  if (output !== undefined) write(output, text(format));
   await new Promise<void>((resolve) => {
     process.stdout.write(text(output === undefined ? format : 'table'), () => resolve());
   });
   // Not by waiting for the end: a module that was loaded may hold a connection or a timer of its own.
   process.exit(hasFindings(all) ? 1 : 0);
+}
+
+function write(output: string, text: string): void {
+  try {
+    writeFileSync(output, text);
+  } catch (cause) {
+    throw new UsageError(`The report cannot be written: ${(cause as Error).message}.`, { cause });
+  }
 }
 
 function hasFindings(all: readonly Verified[]): boolean {
