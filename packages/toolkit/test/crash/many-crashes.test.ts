@@ -174,9 +174,10 @@ async function consume(
   }
   const { Attributes } = await client.getQueueAttributes({
     QueueUrl,
-    AttributeNames: ['ApproximateNumberOfMessagesNotVisible'],
+    AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'],
   });
-  return Attributes?.['ApproximateNumberOfMessagesNotVisible'] === '0';
+  // What was hidden a moment ago is visible again if another pipeline has just moved the clock.
+  return Object.values(Attributes ?? {}).every((count) => count === '0');
 }
 
 /** Another pipeline has moved the clock, and the message is somebody's again. */
