@@ -5,7 +5,13 @@
  * unsaid.
  */
 
-import type { DeduplicationSource, MoveTaskStatus, ReplayStatus } from './changes.ts';
+import type {
+  DeduplicationSource,
+  MessageContent,
+  MoveTaskStatus,
+  Publication,
+  ReplayStatus,
+} from './changes.ts';
 
 interface Happened {
   readonly at: number;
@@ -27,11 +33,15 @@ export interface Difference {
 /** A send to a queue that was suppressed. */
 export interface DuplicateEvent extends Happened, Suppressed {
   readonly type: 'duplicate';
+  /** What this send, which nobody will receive, was to say. */
+  readonly content: MessageContent;
 }
 
 /** A publication that a topic suppressed; `scope` is `queue` for the whole topic. */
 export interface DuplicatePublicationEvent extends TopicHappened, Suppressed {
   readonly type: 'duplicate-publication';
+  /** The message for subscribers that have none of their own. */
+  readonly message: string;
 }
 
 export interface Suppressed {
@@ -71,6 +81,7 @@ export interface ContractViolationEvent extends Happened {
   readonly rule: string;
   readonly reason: string;
   readonly groupId: string | undefined;
+  readonly body: string;
 }
 
 interface TopicHappened {
@@ -110,6 +121,7 @@ export type TopicEvent =
       readonly sequence: number | undefined;
       readonly groupId: string | undefined;
       readonly deduplicationId: string | undefined;
+      readonly publication: Publication;
     })
   | DuplicatePublicationEvent
   /** The subscription's filter policy does not let it through. */
@@ -144,6 +156,7 @@ export type QueueEvent =
       readonly groupId?: string | undefined;
       readonly deduplicationId?: string | undefined;
       readonly source?: DeduplicationSource | undefined;
+      readonly content: MessageContent;
     })
   | DuplicateEvent
   | CollisionEvent

@@ -47,10 +47,15 @@ export type PlainCommand = Exclude<
 export type Delivered = ReceivedMessage & { readonly content: MessageContent };
 export type Peeked = PeekedMessage & { readonly content: MessageContent };
 
+/** A suppressed send without what it was to say, which may be large. */
+export type SuppressedSend =
+  | Omit<DuplicateEvent, 'content'>
+  | Omit<DuplicatePublicationEvent, 'message'>;
+
 /** A window entry with its texts and the duplicates it has suppressed, oldest first; only the latest are remembered. */
 export type Explained = ExplainedEntry &
   KeptWindowEntry & {
-    readonly suppressed: readonly (DuplicateEvent | DuplicatePublicationEvent)[];
+    readonly suppressed: readonly SuppressedSend[];
   };
 
 /** Deliveries of a topic that were given up since the start; only the latest are remembered, oldest first. */

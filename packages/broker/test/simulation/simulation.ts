@@ -198,7 +198,9 @@ export class Simulation {
 
   /** Each suppressed send is told of once, with its original and with what differed between the two. */
   #compareDuplicates(command: Command, applied: Applied<Command['type']>): void {
-    const actual = applied.events.filter((event) => event.type === 'duplicate');
+    const actual = applied.events
+      .filter((event) => event.type === 'duplicate')
+      .map(({ content, ...event }) => ({ ...event, body: content.body }));
     const queue = 'queue' in command ? (command.queue ?? '') : '';
     const sentTo = this.#model.find(queue);
     const lengthMs = sentTo === undefined ? 0 : windowMs(sentTo);
@@ -220,6 +222,7 @@ export class Simulation {
         attributes: attributesOf(entry) !== attributesOf(original.sent),
         group: entry.groupId !== original.groupId,
       },
+      body: entry.body,
     }));
     this.#compare(`${command.type} duplicates`, { queue, expected, actual });
   }

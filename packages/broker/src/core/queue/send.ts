@@ -74,14 +74,14 @@ function checkDelay(queue: Queue, { delaySeconds: value }: SendEntry): Refusal |
 /** What was found wrong is told in either mode; only the one refuses. */
 function checkContract(
   { name }: Queue,
-  { violation, groupId }: SendEntry,
+  { violation, groupId, body = '' }: SendEntry,
   turn: Turn,
 ): Refusal | undefined {
   if (violation === undefined) return undefined;
   const { mode, rule, reason } = violation;
   if (turn.isObserved) {
-    const at = turn.now;
-    turn.events.push({ type: 'contract-violation', at, queue: name, mode, rule, reason, groupId });
+    const about = { at: turn.now, queue: name, groupId, body };
+    turn.events.push({ type: 'contract-violation', ...about, mode, rule, reason });
   }
   return mode === 'reject' ? refuse('contract-violated', { rule, reason }) : undefined;
 }
@@ -105,7 +105,8 @@ function sendStandard(
     content,
   });
   if (turn.isObserved) {
-    turn.events.push({ type: 'sent', at: turn.now, queue: queue.name, messageId, sequence });
+    const at = turn.now;
+    turn.events.push({ type: 'sent', at, queue: queue.name, messageId, sequence, content });
   }
   return sendResult(content, { messageId, sequence: undefined, isDuplicate: false });
 }
@@ -176,6 +177,7 @@ function accept(send: FifoSend, bodyHash: string | undefined, turn: Turn): SendR
       groupId,
       deduplicationId,
       source,
+      content,
     });
   }
   return sendResult(content, { messageId, sequence, isDuplicate: false });
@@ -199,6 +201,7 @@ function duplicate(send: FifoSend, row: number, matchedBy: 'id' | 'body', turn: 
     expiresAt: original.acceptedAt + queue.settings.windowMs,
     original,
     differed,
+    content,
   });
   const unseen = (['attributes', 'group'] as const).filter((name) => differed[name]);
   if (source === 'content' && unseen.length > 0) {

@@ -117,6 +117,7 @@ function publishFifo(
       expiresAt: original.acceptedAt + topicWindowMs,
       original,
       differed: topic.window.difference(row, digests),
+      message: text,
     });
     const { messageId, sequence } = original;
     return { ok: true, messageId, sequence, isDuplicate: true };
@@ -161,5 +162,5 @@ function tell(topic: Topic, publication: Publication, turn: Turn): void {
   const { messageId, sequence, groupId, deduplicationId } = publication;
   const at = turn.now;
   const ids = { messageId, sequence, groupId, deduplicationId };
-  turn.events.push({ type: 'published', at, topic: topic.name, ...ids });
+  turn.events.push({ type: 'published', at, topic: topic.name, ...ids, publication });
 }

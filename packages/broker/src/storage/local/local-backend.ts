@@ -22,6 +22,7 @@ import { type Applied, Engine, type Ids } from '../../core/engine.ts';
 import type { Refusal } from '../../core/errors.ts';
 import type { Event } from '../../core/events.ts';
 import { type Limits, strictLimits } from '../../core/limits.ts';
+import { isLooking } from '../../core/looking.ts';
 import type { Profile } from '../../core/queue/attributes.ts';
 import type { Signer } from '../../core/topic/envelope.ts';
 import {
@@ -35,11 +36,10 @@ import {
 } from '../backend.ts';
 import type { Clock } from '../clock.ts';
 import type { Entries, EntriesUser } from './entries.ts';
-import { DeliveryFailures } from './failed-deliveries.ts';
+import { EventReaders } from './event-readers.ts';
 import { type DataOptions, openDataEntries } from './lmdb/open.ts';
 import { MemoryEntries } from './memory-entries.ts';
 import { ParkedReceivers, type Receiver } from './parked-receivers.ts';
-import { SuppressedSends } from './suppressed-sends.ts';
 import { type Poster, TopicWork } from './topic-work.ts';
 
 export interface LocalOptions {
@@ -81,27 +81,6 @@ export async function openDataBackend(options: LocalOptions, data: DataOptions):
 
 type Received = { readonly ok: true; readonly messages: readonly Delivered[] } | Refusal;
 
-/** Commands that change nothing but what time alone changes. */
-const looking: ReadonlySet<Command['type']> = new Set<Command['type']>([
-  'find-queue',
-  'list-queues',
-  'get-attributes',
-  'list-tags',
-  'list-dead-letter-sources',
-  'list-move-tasks',
-  'describe-queue',
-  'peek-messages',
-  'explain',
-  'list-topics',
-  'get-topic-attributes',
-  'list-topic-tags',
-  'get-data-protection',
-  'get-subscription-attributes',
-  'list-subscriptions',
-  'describe-topic',
-  'explain-topic',
-]);
-
 /** Changes loaded before others have a turn. */
 const loadedAtOnce = 20_000;
 
@@ -117,10 +96,8 @@ class LocalBackend implements Backend, EntriesUser {
   #engine: Engine;
   readonly #entries: Entries;
   readonly #receivers: ParkedReceivers<Waiting> = new ParkedReceivers();
-  readonly #suppressed: SuppressedSends = new SuppressedSends();
-  readonly #failures: DeliveryFailures = new DeliveryFailures();
+  readonly #readers: EventReaders = new EventReaders();
   readonly #work: TopicWork;
-  readonly #listeners: Set<(event: Event) => void> = new Set();
   /** Queues with waiting receivers that changed since they were last asked. */
   readonly #restless: Set<string> = new Set();
   #timer: NodeJS.Timeout | undefined;
@@ -219,13 +196,13 @@ class LocalBackend implements Backend, EntriesUser {
     const entries = outcome.entries.map((entry) => ({
       ...(keptOf(entry.sequence) as KeptWindowEntry),
       ...entry,
-      suppressed: this.#suppressed.of(place, entry.sequence),
+      suppressed: this.#readers.suppressed.of(place, entry.sequence),
     }));
     return this.#answer({ ok: true, entries });
   }
 
   failedDeliveries(topic: string): Promise<FailedDeliveries> {
-    return Promise.resolve(this.#failures.of(topic));
+    return Promise.resolve(this.#readers.failures.of(topic));
   }
 
   now(): number {
@@ -246,16 +223,14 @@ class LocalBackend implements Backend, EntriesUser {
     for (const receiver of this.#receivers.all()) receiver.giveUp();
     this.#engine = this.#newEngine();
     this.#entries.clear();
-    this.#suppressed.clear();
-    this.#failures.clear();
+    this.#readers.clear();
     this.#restless.clear();
     this.#setTimer();
     return this.#answer(undefined);
   }
 
   listen(listener: (event: Event) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#readers.listen(listener);
   }
 
   endWaits(): void {
@@ -342,9 +317,9 @@ class LocalBackend implements Backend, EntriesUser {
     return kept === undefined ? Promise.resolve(answer) : kept.then(() => answer);
   }
 
-  #refusalOf({ type }: Command): Promise<never> | undefined {
+  #refusalOf(command: Command): Promise<never> | undefined {
     const reason = this.unavailable();
-    if (reason === undefined || looking.has(type)) return undefined;
+    if (reason === undefined || isLooking(command)) return undefined;
     return Promise.reject(new Unavailable(reason));
   }
 
@@ -364,11 +339,11 @@ class LocalBackend implements Backend, EntriesUser {
 
   /** One command through the engine; its changes are kept and its events told. */
   #step<C extends Command>(command: C): Applied<C['type']> {
-    const isObserved = this.#listeners.size > 0;
+    const { isObserved } = this.#readers;
     const context = { now: this.#clock.now(), ids: this.#ids, isObserved };
     const applied = this.#engine.apply(command, context);
     this.#entries.apply(applied.changes);
-    if (applied.events.length > 0) this.#tell(applied.events);
+    if (applied.events.length > 0) this.#readers.tell(applied.events, this.#entries.kept());
     if (this.#receivers.size > 0) {
       for (const change of applied.changes) {
         const place = placeOf(change);
@@ -376,20 +351,6 @@ class LocalBackend implements Backend, EntriesUser {
       }
     }
     return applied;
-  }
-
-  /** Events are told when what they tell of is kept. */
-  #tell(events: readonly Event[]): void {
-    const tell = (): void => {
-      for (const event of events) {
-        this.#suppressed.note(event);
-        this.#failures.note(event);
-        for (const listener of this.#listeners) listener(event);
-      }
-    };
-    const kept = this.#entries.kept();
-    if (kept === undefined) tell();
-    else kept.then(tell, () => {});
   }
 
   /** Asks the engine again for the receivers of each queue that changed, the longest waiting first. */

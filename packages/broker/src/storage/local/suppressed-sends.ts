@@ -5,20 +5,19 @@
 
 import { topicPlace } from '../../core/changes.ts';
 import type { DuplicateEvent, DuplicatePublicationEvent, Event } from '../../core/events.ts';
+import type { SuppressedSend } from '../backend.ts';
 
 const perPlaceMax = 1000;
 
-type SuppressedEvent = DuplicateEvent | DuplicatePublicationEvent;
-
 export class SuppressedSends {
-  readonly #byPlace: Map<string, SuppressedEvent[]> = new Map();
+  readonly #byPlace: Map<string, SuppressedSend[]> = new Map();
 
   note(event: Event): void {
     const place = 'topic' in event ? topicPlace(event.topic) : event.queue;
     if (event.type === 'duplicate' || event.type === 'duplicate-publication') {
       const events = this.#byPlace.get(place) ?? [];
       this.#byPlace.set(place, events);
-      events.push(event);
+      events.push(remembered(event));
       // Forgotten by halves, so that a full list costs nothing more for each send.
       if (events.length > perPlaceMax * 2) events.splice(0, perPlaceMax);
     } else if (forgetting.has(event.type)) {
@@ -27,7 +26,7 @@ export class SuppressedSends {
   }
 
   /** The suppressed sends whose original has this sequence, oldest first. */
-  of(place: string, sequence: number): SuppressedEvent[] {
+  of(place: string, sequence: number): SuppressedSend[] {
     const events = this.#byPlace.get(place) ?? [];
     return events.filter(({ original }) => original.sequence === sequence);
   }
@@ -35,6 +34,15 @@ export class SuppressedSends {
   clear(): void {
     this.#byPlace.clear();
   }
+}
+
+function remembered(event: DuplicateEvent | DuplicatePublicationEvent): SuppressedSend {
+  if (event.type === 'duplicate') {
+    const { content: _, ...rest } = event;
+    return rest;
+  }
+  const { message: _, ...rest } = event;
+  return rest;
 }
 
 const forgetting: ReadonlySet<Event['type']> = new Set([

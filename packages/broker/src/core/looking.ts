@@ -1,0 +1,27 @@
+/** Commands that change nothing but what time alone changes: they can be answered while nothing can be kept. */
+
+import type { Command } from './commands.ts';
+
+const looking: ReadonlySet<Command['type']> = new Set<Command['type']>([
+  'find-queue',
+  'list-queues',
+  'get-attributes',
+  'list-tags',
+  'list-dead-letter-sources',
+  'list-move-tasks',
+  'describe-queue',
+  'peek-messages',
+  'explain',
+  'list-topics',
+  'get-topic-attributes',
+  'list-topic-tags',
+  'get-data-protection',
+  'get-subscription-attributes',
+  'list-subscriptions',
+  'describe-topic',
+  'explain-topic',
+]);
+
+export function isLooking({ type }: Command): boolean {
+  return looking.has(type);
+}
