@@ -244,4 +244,10 @@ export const mutants: readonly Mutant[] = [
     find: 'this.#givenUp.push(...batch.givenUp);',
     replace: '',
   },
+  {
+    name: 'ids that expired before a start are not noted as gone',
+    file: 'storage/local/lmdb/places.js',
+    find: 'over.length === 0 && !records.hasMovedWindow',
+    replace: 'over.length === 0',
+  },
 ];

@@ -171,6 +171,27 @@ test('records that cannot be meant are said to be damaged', () =>
     await refusedToOpen(path, /damaged: a record ends in its middle/);
   }));
 
+test('an id that was over at a start stays forgotten, also if the window is made longer', () =>
+  withDirectory(async (path) => {
+    const queue = 'jobs.fifo';
+    const entries = [{ body: 'b', groupId: 'g', deduplicationId: 'd' }];
+    const open = (seconds: number) =>
+      openDataBackend({ clock: manualClock(startedAt + seconds * 1000) }, { directory: path });
+    const first = await open(0);
+    await first.run({ type: 'create-queue', queue, attributes: { FifoQueue: 'true' } });
+    await first.run({ type: 'send', queue, isBatch: false, entries });
+    await first.close();
+    const later = await open(301);
+    const attributes = { DeduplicationIntervalSeconds: '3600' };
+    await later.run({ type: 'set-attributes', queue, attributes });
+    await later.close();
+    const last = await open(302);
+    const sent = await last.run({ type: 'send', queue, isBatch: false, entries });
+    assert.ok(sent.ok);
+    assert.equal(sent.results[0]?.ok && sent.results[0].isDuplicate, false);
+    await last.close();
+  }));
+
 test('check counts what is there and finds nothing wrong with what was written', () =>
   withDirectory(async (path) => {
     await writeFixture(path);
