@@ -4,7 +4,7 @@
  * costs one or two cache lines however many there are. A word pair at an even offset can be read as a double.
  *
  * Pages are large, since finding the page of a row costs as much as touching the row once there are thousands of them
- * (3,000,000 rows in pages of 256: a send took 0.6 µs longer than in pages of 16,384). Only the first begins small and
+ * (3,000,000 rows in pages of 256: a send took half a microsecond longer than in pages of 16,384). Only the first begins small and
  * is copied as it doubles; the others never move, so growth costs the same at any size. Released rows are used again
  * first; when the last row is released, all pages but a small first one are given back.
  */
