@@ -1,6 +1,6 @@
 /**
  * The deduplication window of one FIFO queue or topic: every send accepted within the last `DeduplicationIntervalSeconds`,
- * whatever has become of its message since (rules 11.8–11.14). 68 bytes an entry: 64 in a slab and 4 in the index.
+ * whatever has become of its message since (rules 11.8–11.14). 72 bytes an entry: 64 in a slab and 8 in the index.
  *
  * Ids and groups are held as digests, of one size whatever their length: too many bits for two to fall together. The
  * group's need not withstand design: who can send to a queue gains nothing by another name for a group that he could
@@ -48,7 +48,12 @@ export interface WindowMatch {
 
 export class DeduplicationWindow {
   readonly #rows: Slab = new Slab(words);
-  readonly #index: HashIndex = new HashIndex(this.#rows, chainWord, (row) => this.#hashOfRow(row));
+  readonly #index: HashIndex = new HashIndex(
+    this.#rows,
+    chainWord,
+    (row) => this.#hashOfRow(row),
+    2,
+  );
   #scope: DeduplicationScope;
   #oldest: number = none;
   #newest: number = none;
@@ -270,7 +275,16 @@ function wordAt(bytes: string, at: number): number {
   );
 }
 
-/** Thirty-two bits of a hex digest; 0 for none. */
+const codeOf0 = 0x30;
+const codeOf9 = 0x39;
+const codeOfA = 0x61;
+
+/** Thirty-two bits of a hex digest; 0 for none. By hand: a third of the time of slice and parseInt. */
 function md5Word(hex: string): number {
-  return hex === '' ? 0 : Number.parseInt(hex.slice(0, 8), 16) | 0;
+  let word = 0;
+  for (let at = 0; at < hex.length && at < 8; at += 1) {
+    const code = hex.charCodeAt(at);
+    word = (word << 4) | (code <= codeOf9 ? code - codeOf0 : code - codeOfA + 10);
+  }
+  return word;
 }

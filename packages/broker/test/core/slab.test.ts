@@ -49,6 +49,13 @@ test('rows hold what a Map holds', () => {
   );
 });
 
+test('rows of a slab with several pages keep what was written to them while it grows', () => {
+  const slab = new Slab(2);
+  const count = 40_000;
+  for (let row = 0; row < count; row += 1) slab.setDouble(slab.allocate(), 0, row / 3);
+  for (let row = 0; row < count; row += 1) assert.equal(slab.double(row, 0), row / 3);
+});
+
 test('released rows are used again before the slab grows', () => {
   const slab = new Slab(2);
   const rows = Array.from({ length: 1000 }, () => slab.allocate());
