@@ -41,7 +41,8 @@ export class Remote {
     try {
       const url = new URL(this.#url + path);
       const keys = keysOf(process.env);
-      const sent = keys === undefined ? headers : await signed({ url, method, headers, body }, keys);
+      const sent =
+        keys === undefined ? headers : await signed({ url, method, headers, body }, keys);
       return await fetch(url, {
         method,
         headers: sent,

@@ -11,6 +11,7 @@ import { type Fault, fault } from '../protocol/error-codes.ts';
 import type { ApiRequest } from '../request.ts';
 
 const algorithm = 'AWS4-HMAC-SHA256';
+const partNames = ['Credential', 'Signature', 'SignedHeaders'];
 const presignedSecondsMax = 7 * 86_400;
 
 export interface Claim {
@@ -23,7 +24,7 @@ export interface Claim {
   readonly signedAtMs: number;
   /** How long after it a presigned URL is good; absent for a header, or if the URL does not say. */
   readonly seconds?: number | undefined;
-  /** In lower case, in the order of the claim. */
+  /** In lower case, in order, each once. */
   readonly signedHeaders: readonly string[];
   readonly signature: string;
   readonly hasSessionToken: boolean;
@@ -49,10 +50,14 @@ function readHeader(header: string, headers: ApiRequest['headers']): Claim | Fau
       const where = 'Invalid key=value pair (missing equal-sign) in Authorization header';
       return incomplete(`${where} ${hashOf(header)}.`);
     }
-    parts.set(part.slice(0, equals).trim(), part.slice(equals + 1).trim());
+    const name = part.slice(0, equals).trim();
+    if (!partNames.includes(name) || parts.has(name)) {
+      return incomplete(`Authorization header must have ${partNames.join(', ')}, each once.`);
+    }
+    parts.set(name, part.slice(equals + 1).trim());
   }
   const date = headers['x-amz-date'] ?? isoDate(headers['date']);
-  const problems = ['Credential', 'Signature', 'SignedHeaders']
+  const problems = partNames
     .filter((name) => !parts.get(name))
     .map((name) => `Authorization header requires '${name}' parameter.`);
   if (date === undefined) {
@@ -114,6 +119,11 @@ function claimOf({ credential, signedHeaders, ...others }: Parts): Claim | Fault
   if (signedAtMs === undefined) {
     return incomplete("Date must be in ISO-8601 'basic format', like 20260102T030405Z.");
   }
+  const names = signedHeaders.split(';');
+  const inOrder = [...new Set(names)].sort().join(';');
+  if (signedHeaders !== inOrder || signedHeaders !== signedHeaders.toLowerCase()) {
+    return incomplete('SignedHeaders must be in lower case and in order, each once.');
+  }
   const [accessKeyId, date, region, service, terminator] = elements as [
     string,
     string,
@@ -126,7 +136,7 @@ function claimOf({ credential, signedHeaders, ...others }: Parts): Claim | Fault
     accessKeyId,
     scope: [date, region, service, terminator],
     signedAtMs,
-    signedHeaders: signedHeaders.toLowerCase().split(';'),
+    signedHeaders: names,
     ...others,
   };
 }
