@@ -19,6 +19,13 @@ export interface Context {
   readonly isObserved?: boolean;
 }
 
+/** What became of a publication for one subscription. Always noted, and smaller than an event, which is made for readers. */
+export interface Delivery {
+  readonly topic: string;
+  readonly subscription: string;
+  readonly outcome: 'delivered' | 'filteredOut' | 'failed';
+}
+
 /** A queue or topic, as far as its turn is concerned. */
 export interface Touched {
   readonly name: string;
@@ -31,6 +38,7 @@ export class Turn {
   readonly isObserved: boolean;
   readonly changes: Change[] = [];
   readonly events: Event[] = [];
+  readonly deliveries: Delivery[] = [];
   /** The queues whose state the command may have changed. */
   readonly touched: Set<Touched> = new Set();
   readonly touchedTopics: Set<Touched> = new Set();

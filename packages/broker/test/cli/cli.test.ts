@@ -196,6 +196,7 @@ test('topic list, show and explain tell what a topic has and did', async (t) => 
   const list = await run('topic', 'list', '--url', server.url);
   assert.match(list.out, /prices\.fifo +1 +1 +0 +1/);
   const show = await run('topic', 'show', 'prices.fifo', '--url', server.url);
+  assert.match(show.out, /^endpoint +state +raw +delivered +filtered out +failed +waiting/);
   assert.match(show.out, /failed .*there is no queue .*gone\.fifo \(lost\)/);
   const explain = await run('topic', 'explain', 'prices.fifo', '--url', server.url);
   assert.match(explain.out, /the SHA-256 of the message/);

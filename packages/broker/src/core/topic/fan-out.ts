@@ -13,10 +13,11 @@ import type { Publication } from '../changes.ts';
 import type { SendEntry, SendResult } from '../commands.ts';
 import { sha256Hex } from '../digest.ts';
 import { errorText } from '../errors.ts';
+import { messageAttributesMax } from '../limits.ts';
 import { isAllowed } from '../policy.ts';
 import type { Queue } from '../queue/queue.ts';
 import { send } from '../queue/send.ts';
-import type { Turn } from '../turn.ts';
+import type { Delivery, Turn } from '../turn.ts';
 import { type Envelope, envelopeOf, envelopeText, messageFor, type Signer } from './envelope.ts';
 import { matches } from './filter-policy/filter-policy.ts';
 import { PublicationValues } from './filter-policy/publication-values.ts';
@@ -66,7 +67,7 @@ export class Notice {
     return values;
   }
 
-  body({ kept, arn, isRaw }: Subscription): string {
+  body({ kept, arn }: Subscription, isRaw: boolean): string {
     const { protocol } = kept;
     if (isRaw) return messageFor(this.publication, protocol);
     let envelope = this.#envelopes.get(protocol);
@@ -102,6 +103,7 @@ export function deliver(
   const { topic, publication } = notice;
   const { filter, kept } = subscription;
   if (filter !== undefined && !matches(filter, notice.values(kept.protocol))) {
+    noteDelivery(topic, subscription.id, 'filteredOut', turn);
     if (turn.isObserved)
       turn.events.push({ type: 'filtered-out', ...nameOf(notice, subscription, turn) });
     return;
@@ -124,7 +126,10 @@ export function deliver(
   const sent = sendTo(kept.endpoint, notice, subscription, surroundings, turn);
   if (typeof sent === 'string') {
     fail(notice, subscription, sent, surroundings, turn);
-  } else if (turn.isObserved) {
+    return;
+  }
+  noteDelivery(topic, subscription.id, 'delivered', turn);
+  if (turn.isObserved) {
     turn.events.push({
       type: 'fanned-out',
       ...nameOf(notice, subscription, turn),
@@ -135,6 +140,15 @@ export function deliver(
   }
 }
 
+export function noteDelivery(
+  { name }: Topic,
+  subscription: string,
+  outcome: Delivery['outcome'],
+  turn: Turn,
+): void {
+  turn.deliveries.push({ topic: name, subscription, outcome });
+}
+
 /** Gives a delivery up: to the subscription's dead-letter queue, if it has one that takes it (12.2, 12.4, 12.5). */
 export function fail(
   notice: Notice,
@@ -143,9 +157,12 @@ export function fail(
   surroundings: Surroundings,
   turn: Turn,
 ): void {
+  noteDelivery(notice.topic, subscription.id, 'failed', turn);
   const target = subscription.deadLetterTarget;
   const sent =
-    target === undefined ? reason : sendTo(target, notice, subscription, surroundings, turn);
+    target === undefined
+      ? reason
+      : sendTo(target, notice, subscription, surroundings, turn, 'dead-letter');
   const isSaved = typeof sent !== 'string';
   turn.events.push({
     type: 'delivery-failed',
@@ -177,6 +194,7 @@ function sendTo(
   subscription: Subscription,
   { realm, queue: find, arePoliciesEnforced }: Surroundings,
   turn: Turn,
+  purpose: 'delivery' | 'dead-letter' = 'delivery',
 ): { queue: string; result: SendResult } | string {
   const name = queueOfArn(realm, arn);
   const queue = name === undefined ? undefined : find(name);
@@ -194,23 +212,34 @@ function sendTo(
     }
   }
   queue.advance(turn);
-  const entries = [entryFor(queue, notice, subscription)];
+  const entries = [entryFor(queue, notice, subscription, purpose)];
   const outcome = send(queue, { type: 'send', queue: queue.name, isBatch: false, entries }, turn);
   if (!outcome.ok) return errorText(outcome);
   return { queue: queue.name, result: outcome.results[0] as SendResult };
 }
 
-/** The message as the queue gets it: ids by 9.6, attributes beside a raw body alone (9.3, 9.5). */
-function entryFor(queue: Queue, notice: Notice, subscription: Subscription): SendEntry {
+/**
+ * The message as the queue gets it: ids by 9.6, attributes beside a raw body alone (9.3, 9.5). A raw delivery with more
+ * attributes than a queue takes is a dead letter in its envelope, where they have room: as it was meant to be delivered,
+ * no queue could have it.
+ */
+function entryFor(
+  queue: Queue,
+  notice: Notice,
+  subscription: Subscription,
+  purpose: 'delivery' | 'dead-letter',
+): SendEntry {
   const { topic, publication } = notice;
   const { groupId, traceHeader } = publication;
+  const hasRoom = purpose === 'delivery' || publication.attributes.length <= messageAttributesMax;
+  const isRaw = subscription.isRaw && hasRoom;
   const ids = queue.isFifo
     ? { groupId, deduplicationId: deduplicationIdOf(notice) }
     : { groupId: topic.isFifo ? undefined : groupId };
   return {
-    body: notice.body(subscription),
+    body: notice.body(subscription, isRaw),
     ...ids,
-    attributes: subscription.isRaw ? publication.attributes.map(asInput) : undefined,
+    attributes: isRaw ? publication.attributes.map(asInput) : undefined,
     systemAttributes:
       traceHeader === undefined
         ? undefined
