@@ -40,7 +40,7 @@ import { duePosts } from './topic/post.ts';
 import { dueReplays } from './topic/replay.ts';
 import type { Topic } from './topic/topic.ts';
 import { Topics } from './topic/topics.ts';
-import { type Context, type Delivery, Turn } from './turn.ts';
+import { type Context, type Deliveries, Turn } from './turn.ts';
 
 export type { Context, Ids } from './turn.ts';
 
@@ -64,7 +64,7 @@ export interface Applied<T extends Command['type']> {
   readonly changes: readonly Change[];
   readonly events: readonly Event[];
   /** For those who count them. */
-  readonly deliveries: readonly Delivery[];
+  readonly deliveries: readonly Deliveries[];
 }
 
 type QueueCommand = Extract<AnyQueueCommand, { readonly queue: string }>;

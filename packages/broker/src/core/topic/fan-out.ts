@@ -17,7 +17,7 @@ import { messageAttributesMax } from '../limits.ts';
 import { isAllowed } from '../policy.ts';
 import type { Queue } from '../queue/queue.ts';
 import { send } from '../queue/send.ts';
-import type { Delivery, Turn } from '../turn.ts';
+import type { Turn } from '../turn.ts';
 import { type Envelope, envelopeOf, envelopeText, messageFor, type Signer } from './envelope.ts';
 import { matches } from './filter-policy/filter-policy.ts';
 import { PublicationValues } from './filter-policy/publication-values.ts';
@@ -103,7 +103,7 @@ export function deliver(
   const { topic, publication } = notice;
   const { filter, kept } = subscription;
   if (filter !== undefined && !matches(filter, notice.values(kept.protocol))) {
-    noteDelivery(topic, subscription.id, 'filteredOut', turn);
+    turn.noteDelivery(topic.name, 'filteredOut', subscription.id);
     if (turn.isObserved)
       turn.events.push({ type: 'filtered-out', ...nameOf(notice, subscription, turn) });
     return;
@@ -128,7 +128,7 @@ export function deliver(
     fail(notice, subscription, sent, surroundings, turn);
     return;
   }
-  noteDelivery(topic, subscription.id, 'delivered', turn);
+  turn.noteDelivery(topic.name, 'delivered', subscription.id);
   if (turn.isObserved) {
     turn.events.push({
       type: 'fanned-out',
@@ -140,15 +140,6 @@ export function deliver(
   }
 }
 
-export function noteDelivery(
-  { name }: Topic,
-  subscription: string,
-  outcome: Delivery['outcome'],
-  turn: Turn,
-): void {
-  turn.deliveries.push({ topic: name, subscription, outcome });
-}
-
 /** Gives a delivery up: to the subscription's dead-letter queue, if it has one that takes it (12.2, 12.4, 12.5). */
 export function fail(
   notice: Notice,
@@ -157,7 +148,7 @@ export function fail(
   surroundings: Surroundings,
   turn: Turn,
 ): void {
-  noteDelivery(notice.topic, subscription.id, 'failed', turn);
+  turn.noteDelivery(notice.topic.name, 'failed', subscription.id);
   const target = subscription.deadLetterTarget;
   const sent =
     target === undefined

@@ -12,7 +12,7 @@ import type { Turn } from '../turn.ts';
 import type { DuePost, TopicCommandOf, TopicOutcomes } from './commands.ts';
 import { effectivePolicy, retryDelay } from './delivery-policy.ts';
 import { confirmationText, envelopeOf, envelopeText, messageFor, type Signer } from './envelope.ts';
-import { fail, Notice, noteDelivery, type Surroundings } from './fan-out.ts';
+import { fail, Notice, type Surroundings } from './fan-out.ts';
 import type { Topic } from './topic.ts';
 
 /** The calls to be made now; each is under way from here on. */
@@ -95,7 +95,7 @@ export function reportPost(
   if (subscription === undefined || result.ok) {
     topic.removePost(turn, id);
     if (subscription === undefined || post.messageId === undefined) return { ok: true };
-    noteDelivery(topic, post.subscription, 'delivered', turn);
+    turn.noteDelivery(topic.name, 'delivered', post.subscription);
     if (turn.isObserved) {
       const name = { at: turn.now, topic: topic.name, subscription: post.subscription };
       const { messageId, attempt } = post;

@@ -4,28 +4,33 @@
  */
 
 import type { Event } from '../../core/events.ts';
-import type { Delivery } from '../../core/turn.ts';
+import type { Deliveries } from '../../core/turn.ts';
 import type { DeliveryCounts } from '../backend.ts';
 
 type Counts = { -readonly [Outcome in keyof DeliveryCounts]: number };
 
+const outcomeNames = ['delivered', 'filteredOut', 'failed'] as const;
 const none: ReadonlyMap<string, DeliveryCounts> = new Map();
 
 export class CountedDeliveries {
   readonly #byTopic: Map<string, Map<string, Counts>> = new Map();
 
-  count({ topic, subscription, outcome }: Delivery): void {
-    let subscriptions = this.#byTopic.get(topic);
-    if (subscriptions === undefined) {
-      subscriptions = new Map();
-      this.#byTopic.set(topic, subscriptions);
-    }
-    let counts = subscriptions.get(subscription);
+  count({ topic, ...outcomes }: Deliveries): void {
+    let counts = this.#byTopic.get(topic);
     if (counts === undefined) {
-      counts = { delivered: 0, filteredOut: 0, failed: 0 };
-      subscriptions.set(subscription, counts);
+      counts = new Map();
+      this.#byTopic.set(topic, counts);
     }
-    counts[outcome] += 1;
+    for (const outcome of outcomeNames) {
+      for (const subscription of outcomes[outcome]) {
+        let count = counts.get(subscription);
+        if (count === undefined) {
+          count = { delivered: 0, filteredOut: 0, failed: 0 };
+          counts.set(subscription, count);
+        }
+        count[outcome] += 1;
+      }
+    }
   }
 
   note(event: Event): void {

@@ -4,7 +4,7 @@
  */
 
 import type { Event } from '../../core/events.ts';
-import type { Delivery } from '../../core/turn.ts';
+import type { Deliveries } from '../../core/turn.ts';
 import { CountedDeliveries } from './delivery-counts.ts';
 import { DeliveryFailures } from './failed-deliveries.ts';
 import { SuppressedSends } from './suppressed-sends.ts';
@@ -12,7 +12,7 @@ import { SuppressedSends } from './suppressed-sends.ts';
 /** What a command left behind for those who read. */
 interface Happened {
   readonly events: readonly Event[];
-  readonly deliveries: readonly Delivery[];
+  readonly deliveries: readonly Deliveries[];
 }
 
 export class EventReaders {
@@ -48,7 +48,7 @@ export class EventReaders {
   }
 
   #tell({ events, deliveries }: Happened): void {
-    for (const delivery of deliveries) this.counts.count(delivery);
+    for (const each of deliveries) this.counts.count(each);
     for (const event of events) {
       this.suppressed.note(event);
       this.failures.note(event);
