@@ -151,7 +151,10 @@ export const settings: Readonly<Record<string, Setting>> = {
     choices: ['pretty', 'json', 'silent'],
     default: 'pretty',
   },
-  config: { doc: 'JSON file with these settings, and queues and topics to create', value: 'FILE' },
+  config: {
+    doc: 'JSON file with these settings, credentials, and queues and topics to create',
+    value: 'FILE',
+  },
 };
 
 const names = Object.keys(settings);

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { rejectionOf } from '../api/auth/admission.ts';
-import { type Authentication, createAuthentication } from '../api/auth/authentication.ts';
+import type { Authentication } from '../api/auth/authentication.ts';
 import { createApi } from '../api/handler.ts';
 import { createInspect } from '../api/inspect/inspect.ts';
 import { errorText } from '../core/errors.ts';
@@ -65,7 +65,7 @@ async function serveFrom(backend: Backend, config: Config, log: Log): Promise<St
   await createQueues(backend, config);
   await createTopics(backend, config.topics, config.publicUrl ?? urlOf(config, config.port));
   const onError = (error: unknown): void => log.error('a request failed', error);
-  const authentication = authenticationOf(config);
+  const authentication = await authenticationOf(config);
   const api = createApi({ backend, publicUrl: config.publicUrl, authentication, onError });
   const inspect = createInspect({
     backend,
@@ -91,8 +91,14 @@ async function serveFrom(backend: Backend, config: Config, log: Log): Promise<St
   return { url, port, config, backend, close, [Symbol.asyncDispose]: close };
 }
 
-function authenticationOf({ auth, credentials, region }: Config): Authentication | undefined {
+/** Loaded when it is asked for: a server that checks no signatures needs nothing that computes them. */
+async function authenticationOf({
+  auth,
+  credentials,
+  region,
+}: Config): Promise<Authentication | undefined> {
   if (auth === 'off') return undefined;
+  const { createAuthentication } = await import('../api/auth/authentication.ts');
   return createAuthentication({ credentials, region, now: Date.now });
 }
 
