@@ -37,12 +37,16 @@ export interface TestServer {
 }
 
 const eventsMax = 10_000;
+/** Without `auth`, any will do. */
+const anyCredentials = { accessKeyId: 'test', secretAccessKey: 'test' };
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { clock = 'virtual', ...others } = options;
   const memory = others.data === undefined;
   const server = await start(configOf({ log: 'silent', memory, ...others, clock, port: 0 }));
   const { backend, url, close } = server;
+  const [first] = server.config.credentials;
+  const { accessKeyId, secretAccessKey } = first ?? anyCredentials;
   const events: Event[] = [];
   backend.listen((event) => {
     events.push(event);
@@ -53,7 +57,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     clientConfig: {
       endpoint: url,
       region: server.config.region,
-      credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+      credentials: { accessKeyId, secretAccessKey },
     },
     clock: {
       now: () => backend.now(),

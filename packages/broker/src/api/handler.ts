@@ -11,6 +11,8 @@ import { type Backend, Unavailable } from '../storage/backend.ts';
 import type { Action, Call } from './actions/action.ts';
 import { snsActionFunctions } from './actions/sns/table.ts';
 import { sqsActionFunctions } from './actions/sqs/table.ts';
+import type { Authentication } from './auth/authentication.ts';
+import { anybody, type Caller, callerOf } from './auth/caller.ts';
 import { type Fault, fault, type ProtocolCode } from './protocol/error-codes.ts';
 import { jsonForm } from './protocol/json.ts';
 import { queryForm } from './protocol/query.ts';
@@ -27,6 +29,8 @@ export interface ApiOptions {
   readonly backend: Backend;
   /** Scheme and host of queue URLs; default: those that the client used. */
   readonly publicUrl?: string | undefined;
+  /** Who may call; absent where anybody may. */
+  readonly authentication?: Authentication | undefined;
   /** Told why a request was answered with 500; default: nobody is. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
@@ -82,7 +86,13 @@ async function handle(request: ApiRequest, options: ApiOptions): Promise<ApiResp
     if (!read.ok) return form.fail(read, requestId);
     const { action, input } = read;
     service = action.service;
-    const answer = await action.run(input, new RequestCall(request, options));
+    const { authentication, publicUrl } = options;
+    const caller =
+      authentication === undefined
+        ? anybody
+        : await callerOf(request, action, authentication, baseUrlOf(request, publicUrl));
+    if (!caller.ok) return form.fail(toldBy(service, caller), requestId);
+    const answer = await action.run(input, new RequestCall(request, options, caller));
     if (!answer.ok) return form.fail(toldBy(service, answer), requestId);
     const response = form.answer(action, answer.output ?? noOutput, requestId);
     const { duplicateOf = [] } = answer;
@@ -94,6 +104,10 @@ async function handle(request: ApiRequest, options: ApiOptions): Promise<ApiResp
     options.onError?.(error);
     return form.fail(toldBy(service, fault('internal-failure')), requestId);
   }
+}
+
+function baseUrlOf({ headers }: ApiRequest, publicUrl: string | undefined): string {
+  return publicUrl ?? `http://${headers['host'] ?? 'localhost'}`;
 }
 
 function toldBy(service: Service, problem: Fault): Fault {
@@ -120,24 +134,30 @@ class RequestCall implements Call {
   readonly backend: Backend;
   readonly #request: ApiRequest;
   readonly #publicUrl: string | undefined;
+  readonly #caller: Caller;
 
-  constructor(request: ApiRequest, { backend, publicUrl }: ApiOptions) {
+  constructor(request: ApiRequest, { backend, publicUrl }: ApiOptions, caller: Caller) {
     this.backend = backend;
     this.#request = request;
     this.#publicUrl = publicUrl;
+    this.#caller = caller;
   }
 
   get baseUrl(): string {
-    return this.#publicUrl ?? `http://${this.#request.headers['host'] ?? 'localhost'}`;
+    return baseUrlOf(this.#request, this.#publicUrl);
   }
 
   get signal(): AbortSignal {
     return this.#request.signal;
   }
 
-  /** Any stable text will do (7.9), as long as callers are not told apart. */
+  /** Any stable text will do (7.9); only keys with a name are told apart. */
   get senderId(): string {
-    return this.backend.realm.account;
+    return this.#caller.credential?.name ?? this.backend.realm.account;
+  }
+
+  get isAnonymous(): boolean {
+    return this.#caller.isAnonymous === true;
   }
 
   get traceHeader(): string | undefined {

@@ -6,7 +6,7 @@ import { type CheckReport, checkData } from '../storage/local/lmdb/check.ts';
 import { DataError, reading } from '../storage/local/lmdb/data-error.ts';
 import { Environment } from '../storage/local/lmdb/environment.ts';
 import { table } from './table.ts';
-import { readArguments, UsageError } from './usage.ts';
+import { type Arguments, checkFlags, readArguments, UsageError } from './usage.ts';
 
 const defaultDirectory = './oncemq-data';
 
@@ -26,12 +26,11 @@ counters and deduplication windows fit together. Exits with 1 if they do not.
 
 export async function backup(args: readonly string[]): Promise<void> {
   const { words, flags } = readArguments(args, []);
-  const [target] = words;
-  checkUse(words, Object.keys(flags), { usage: backupUsage, known: ['data'] });
-  const directory = flags['data'] || process.env['ONCEMQ_DATA'] || defaultDirectory;
+  const target = oneWord({ words, flags }, ['data'], backupUsage);
+  const directory = flags['data'] ?? (process.env['ONCEMQ_DATA'] || defaultDirectory);
   const environment = await Environment.open({ directory, isReadOnly: true });
   try {
-    await environment.copyTo(target as string);
+    await environment.copyTo(target);
     const { records } = environment.usage();
     process.stdout.write(
       `${records.toLocaleString('en-US')} records of ${directory} copied to ${target}\n`,
@@ -43,10 +42,9 @@ export async function backup(args: readonly string[]): Promise<void> {
 
 export async function check(args: readonly string[]): Promise<void> {
   const { words, flags } = readArguments(args, ['json']);
-  const [directory] = words;
-  checkUse(words, Object.keys(flags), { usage: checkUsage, known: ['json'] });
+  const directory = oneWord({ words, flags }, ['json'], checkUsage);
   const environment = await Environment.open({
-    directory: directory as string,
+    directory,
     isReadOnly: true,
     isAlone: true,
   });
@@ -66,14 +64,12 @@ export async function check(args: readonly string[]): Promise<void> {
   }
 }
 
-function checkUse(
-  words: readonly string[],
-  flags: readonly string[],
-  { usage, known }: { usage: string; known: readonly string[] },
-): void {
-  const unknown = flags.find((flag) => !known.includes(flag));
-  if (unknown !== undefined) throw new UsageError(`There is no flag --${unknown}.\n\n${usage}`);
-  if (words.length !== 1) throw new UsageError(usage);
+/** The one word that the command takes. */
+function oneWord({ words, flags }: Arguments, known: readonly string[], usage: string): string {
+  checkFlags(flags, known, usage);
+  const [word] = words;
+  if (word === undefined || words.length > 1) throw new UsageError(usage);
+  return word;
 }
 
 function reportText({

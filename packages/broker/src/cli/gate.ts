@@ -2,7 +2,8 @@
  * `oncemq gate --base REV`: the condition for a merge. Every producer that the range adds or changes must pass `verify`,
  * and nothing that the range adds or changes may send to a FIFO queue past a producer. The rules are the toolkit's.
  *
- * Exit code 0: the gate is open. 1: there are findings. 2: a wrong use, or a repository that git cannot read.
+ * Exit code 0: the gate is open. 1: there are findings. 2: a wrong use, a module that does not end, or a repository that
+ * git cannot read.
  */
 
 import { lstatSync, readFileSync } from 'node:fs';
@@ -11,24 +12,25 @@ import { findBypasses, sourceForm } from '@oncemq/toolkit';
 import { affectedProducers } from './gate/affected-producers.ts';
 import { type AllowList, allowFileDefault, readAllowList } from './gate/allow-list.ts';
 import { allFiles, changedFiles, repositoryRoot } from './gate/git.ts';
-import { checkFlags, readArguments, UsageError } from './usage.ts';
-import { loadProducerModules } from './verify/producer-modules.ts';
+import { checkFlags, readArguments, secondsOf, UsageError } from './usage.ts';
 import { report, reportForms, type Verified } from './verify/report.ts';
-import { verifyModules } from './verify.ts';
+import { verifyInTime } from './verify/verify-thread.ts';
+import { timeoutDefault } from './verify.ts';
 
-export const gateUsage: string = `Usage: oncemq gate --base REV [--allow FILE] [--format FORM] [--output FILE]
+export const gateUsage: string = `Usage: oncemq gate --base REV [--allow FILE] [--timeout N] [--format FORM] [--output FILE]
 
 In a git repository: what differs from where this branch left REV.
 
   --base REV      the branch that is merged into, origin/main say
   --allow FILE    exceptions, each with a reason [${allowFileDefault}, if it is there]
+  --timeout N     seconds that each producer module may take [${timeoutDefault}]
   --format FORM   ${Object.keys(reportForms).join(', ')} [table]
   --output FILE   writes the report there, and a table here
 
-Exit code 0: nothing is in the way. 1: there are findings. 2: a wrong use.
+Exit code 0: nothing is in the way. 1: there are findings. 2: a wrong use, or a module that does not end.
 `;
 
-const known = ['base', 'allow', 'format', 'output'];
+const known = ['base', 'allow', 'timeout', 'format', 'output'];
 
 export async function gate(args: readonly string[]): Promise<void> {
   const { words, flags } = readArguments(args, []);
@@ -39,6 +41,7 @@ export async function gate(args: readonly string[]): Promise<void> {
   if (!Object.hasOwn(reportForms, format)) {
     throw new UsageError(`format: ${format} is none of ${Object.keys(reportForms).join(', ')}.`);
   }
+  const secondsMax = secondsOf(flags, 'timeout', timeoutDefault);
   const root = repositoryRoot();
   const exceptions = readAllowList(root, allow);
   const changed = changedFiles(root, base);
@@ -46,7 +49,7 @@ export async function gate(args: readonly string[]): Promise<void> {
   process.chdir(root);
   const producers = affectedProducers(root, allFiles(root), changed);
   const all = [
-    ...(await verifyModules(await loadProducerModules(producers))),
+    ...(await verifyInTime(producers, secondsMax)),
     ...changed
       .filter((file) => sourceForm.test(file) && isPlainFile(join(root, file)))
       .map((file) => scanned(root, file, exceptions)),

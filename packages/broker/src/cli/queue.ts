@@ -3,9 +3,10 @@
  * then get the server's own answer.
  */
 
-import { Remote } from './remote.ts';
+import type { Remote } from './remote.ts';
+import { type RemoteCall, type RemoteCommands, runRemoteCommand } from './remote-command.ts';
 import { table } from './table.ts';
-import { checkFlags, readArguments, UsageError } from './usage.ts';
+import { UsageError } from './usage.ts';
 import { type ExplainAnswer, queryOf, tellWindow } from './window-text.ts';
 
 export const queueUsage = `Usage: oncemq queue COMMAND [--url URL] [--json]
@@ -24,46 +25,21 @@ export const queueUsage = `Usage: oncemq queue COMMAND [--url URL] [--json]
   --json       the server's answer as JSON
 `;
 
-const known = ['url', 'json', 'group', 'limit', 'to', 'rate'];
-
-type Flags = Readonly<Record<string, string>>;
-type Print = (value: unknown, text: () => string) => void;
-type QueueCommand = (
-  remote: Remote,
-  words: readonly string[],
-  flags: Flags,
-  print: Print,
-) => Promise<void>;
-
-const commands: Readonly<Record<string, QueueCommand>> = {
-  list,
-  peek,
-  explain,
-  violations,
-  purge,
-  redrive,
+const queueCommands: RemoteCommands = {
+  usage: queueUsage,
+  flags: ['group', 'limit', 'to', 'rate'],
+  commands: {
+    list: { words: 0, run: list },
+    peek: { words: 1, run: peek },
+    explain: { words: 2, run: explain },
+    violations: { words: 1, run: violations },
+    purge: { words: 1, run: purge },
+    redrive: { words: 1, run: redrive },
+  },
 };
 
-/** How many words may follow a command; one, the queue's name, if not said. */
-const wordsOf: Readonly<Record<string, number>> = { list: 0, explain: 2 };
-
-export async function queueCommand(args: readonly string[]): Promise<void> {
-  const { words, flags } = readArguments(args, ['json']);
-  const [name, ...rest] = words;
-  const command = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command === undefined) throw new UsageError(queueUsage);
-  const wordsMax = wordsOf[name as string] ?? 1;
-  if (rest.length > wordsMax) {
-    throw new UsageError(
-      `${name} does not know what to do with ${rest[wordsMax]}.\n\n${queueUsage}`,
-    );
-  }
-  checkFlags(flags, known, queueUsage);
-  const remote = new Remote(flags['url'] ?? process.env['ONCEMQ_URL'] ?? 'http://127.0.0.1:9324');
-  await command(remote, rest, flags, (value, text) => {
-    const output = flags['json'] === 'true' ? JSON.stringify(value, undefined, 2) : text();
-    process.stdout.write(`${output}\n`);
-  });
+export function queueCommand(args: readonly string[]): Promise<void> {
+  return runRemoteCommand(args, queueCommands);
 }
 
 interface QueueCounts {
@@ -76,7 +52,7 @@ interface QueueCounts {
   oldestAgeSeconds: number | null;
 }
 
-async function list(remote: Remote, _words: unknown, _flags: Flags, print: Print): Promise<void> {
+async function list({ remote, print }: RemoteCall): Promise<void> {
   const answer = await remote.inspect<{ queues: QueueCounts[] }>('queues');
   print(answer, () => {
     if (answer.queues.length === 0) return 'There are no queues.';
@@ -106,12 +82,7 @@ interface PeekAnswer {
   }[];
 }
 
-async function peek(
-  remote: Remote,
-  words: readonly string[],
-  flags: Flags,
-  print: Print,
-): Promise<void> {
+async function peek({ remote, words, flags, print }: RemoteCall): Promise<void> {
   const name = nameOf(words);
   const answer = await remote.inspect<PeekAnswer>(`queues/${name}/messages${queryOf(flags)}`);
   print(answer, () => {
@@ -130,12 +101,7 @@ async function peek(
   });
 }
 
-async function explain(
-  remote: Remote,
-  words: readonly string[],
-  flags: Flags,
-  print: Print,
-): Promise<void> {
+async function explain({ remote, words, flags, print }: RemoteCall): Promise<void> {
   const name = nameOf(words);
   const id = words[1];
   const query = queryOf(id === undefined ? flags : { ...flags, id });
@@ -154,12 +120,7 @@ interface ToldViolation {
   differed?: string[];
 }
 
-async function violations(
-  remote: Remote,
-  words: readonly string[],
-  flags: Flags,
-  print: Print,
-): Promise<void> {
+async function violations({ remote, words, flags, print }: RemoteCall): Promise<void> {
   const path = `queues/${nameOf(words)}/violations${queryOf(flags)}`;
   const answer = await remote.inspect<{ violations: ToldViolation[] }>(path);
   print(answer, () => {
@@ -178,23 +139,13 @@ async function violations(
   });
 }
 
-async function purge(
-  remote: Remote,
-  words: readonly string[],
-  _flags: Flags,
-  print: Print,
-): Promise<void> {
+async function purge({ remote, words, print }: RemoteCall): Promise<void> {
   const name = nameOf(words);
   await remote.sqs('PurgeQueue', { QueueUrl: name });
   print({ purged: name }, () => `${name} is empty.`);
 }
 
-async function redrive(
-  remote: Remote,
-  words: readonly string[],
-  flags: Flags,
-  print: Print,
-): Promise<void> {
+async function redrive({ remote, words, flags, print }: RemoteCall): Promise<void> {
   const { to, rate } = flags;
   if (rate !== undefined && !/^\d+$/.test(rate)) {
     throw new UsageError(`--rate takes a number of messages a second, not ${rate}.`);

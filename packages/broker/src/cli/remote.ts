@@ -1,7 +1,10 @@
 /**
  * A running server, as the command line talks to it: its own endpoints for looking, AWS JSON for what AWS has an action
- * for. A refusal becomes an error with the server's text; no answer, an error that says how to get one.
+ * for. Requests are signed if the environment has keys. A refusal becomes an error with the server's text; no answer, an
+ * error that says how to get one.
  */
+
+import type { Keys, Unsigned } from './signing.ts';
 
 const timeoutMs = 30_000;
 
@@ -13,18 +16,18 @@ export class Remote {
   }
 
   async inspect<T>(path: string): Promise<T> {
-    const response = await this.#fetch(`${this.#url}/_oncemq/${path}`, {});
+    const response = await this.#fetch(`/_oncemq/${path}`, { method: 'GET', headers: {} });
     const answer = (await response.json()) as T & { error?: { message: string } };
     if (!response.ok) throw new Error(answer.error?.message ?? `status ${response.status}`);
     return answer;
   }
 
   async sqs(action: string, input: object): Promise<Record<string, unknown>> {
-    const response = await this.#fetch(`${this.#url}/`, {
+    const response = await this.#fetch('/', {
       method: 'POST',
       headers: {
-        'Content-Type': 'application/x-amz-json-1.0',
-        'X-Amz-Target': `AmazonSQS.${action}`,
+        'content-type': 'application/x-amz-json-1.0',
+        'x-amz-target': `AmazonSQS.${action}`,
       },
       body: JSON.stringify(input),
     });
@@ -34,16 +37,38 @@ export class Remote {
     return answer;
   }
 
-  async #fetch(url: string, init: RequestInit): Promise<Response> {
+  async #fetch(path: string, { method, headers, body }: Omit<Unsigned, 'url'>): Promise<Response> {
     try {
-      return await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
+      const url = new URL(this.#url + path);
+      const keys = keysOf(process.env);
+      const sent =
+        keys === undefined ? headers : await signed({ url, method, headers, body }, keys);
+      return await fetch(url, {
+        method,
+        headers: sent,
+        ...(body !== undefined && { body }),
+        signal: AbortSignal.timeout(timeoutMs),
+      });
     } catch (cause) {
       throw new Error(
         `No server answers at ${this.#url}; start one with oncemq serve, or name it with --url.`,
-        {
-          cause,
-        },
+        { cause },
       );
     }
   }
+}
+
+/** Where AWS's own tools look for keys. */
+function keysOf(environment: NodeJS.ProcessEnv): Keys | undefined {
+  const accessKeyId = environment['AWS_ACCESS_KEY_ID'];
+  const secretAccessKey = environment['AWS_SECRET_ACCESS_KEY'];
+  if (!accessKeyId || !secretAccessKey) return undefined;
+  const region = environment['AWS_REGION'] || environment['AWS_DEFAULT_REGION'] || 'us-east-1';
+  return { accessKeyId, secretAccessKey, region };
+}
+
+/** Loaded when there are keys: most servers ask for none. */
+async function signed(request: Unsigned, keys: Keys): Promise<Record<string, string>> {
+  const { signedHeaders } = await import('./signing.ts');
+  return signedHeaders(request, keys);
 }

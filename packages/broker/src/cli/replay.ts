@@ -34,6 +34,11 @@ export async function replay(args: readonly string[]): Promise<void> {
     from: timeOf(flags['from'], Number.NEGATIVE_INFINITY),
     to: timeOf(flags['to'], Number.POSITIVE_INFINITY),
   };
+  if (range.from > range.to) {
+    throw new UsageError(
+      `--from ${flags['from']} is after --to ${flags['to']}: nothing lies between.`,
+    );
+  }
   const client = await clientFor(new URL(queueUrl));
   const outbox = await openFileOutbox(folder);
   try {

@@ -40,8 +40,9 @@ flags win over variables, variables over the file.
 }
 
 function readyLine({ url, config }: Started): string {
-  const { clock, region, account, profile } = config;
-  return `oncemq ready ${url} ${storageText(config)} clock=${clock} region=${region} account=${account} profile=${profile}`;
+  const { clock, region, account, profile, auth } = config;
+  const signed = auth === 'off' ? '' : ` auth=${auth}`;
+  return `oncemq ready ${url} ${storageText(config)} clock=${clock} region=${region} account=${account} profile=${profile}${signed}`;
 }
 
 function storageText({ storage }: Config): string {
@@ -72,12 +73,20 @@ function banner({ url, config }: Started): string {
   ${keptText(config)}
   Try it with the AWS CLI:
 
-    export AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_DEFAULT_REGION=${config.region}
+    export ${keysText(config)} AWS_DEFAULT_REGION=${config.region}
     aws --endpoint-url ${url} sqs create-queue --queue-name hello.fifo \\
         --attributes FifoQueue=true,ContentBasedDeduplication=true
 
   Ctrl-C stops it.
 `;
+}
+
+/** Any keys will do, unless signatures are checked. */
+function keysText({ credentials, auth }: Config): string {
+  const [first] = credentials;
+  return auth === 'off' || first === undefined
+    ? 'AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test'
+    : `AWS_ACCESS_KEY_ID=${first.accessKeyId} AWS_SECRET_ACCESS_KEY=...`;
 }
 
 function keptText({ storage }: Config): string {

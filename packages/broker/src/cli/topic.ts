@@ -3,15 +3,16 @@
  * get the server's own answer.
  */
 
-import { Remote } from './remote.ts';
+import { type RemoteCall, type RemoteCommands, runRemoteCommand } from './remote-command.ts';
 import { table } from './table.ts';
-import { readArguments, UsageError } from './usage.ts';
+import { UsageError } from './usage.ts';
 import { type ExplainAnswer, queryOf, tellWindow } from './window-text.ts';
 
 export const topicUsage = `Usage: oncemq topic COMMAND [--url URL] [--json]
 
   list                             every topic with its counts
-  show NAME                        its subscriptions, what waits for them, and deliveries that were given up
+  show NAME                        its subscriptions with what became of publications since the start, what
+                                   waits for them, and deliveries that were given up
   explain NAME [ID] [--group ID] [--limit N]
                                    what the deduplication window holds for an id, or its newest entries
 
@@ -19,40 +20,18 @@ export const topicUsage = `Usage: oncemq topic COMMAND [--url URL] [--json]
   --json       the server's answer as JSON
 `;
 
-const known = ['url', 'json', 'group', 'limit'];
+const topicCommands: RemoteCommands = {
+  usage: topicUsage,
+  flags: ['group', 'limit'],
+  commands: {
+    list: { words: 0, run: list },
+    show: { words: 1, run: show },
+    explain: { words: 2, run: explain },
+  },
+};
 
-type Flags = Readonly<Record<string, string>>;
-type Print = (value: unknown, text: () => string) => void;
-type TopicCommand = (
-  remote: Remote,
-  words: readonly string[],
-  flags: Flags,
-  print: Print,
-) => Promise<void>;
-
-const commands: Readonly<Record<string, TopicCommand>> = { list, show, explain };
-
-/** How many words may follow a command. */
-const wordsOf: Readonly<Record<string, number>> = { list: 0, show: 1, explain: 2 };
-
-export async function topicCommand(args: readonly string[]): Promise<void> {
-  const { words, flags } = readArguments(args, ['json']);
-  const [name = '', ...rest] = words;
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command === undefined) throw new UsageError(topicUsage);
-  const extra = rest[wordsOf[name] ?? 0];
-  if (extra !== undefined) {
-    throw new UsageError(`${name} does not know what to do with ${extra}.\n\n${topicUsage}`);
-  }
-  const unknown = Object.keys(flags).find((flag) => !known.includes(flag));
-  if (unknown !== undefined) {
-    throw new UsageError(`There is no flag --${unknown}.\n\n${topicUsage}`);
-  }
-  const remote = new Remote(flags['url'] ?? process.env['ONCEMQ_URL'] ?? 'http://127.0.0.1:9324');
-  await command(remote, rest, flags, (value, text) => {
-    const output = flags['json'] === 'true' ? JSON.stringify(value, undefined, 2) : text();
-    process.stdout.write(`${output}\n`);
-  });
+export function topicCommand(args: readonly string[]): Promise<void> {
+  return runRemoteCommand(args, topicCommands);
 }
 
 interface TopicCounts {
@@ -63,7 +42,7 @@ interface TopicCounts {
   failedDeliveries: number;
 }
 
-async function list(remote: Remote, _words: unknown, _flags: Flags, print: Print): Promise<void> {
+async function list({ remote, print }: RemoteCall): Promise<void> {
   const answer = await remote.inspect<{ topics: TopicCounts[] }>('topics');
   print(answer, () => {
     if (answer.topics.length === 0) return 'There are no topics.';
@@ -86,6 +65,9 @@ interface ShowAnswer {
     confirmed: boolean;
     attributes: Record<string, string>;
     replay: { status: string; left: number } | null;
+    delivered: number;
+    filteredOut: number;
+    failed: number;
     waiting: unknown[];
   }[];
   failedDeliveries: {
@@ -94,12 +76,7 @@ interface ShowAnswer {
   };
 }
 
-async function show(
-  remote: Remote,
-  words: readonly string[],
-  _flags: Flags,
-  print: Print,
-): Promise<void> {
+async function show({ remote, words, print }: RemoteCall): Promise<void> {
   const answer = await remote.inspect<ShowAnswer>(`topics/${nameOf(words)}`);
   print(answer, () => {
     const { subscriptions, failedDeliveries } = answer;
@@ -107,12 +84,24 @@ async function show(
       subscriptions.length === 0
         ? 'There are no subscriptions.'
         : table(
-            ['endpoint', 'state', 'raw', 'waiting', 'filter policy'],
-            subscriptions.map(({ endpoint, confirmed, attributes, replay, waiting }) => [
-              endpoint,
-              confirmed ? (replay?.status ?? 'confirmed') : 'pending',
+            [
+              'endpoint',
+              'state',
+              'raw',
+              'delivered',
+              'filtered out',
+              'failed',
+              'waiting',
+              'filter policy',
+            ],
+            subscriptions.map(({ attributes, replay, ...subscription }) => [
+              subscription.endpoint,
+              subscription.confirmed ? (replay?.status ?? 'confirmed') : 'pending',
               attributes['RawMessageDelivery'] ?? '',
-              String(waiting.length),
+              String(subscription.delivered),
+              String(subscription.filteredOut),
+              String(subscription.failed),
+              String(subscription.waiting.length),
               attributes['FilterPolicy'] ?? '',
             ]),
           );
@@ -124,12 +113,7 @@ async function show(
   });
 }
 
-async function explain(
-  remote: Remote,
-  words: readonly string[],
-  flags: Flags,
-  print: Print,
-): Promise<void> {
+async function explain({ remote, words, flags, print }: RemoteCall): Promise<void> {
   const id = words[1];
   const query = queryOf(id === undefined ? flags : { ...flags, id });
   const answer = await remote.inspect<ExplainAnswer>(`topics/${nameOf(words)}/dedup${query}`);

@@ -49,3 +49,10 @@ export function checkFlags(
     if (value === '') throw new UsageError(`--${name} needs a value.\n\n${usage}`);
   }
 }
+
+/** A flag that takes a number of seconds. */
+export function secondsOf(flags: Arguments['flags'], name: string, fallback: number): number {
+  const text = flags[name] ?? String(fallback);
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new UsageError(`--${name} takes seconds, not ${text}.`);
+  return Number(text);
+}

@@ -1,23 +1,20 @@
 /**
  * `oncemq verify`: holds producers to the message contract, on a server of its own whose clock it turns. Producer modules
- * are loaded and put through the toolkit's compliance tests; a program in any language is run three times and judged by
+ * are loaded and put through the toolkit's compliance tests, on a thread of their own; a program in any language is run three times and judged by
  * what it sends. The rules are the toolkit's.
  *
  * Exit code 0 when all holds, 1 with the findings, 2 for a wrong use or a program that fails.
  */
 
 import { existsSync } from 'node:fs';
-import { checkProducer, judgeRuns } from '@oncemq/toolkit';
+import { judgeRuns } from '@oncemq/toolkit';
 import { deduplicationSecondsDefault } from '../core/limits.ts';
-import { checkFlags, readArguments, UsageError } from './usage.ts';
-import {
-  findProducerModules,
-  type LoadedModule,
-  loadProducerModules,
-} from './verify/producer-modules.ts';
+import { checkFlags, readArguments, secondsOf, UsageError } from './usage.ts';
+import { findProducerModules } from './verify/producer-modules.ts';
 import { report, reportForms, type Verified } from './verify/report.ts';
 import { runProgram } from './verify/run-program.ts';
 import { VerifyServer } from './verify/verify-server.ts';
+import { verifyInTime } from './verify/verify-thread.ts';
 
 export const verifyUsage: string = `Usage: oncemq verify [FILE | FOLDER | PATTERN]... [--format FORM] [--output FILE]
        oncemq verify --exec COMMAND --queue NAME.fifo [--input FILE] [--format FORM]
@@ -28,13 +25,17 @@ Without words, every *.producer.ts and *.producer.js below this folder.
                     AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and QUEUE_URL
   --queue NAME      the FIFO queue that it sends to, with deduplication by content
   --input FILE      what it reads from standard input, each time
-  --timeout N       seconds that each run may take [60]
+  --timeout N       seconds that each module, or each run of the program, may take [60]
   --namespace NAME  first part of every event_source [kfm]
   --format FORM     ${Object.keys(reportForms).join(', ')} [table]
   --output FILE     writes the report there, and a table here
 
-Exit code 0: all holds. 1: there are findings. 2: a wrong use, or a program that fails.
+Exit code 0: all holds. 1: there are findings. 2: a wrong use, or a program or module that fails or
+does not end.
 `;
+
+/** Seconds for a module, or for a run of a program. */
+export const timeoutDefault = 60;
 
 const known = ['exec', 'queue', 'input', 'timeout', 'namespace', 'format', 'output'];
 
@@ -49,45 +50,28 @@ export async function verify(args: readonly string[]): Promise<void> {
   if (exec !== undefined && words.length > 0) {
     throw new UsageError(`--exec takes no files; what is ${words[0]}?\n\n${verifyUsage}`);
   }
-  const all = exec === undefined ? await verifyFound(words) : await verifyProgram(exec, flags);
+  const all =
+    exec === undefined ? await verifyFound(words, flags) : await verifyProgram(exec, flags);
   await report(all, format, flags['output']);
 }
 
-async function verifyFound(words: readonly string[]): Promise<Verified[]> {
+async function verifyFound(
+  words: readonly string[],
+  flags: Readonly<Record<string, string>>,
+): Promise<Verified[]> {
+  const secondsMax = secondsOf(flags, 'timeout', timeoutDefault);
   const files = findProducerModules(words);
   if (files.length === 0) {
     throw new UsageError('No producer was found: there is no *.producer.ts or *.producer.js here.');
   }
-  return verifyModules(await loadProducerModules(files));
-}
-
-export async function verifyModules(modules: readonly LoadedModule[]): Promise<Verified[]> {
-  const server = await VerifyServer.start();
-  const all: Verified[] = [];
-  try {
-    for (const { file, producers, findings } of modules) {
-      if (findings.length > 0) {
-        const check = { check: 'module', title: 'the module exports a producer', findings };
-        all.push({ subject: file, file, checks: [check] });
-      }
-      for (const { name, producer } of producers) {
-        // A queue of its own: nothing that one producer sent is a duplicate for the next.
-        const url = await server.createQueue(`verify-${all.length + 1}.fifo`);
-        const checks = await checkProducer({ producer, queue: server.queueUnderTest(url) });
-        all.push({ subject: `${name} (${producer.source})`, file, checks });
-      }
-    }
-  } finally {
-    await server.close();
-  }
-  return all;
+  return verifyInTime(files, secondsMax);
 }
 
 async function verifyProgram(
   command: string,
   flags: Readonly<Record<string, string>>,
 ): Promise<Verified[]> {
-  const { queue, input: inputFile, timeout = '60', namespace } = flags;
+  const { queue, input: inputFile, namespace } = flags;
   if (queue === undefined)
     throw new UsageError(`--exec needs --queue NAME.fifo.\n\n${verifyUsage}`);
   if (!/^[\w-]{1,75}\.fifo$/.test(queue)) {
@@ -95,14 +79,14 @@ async function verifyProgram(
       `${queue} is not the name of a FIFO queue: letters, digits, - and _, then .fifo.`,
     );
   }
-  if (!/^[1-9]\d{0,4}$/.test(timeout))
-    throw new UsageError(`--timeout takes seconds, not ${timeout}.`);
+  const secondsMax = secondsOf(flags, 'timeout', timeoutDefault);
   if (inputFile !== undefined && !existsSync(inputFile)) {
     throw new UsageError(`There is no file ${inputFile}.`);
   }
   const server = await VerifyServer.start();
   try {
     const url = await server.createQueue(queue);
+    server.watch(queue);
     const env = {
       AWS_ENDPOINT_URL: server.url,
       AWS_REGION: 'us-east-1',
@@ -113,9 +97,9 @@ async function verifyProgram(
       QUEUE_URL: url,
     };
     const run = async () => {
-      const failure = await runProgram({ command, env, inputFile, msMax: Number(timeout) * 1000 });
+      const failure = await runProgram({ command, env, inputFile, msMax: secondsMax * 1000 });
       if (failure !== undefined) throw new UsageError(`The program failed: ${failure}`);
-      return server.observe(url);
+      return server.observe();
     };
     const first = await run();
     const replay = await run();

@@ -40,7 +40,7 @@ import { duePosts } from './topic/post.ts';
 import { dueReplays } from './topic/replay.ts';
 import type { Topic } from './topic/topic.ts';
 import { Topics } from './topic/topics.ts';
-import { type Context, Turn } from './turn.ts';
+import { type Context, type Deliveries, Turn } from './turn.ts';
 
 export type { Context, Ids } from './turn.ts';
 
@@ -63,6 +63,8 @@ export interface Applied<T extends Command['type']> {
   readonly outcome: Outcome<T>;
   readonly changes: readonly Change[];
   readonly events: readonly Event[];
+  /** For those who count them. */
+  readonly deliveries: readonly Deliveries[];
 }
 
 type QueueCommand = Extract<AnyQueueCommand, { readonly queue: string }>;
@@ -102,7 +104,8 @@ export class Engine {
     const turn = new Turn(context);
     const outcome = this.#run(command, turn) as Outcome<C['type']>;
     this.#finish(turn);
-    return { outcome, changes: turn.changes, events: turn.events };
+    const { changes, events, deliveries } = turn;
+    return { outcome, changes, events, deliveries };
   }
 
   /** The earliest time at which a `tick` would do something; undefined if nothing is waiting for time to pass. */

@@ -2,7 +2,7 @@
  * What happened, for people and telemetry: one typed stream with four readers to come (metrics, provenance ledger,
  * the explain call, the console). Events decide nothing and are not kept. Without a
  * reader only duplicates, collisions and failed deliveries are made: that a message was suppressed or lost is never left
- * unsaid.
+ * unsaid. So are the ends of topics and subscriptions: who remembers something of them can then forget it.
  */
 
 import type {

@@ -19,6 +19,17 @@ export interface Context {
   readonly isObserved?: boolean;
 }
 
+/**
+ * What became of a topic's publications: the subscriptions concerned, each as often as it was. Always noted, so that it
+ * can be counted; events cost more and are made for readers.
+ */
+export interface Deliveries {
+  readonly topic: string;
+  readonly delivered: string[];
+  readonly filteredOut: string[];
+  readonly failed: string[];
+}
+
 /** A queue or topic, as far as its turn is concerned. */
 export interface Touched {
   readonly name: string;
@@ -31,6 +42,8 @@ export class Turn {
   readonly isObserved: boolean;
   readonly changes: Change[] = [];
   readonly events: Event[] = [];
+  /** For each topic that the command delivers for. */
+  readonly deliveries: Deliveries[] = [];
   /** The queues whose state the command may have changed. */
   readonly touched: Set<Touched> = new Set();
   readonly touchedTopics: Set<Touched> = new Set();
@@ -47,5 +60,18 @@ export class Turn {
 
   touchTopic(topic: Touched): void {
     this.touchedTopics.add(topic);
+  }
+
+  noteDelivery(
+    topic: string,
+    outcome: Exclude<keyof Deliveries, 'topic'>,
+    subscription: string,
+  ): void {
+    let noted = this.deliveries.at(-1);
+    if (noted?.topic !== topic) {
+      noted = { topic, delivered: [], filteredOut: [], failed: [] };
+      this.deliveries.push(noted);
+    }
+    noted[outcome].push(subscription);
   }
 }

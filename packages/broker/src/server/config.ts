@@ -5,7 +5,14 @@
  */
 
 import { readFileSync } from 'node:fs';
+import type { Credential } from '../api/auth/credential.ts';
 import { ConfigError } from './config-error.ts';
+import {
+  type CredentialConfig,
+  credentialsOf,
+  credentialVariables,
+  environmentCredentials,
+} from './credentials.ts';
 import { nearestName } from './nearest-name.ts';
 import { texts } from './texts.ts';
 import { type TopicConfig, topicsOf } from './topics-at-start.ts';
@@ -31,7 +38,10 @@ export interface Config {
   readonly profile: 'aws' | 'yandex';
   readonly limits: 'strict' | 'relaxed';
   readonly log: 'pretty' | 'json' | 'silent';
-  /** Whether a queue's policy must allow a topic to send to it. */
+  /** Whether requests must be signed by one of the credentials. */
+  readonly auth: 'off' | 'sigv4';
+  readonly credentials: readonly Credential[];
+  /** Whether a queue's policy must allow a topic to send to it; always, where signatures are checked. */
   readonly arePoliciesEnforced: boolean;
   /** The file that binds queues to contracts. */
   readonly contract: string | undefined;
@@ -123,7 +133,7 @@ export const settings: Readonly<Record<string, Setting>> = {
     default: 'strict',
   },
   auth: {
-    doc: 'off: signatures are not checked',
+    doc: 'sigv4: requests must be signed with a key of the config file or the environment',
     value: 'KIND',
     choices: ['off', 'sigv4'],
     default: 'off',
@@ -141,28 +151,44 @@ export const settings: Readonly<Record<string, Setting>> = {
     choices: ['pretty', 'json', 'silent'],
     default: 'pretty',
   },
-  config: { doc: 'JSON file with these settings, and queues and topics to create', value: 'FILE' },
+  config: {
+    doc: 'JSON file with these settings, credentials, and queues and topics to create',
+    value: 'FILE',
+  },
 };
 
 const names = Object.keys(settings);
 const environmentPrefix = 'ONCEMQ_';
 
 /** Variables of other commands that share the prefix. */
-const otherVariables: readonly string[] = ['ONCEMQ_URL'];
+const otherVariables: readonly string[] = ['ONCEMQ_URL', ...credentialVariables];
 
 export function readConfig(
   flags: Readonly<Record<string, string>>,
   environment: Readonly<Record<string, string | undefined>>,
+  credentialList: readonly CredentialConfig[] = [],
 ): Config {
   const fromFlags = checkNames(flags, 'flag', (name) => `--${name}`);
   const fromEnvironment = environmentSettings(environment);
   const file = fromFlags['config'] ?? fromEnvironment['config'];
-  const { queues, topics, settings: fromFile } = file === undefined ? noFile : fileSettings(file);
-  const given: Record<string, string> = { ...fromFile, ...fromEnvironment, ...fromFlags };
+  const fromFile = file === undefined ? noFile : fileSettings(file);
+  const { queues, topics } = fromFile;
+  const given: Record<string, string> = { ...fromFile.settings, ...fromEnvironment, ...fromFlags };
   for (const [name, value] of Object.entries(given)) check(name, value);
   const value = (name: string): string => given[name] ?? (settings[name] as Setting).default ?? '';
-  if (value('auth') === 'sigv4') {
-    throw new ConfigError('auth: signatures cannot be checked yet; leave --auth out.');
+  const auth = value('auth') as Config['auth'];
+  const credentials = credentialsOf(
+    [
+      ['credentials', credentialList],
+      [`${file}: credentials`, fromFile.credentials],
+      ['the environment', environmentCredentials(environment)],
+    ],
+    value('account'),
+  );
+  if (auth === 'sigv4' && credentials.length === 0) {
+    throw new ConfigError(
+      'auth: sigv4 needs keys to check signatures with: credentials in the config file, or ONCEMQ_ACCESS_KEY_ID and ONCEMQ_SECRET_ACCESS_KEY.',
+    );
   }
   const profile = value('profile') as Config['profile'];
   return Object.freeze({
@@ -176,7 +202,9 @@ export function readConfig(
     profile,
     limits: value('limits') as Config['limits'],
     log: value('log') as Config['log'],
-    arePoliciesEnforced: given['enforce-policies'] !== undefined,
+    auth,
+    credentials,
+    arePoliciesEnforced: auth === 'sigv4' || given['enforce-policies'] !== undefined,
     contract: given['contract'],
     queues,
     topics,
@@ -243,12 +271,14 @@ interface FileSettings {
   readonly settings: Readonly<Record<string, string>>;
   readonly queues: readonly QueueConfig[];
   readonly topics: readonly TopicConfig[];
+  /** Not looked at yet. */
+  readonly credentials: unknown;
 }
 
-const noFile: FileSettings = { settings: {}, queues: [], topics: [] };
+const noFile: FileSettings = { settings: {}, queues: [], topics: [], credentials: [] };
 
 function fileSettings(file: string): FileSettings {
-  const { queues, topics, ...others } = parseFile(file);
+  const { queues, topics, credentials = [], ...others } = parseFile(file);
   const found: Record<string, string> = {};
   for (const [key, value] of Object.entries(others)) {
     const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -270,6 +300,7 @@ function fileSettings(file: string): FileSettings {
     settings: known,
     queues: queuesOf(queues ?? [], file),
     topics: topicsOf(topics ?? [], file),
+    credentials,
   };
 }
 

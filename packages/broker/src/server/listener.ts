@@ -16,7 +16,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Api, ApiRequest, ApiResponse } from '../api/handler.ts';
-import type { Inspect } from '../api/inspect/inspect.ts';
+import type { Inspect, InspectResponse } from '../api/inspect/inspect.ts';
 
 /** A message of 1 MiB is at most 6 MiB of JSON, when every byte of it is written as an escape. */
 const bodyBytesMax = 8 * 1024 * 1024;
@@ -42,10 +42,14 @@ export function createListener(
   api: Api,
   inspect: Inspect,
   onError: (error: unknown) => void,
+  /** Why a request may not see the endpoints below `/_oncemq/`; absent where every one may. */
+  rejectionOf?: (request: ApiRequest) => Promise<InspectResponse | undefined>,
 ): Listener {
   let isClosing = false;
   const answer = (call: Call): Promise<ApiResponse> =>
-    call.path.startsWith(inspectPrefix) ? answerInspect(inspect, call, onError) : api.handle(call);
+    call.path.startsWith(inspectPrefix)
+      ? answerInspect(inspect, call, onError, rejectionOf)
+      : api.handle(call);
   const server = createServer((request, response) => {
     readBody(request, response, (body) => {
       const call = new Call(request, response, body ?? noBody);
@@ -148,8 +152,11 @@ async function answerInspect(
   inspect: Inspect,
   call: Call,
   onError: (error: unknown) => void,
+  rejectionOf: ((request: ApiRequest) => Promise<InspectResponse | undefined>) | undefined,
 ): Promise<ApiResponse> {
-  const { status, body, allow, contentType } = await inspect
+  const rejection = await rejectionOf?.(call);
+  if (rejection !== undefined) return inspectAnswer(rejection);
+  const response = await inspect
     .handle({
       method: call.method,
       path: call.path.slice(inspectPrefix.length),
@@ -159,13 +166,19 @@ async function answerInspect(
     .catch((error: unknown) => {
       onError(error);
       const failure = { code: 'InternalFailure', message: 'The server failed; its log says why.' };
-      return { status: 500, body: { error: failure }, allow: undefined, contentType: undefined };
+      return { status: 500, body: { error: failure } };
     });
+  return inspectAnswer(response);
+}
+
+function inspectAnswer(response: InspectResponse): ApiResponse {
+  const { status, body, allow, challenge, contentType } = response;
   return {
     status,
     headers: {
       'Content-Type': contentType ?? 'application/json',
       ...(allow === undefined ? {} : { Allow: allow }),
+      ...(challenge === undefined ? {} : { 'WWW-Authenticate': challenge }),
     },
     body: contentType === undefined ? `${JSON.stringify(body)}\n` : String(body),
   };

@@ -4,6 +4,7 @@
  */
 
 import { type Config, readConfig } from './config.ts';
+import type { CredentialConfig } from './credentials.ts';
 
 /** What `oncemq serve` takes as flags, in camel case; absent ones have their defaults. */
 export interface ServerOptions {
@@ -31,7 +32,10 @@ export interface ServerOptions {
   readonly limits?: 'strict' | 'relaxed';
   /** Default pretty. */
   readonly log?: 'pretty' | 'json' | 'silent';
-  /** Topics deliver only to queues whose policy allows it. Default false. */
+  /** sigv4: requests must be signed with one of the credentials. Default off. */
+  readonly auth?: 'off' | 'sigv4';
+  readonly credentials?: readonly CredentialConfig[];
+  /** Topics deliver only to queues whose policy allows it. Default false, and true with auth. */
   readonly enforcePolicies?: boolean;
   /** A JSON file with the contracts that queues are held to. */
   readonly contract?: string;
@@ -40,12 +44,12 @@ export interface ServerOptions {
 }
 
 /** The whole configuration that the options stand for. */
-export function configOf(options: ServerOptions): Config {
+export function configOf({ credentials, ...options }: ServerOptions): Config {
   const flags = Object.entries(options)
     .filter(([, value]) => value !== undefined && value !== false)
     .map(([key, value]) => [
       key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
       String(value),
     ]);
-  return readConfig(Object.fromEntries(flags), {});
+  return readConfig(Object.fromEntries(flags), {}, credentials);
 }

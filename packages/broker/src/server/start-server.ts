@@ -5,6 +5,8 @@
 
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { rejectionOf } from '../api/auth/admission.ts';
+import type { Authentication } from '../api/auth/authentication.ts';
 import { createApi } from '../api/handler.ts';
 import { createInspect } from '../api/inspect/inspect.ts';
 import { errorText } from '../core/errors.ts';
@@ -63,7 +65,8 @@ async function serveFrom(backend: Backend, config: Config, log: Log): Promise<St
   await createQueues(backend, config);
   await createTopics(backend, config.topics, config.publicUrl ?? urlOf(config, config.port));
   const onError = (error: unknown): void => log.error('a request failed', error);
-  const api = createApi({ backend, publicUrl: config.publicUrl, onError });
+  const authentication = await authenticationOf(config);
+  const api = createApi({ backend, publicUrl: config.publicUrl, authentication, onError });
   const inspect = createInspect({
     backend,
     version,
@@ -71,7 +74,12 @@ async function serveFrom(backend: Backend, config: Config, log: Log): Promise<St
     certificate: signer.certificate,
     violations: config.contract === undefined ? undefined : recentViolations(backend),
   });
-  const listener = createListener(api, inspect, onError);
+  const listener = createListener(
+    api,
+    inspect,
+    onError,
+    authentication && ((request) => rejectionOf(request, authentication)),
+  );
   const { port } = await listen(listener.server, config, onError);
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
@@ -81,6 +89,17 @@ async function serveFrom(backend: Backend, config: Config, log: Log): Promise<St
   };
   const url = urlOf(config, port);
   return { url, port, config, backend, close, [Symbol.asyncDispose]: close };
+}
+
+/** Loaded when it is asked for: a server that checks no signatures needs nothing that computes them. */
+async function authenticationOf({
+  auth,
+  credentials,
+  region,
+}: Config): Promise<Authentication | undefined> {
+  if (auth === 'off') return undefined;
+  const { createAuthentication } = await import('../api/auth/authentication.ts');
+  return createAuthentication({ credentials, region, now: Date.now });
 }
 
 function openBackend(

@@ -64,6 +64,16 @@ export interface FailedDeliveries {
   readonly latest: readonly DeliveryFailedEvent[];
 }
 
+/** What became of publications for a subscription since the start. */
+export interface DeliveryCounts {
+  /** Taken by its queue or endpoint; also what the queue's own window suppressed. */
+  readonly delivered: number;
+  /** Not wanted, by its filter policy. */
+  readonly filteredOut: number;
+  /** Given up; a dead-letter queue may have it. */
+  readonly failed: number;
+}
+
 export interface Backend {
   /** What a person calls it: memory, lmdb. */
   readonly kind: string;
@@ -94,6 +104,9 @@ export interface Backend {
   ): Promise<{ readonly ok: true; readonly entries: readonly Explained[] } | Refusal>;
 
   failedDeliveries(topic: string): Promise<FailedDeliveries>;
+
+  /** By the last part of a subscription's ARN; absent where nothing was published yet. */
+  deliveryCounts(topic: string): Promise<ReadonlyMap<string, DeliveryCounts>>;
 
   /** The backend's time, in epoch milliseconds. */
   now(): number;

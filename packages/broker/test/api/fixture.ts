@@ -5,6 +5,7 @@
  */
 
 import assert from 'node:assert/strict';
+import type { Authentication } from '../../src/api/auth/authentication.ts';
 import { type Api, type ApiResponse, createApi } from '../../src/api/handler.ts';
 import { manualClock } from '../../src/server/clock.ts';
 import type { Backend } from '../../src/storage/backend.ts';
@@ -44,11 +45,14 @@ export class TestApi {
   readonly errors: unknown[] = [];
   readonly api: Api;
 
-  constructor(options: { publicUrl?: string; backend?: Backend } = {}) {
+  constructor(
+    options: { publicUrl?: string; backend?: Backend; authentication?: Authentication } = {},
+  ) {
     this.backend = options.backend ?? openMemoryBackend({ clock: manualClock(startedAt) });
     this.api = createApi({
       backend: this.backend,
       publicUrl: options.publicUrl,
+      authentication: options.authentication,
       onError: (error) => this.errors.push(error),
     });
   }

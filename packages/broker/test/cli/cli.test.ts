@@ -22,8 +22,13 @@ interface Ran {
   readonly error: string;
 }
 
-async function run(...args: string[]): Promise<Ran> {
-  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env['PATH'] } });
+function run(...args: string[]): Promise<Ran> {
+  return runWith({}, ...args);
+}
+
+async function runWith(variables: Record<string, string>, ...args: string[]): Promise<Ran> {
+  const env = { PATH: process.env['PATH'], ...variables };
+  const child = spawn(process.execPath, [main, ...args], { env });
   let out = '';
   let error = '';
   child.stdout.on('data', (chunk) => {
@@ -191,6 +196,7 @@ test('topic list, show and explain tell what a topic has and did', async (t) => 
   const list = await run('topic', 'list', '--url', server.url);
   assert.match(list.out, /prices\.fifo +1 +1 +0 +1/);
   const show = await run('topic', 'show', 'prices.fifo', '--url', server.url);
+  assert.match(show.out, /^endpoint +state +raw +delivered +filtered out +failed +waiting/);
   assert.match(show.out, /failed .*there is no queue .*gone\.fifo \(lost\)/);
   const explain = await run('topic', 'explain', 'prices.fifo', '--url', server.url);
   assert.match(explain.out, /the SHA-256 of the message/);
@@ -199,4 +205,56 @@ test('topic list, show and explain tell what a topic has and did', async (t) => 
   assert.equal(JSON.parse(json.out).topics[0].name, 'prices.fifo');
   assert.equal((await run('topic', 'show', 'none', '--url', server.url)).code, 1);
   assert.equal((await run('topic', 'fly')).code, 2);
+});
+
+test('commands sign with the keys of the environment, and say what a server without them says', async (t) => {
+  const key = { accessKeyId: 'AKIDPARTS', secretAccessKey: 'secret' };
+  const config = join(mkdtempSync(join(tmpdir(), 'oncemq-cli-')), 'config.json');
+  const queues = ['jobs.fifo'];
+  writeFileSync(
+    config,
+    JSON.stringify({ auth: 'sigv4', region: 'eu-west-1', credentials: [key], queues }),
+  );
+  const { line } = await serve(t, '--config', config);
+  assert.match(line, / auth=sigv4$/);
+  assert.doesNotMatch(line, /secret/);
+  const url = /http:\S+/.exec(line)?.[0] as string;
+  const keys = {
+    AWS_ACCESS_KEY_ID: key.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: key.secretAccessKey,
+    AWS_REGION: 'eu-west-1',
+  };
+  const listed = await runWith(keys, 'queue', 'list', '--url', url);
+  assert.equal(listed.code, 0, listed.error);
+  assert.match(listed.out, /jobs\.fifo/);
+  const peeked = await runWith(
+    keys,
+    'queue',
+    'peek',
+    'jobs.fifo',
+    '--group',
+    'a b+ü',
+    '--url',
+    url,
+  );
+  assert.equal(peeked.code, 0, peeked.error);
+  const purged = await runWith(keys, 'queue', 'purge', 'jobs.fifo', '--url', url);
+  assert.equal(purged.code, 0, purged.error);
+  const unsigned = await run('queue', 'list', '--url', url);
+  assert.equal(unsigned.code, 1);
+  assert.match(unsigned.error, /Sign the request/);
+  const elsewhere = await runWith(
+    { ...keys, AWS_REGION: 'us-east-1' },
+    'queue',
+    'list',
+    '--url',
+    url,
+  );
+  assert.match(elsewhere.error, /scoped to a valid region, not 'us-east-1'/);
+});
+
+test('serve with signatures and without keys ends with 2 and says what is missing', async () => {
+  const { code, error } = await run('serve', '--auth', 'sigv4', '--memory');
+  assert.equal(code, 2);
+  assert.match(error, /sigv4 needs keys/);
 });

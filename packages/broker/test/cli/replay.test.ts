@@ -95,4 +95,8 @@ test('a wrong use ends with 2', async () => {
   ]) {
     assert.equal((await replay(...args)).code, 2, args.join(' '));
   }
+  const target = ['--outbox', '.', '--queue', 'http://127.0.0.1/q'];
+  const { code, said } = await replay(...target, '--from', '2025-12-03', '--to', '2025-12-02');
+  assert.equal(code, 2);
+  assert.match(said, /--from 2025-12-03 is after --to 2025-12-02/);
 });

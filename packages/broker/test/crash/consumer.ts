@@ -7,7 +7,7 @@
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { Chance } from '../fuzz/chance.ts';
+import { Chance } from '../support/chance.ts';
 import { CrashClient, outcomeOf, type ReceivedOutput, type Reply, resultOf } from './client.ts';
 import { HistoryWriter, type ReceivedEntry } from './history.ts';
 import { type Task, taskOfProcess, whenTold } from './task.ts';

@@ -10,8 +10,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Chance } from '../fuzz/chance.ts';
 import { temporaryDirectory } from '../storage/backends.ts';
+import { Chance } from '../support/chance.ts';
 import { seededRun } from '../support/seeded.ts';
 import { ServerProcess } from '../support/server-process.ts';
 

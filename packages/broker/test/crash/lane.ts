@@ -6,7 +6,7 @@
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Chance } from '../fuzz/chance.ts';
+import type { Chance } from '../support/chance.ts';
 import { type CrashClient, type Reply, resultOf } from './client.ts';
 import type { HistoryWriter, SendEntry } from './history.ts';
 import { bodyOf, type CrashQueue, urlOf } from './workload.ts';

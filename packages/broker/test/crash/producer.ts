@@ -3,7 +3,7 @@
  * told to finish, with nothing left to try again.
  */
 
-import { Chance } from '../fuzz/chance.ts';
+import { Chance } from '../support/chance.ts';
 import { CrashClient } from './client.ts';
 import { HistoryWriter } from './history.ts';
 import { Lane } from './lane.ts';

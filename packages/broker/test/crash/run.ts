@@ -15,7 +15,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { Chance } from '../fuzz/chance.ts';
+import { Chance } from '../support/chance.ts';
 import { check, type Violation } from './checker.ts';
 import { CrashClient } from './client.ts';
 import { HistoryWriter, now, readHistory } from './history.ts';

@@ -5,9 +5,9 @@
 
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
+import { Chance } from '../support/chance.ts';
 import { answerFault, leakFault, statusFault } from './answer-checks.ts';
 import { type Broken, brokenKinds } from './broken-http.ts';
-import { Chance } from './chance.ts';
 import { KeptConnection, tryBroken } from './connection.ts';
 import type { Hostile, Source } from './hostile.ts';
 import { topicArnOf, topicNamesOf } from './hostile-topics.ts';

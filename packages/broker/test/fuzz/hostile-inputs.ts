@@ -4,7 +4,7 @@
  * says how it must be refused; the others may be right by accident.
  */
 
-import type { Chance } from './chance.ts';
+import type { Chance } from '../support/chance.ts';
 import { bodyBytesMax, type Hostile, type Refusal, type Source } from './hostile.ts';
 import { deepText, hostileText, hostileValue, prototypeNames } from './hostile-values.ts';
 import {

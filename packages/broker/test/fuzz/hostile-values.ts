@@ -7,7 +7,7 @@
  */
 
 import type { Type } from '../../src/api/shapes/shape.ts';
-import type { Chance } from './chance.ts';
+import type { Chance } from '../support/chance.ts';
 
 /** Names that every JavaScript object has, or that change one when they are assigned. */
 export const prototypeNames: readonly string[] = [

@@ -3,7 +3,7 @@
  * and what is known of its answer beforehand.
  */
 
-import type { Chance } from './chance.ts';
+import type { Chance } from '../support/chance.ts';
 import type { Targets } from './inputs.ts';
 import type { WholeRequest } from './whole-request.ts';
 

@@ -32,6 +32,8 @@ test('without anything said every setting has its default', () => {
     profile: 'aws',
     limits: 'strict',
     log: 'pretty',
+    auth: 'off',
+    credentials: [],
     arePoliciesEnforced: false,
     contract: undefined,
     queues: [],
@@ -92,7 +94,6 @@ test('everything is kept in a directory, or in memory, not both', () => {
 
 test('what is planned and not there is refused with what to do instead', () => {
   refused(() => readConfig({ postgres: 'postgres://' }, {}), /not there yet/);
-  refused(() => readConfig({ auth: 'sigv4' }, {}), /cannot be checked yet/);
 });
 
 test('a file that is missing, no JSON or no object is refused by its name', () => {
@@ -170,4 +171,47 @@ test('topics have attributes, tags and subscriptions, and mistakes in them are t
     /no setting subscriptons\. Did you mean subscriptions\?/,
   );
   wrong([{ name: 'a', subscriptions: [{}] }], /subscriptions\[0\] must have a queue/);
+});
+
+test('keys to check signatures with come from the file and from the environment', () => {
+  const one = { accessKeyId: 'ONE', secretAccessKey: 'secret of one', name: 'parts' };
+  const config = file({ auth: 'sigv4', credentials: [{ ...one, account: '000000000000' }] });
+  const environment = { ONCEMQ_ACCESS_KEY_ID: 'TWO', ONCEMQ_SECRET_ACCESS_KEY: 'secret of two' };
+  const read = readConfig({ config }, environment);
+  assert.deepEqual(
+    read.credentials.map((each) => [each.accessKeyId, each.secretAccessKey, each.name]),
+    [
+      ['ONE', 'secret of one', 'parts'],
+      ['TWO', 'secret of two', undefined],
+    ],
+  );
+  assert.equal(read.auth, 'sigv4');
+  assert.equal(read.arePoliciesEnforced, true, 'who checks signatures enforces policies');
+});
+
+test('what is wrong with a key is told by its place, without its secret', () => {
+  const pair = { accessKeyId: 'ONE', secretAccessKey: 'hush' };
+  const wrong = (credentials: unknown, text: RegExp): void => {
+    const config = file({ credentials });
+    refused(() => readConfig({ config }, {}), text);
+    try {
+      readConfig({ config }, {});
+    } catch (error) {
+      assert.doesNotMatch((error as Error).message, /hush/);
+    }
+  };
+  refused(() => readConfig({ auth: 'sigv4' }, {}), /sigv4 needs keys.*ONCEMQ_ACCESS_KEY_ID/);
+  refused(() => readConfig({}, { ONCEMQ_ACCESS_KEY_ID: 'a' }), /go together/);
+  refused(() => readConfig({ 'access-key-id': 'a' }, {}), /no flag --access-key-id/);
+  wrong({}, /credentials must be a list/);
+  wrong(['hush'], /credentials\[0\] must be an object/);
+  wrong([pair, pair], /credentials\[1\]: the accessKeyId ONE is there already/);
+  wrong(
+    [{ ...pair, secretAcessKey: 'x' }],
+    /no setting secretAcessKey\. Did you mean secretAccessKey/,
+  );
+  wrong([{ ...pair, accessKeyId: 'a/b' }], /accessKeyId must be/);
+  wrong([{ accessKeyId: 'ONE', secretAccessKey: '' }], /secretAccessKey must be a text/);
+  wrong([{ ...pair, account: '111111111111' }], /one account, 000000000000/);
+  wrong([{ ...pair, name: 'ä' }], /name must be/);
 });

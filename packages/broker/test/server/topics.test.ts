@@ -84,6 +84,14 @@ test('the list of topics has their counts', async (t) => {
   ]);
 });
 
+test('a topic shows what became of publications, subscription by subscription', async (t) => {
+  const server = await open(t);
+  await publish(server, { MessageDeduplicationId: 'd' });
+  const { subscriptions } = await inspect(server, 'topics/prices.fifo');
+  const [{ delivered, filteredOut, failed }] = subscriptions;
+  assert.deepEqual({ delivered, filteredOut, failed }, { delivered: 1, filteredOut: 0, failed: 0 });
+});
+
 test('a suppressed publication is explained: by which id, when, and what differed', async (t) => {
   const server = await open(t, { ContentBasedDeduplication: true });
   await publish(server, {});

@@ -307,3 +307,41 @@ testEveryBackend('two moves of time that come together move it by both', async (
   await Promise.all([backend.advance(10_000), backend.advance(10_000)]);
   assert.equal(backend.now(), start + 20_000);
 });
+
+testEveryBackend(
+  'what became of publications is counted, although nobody listens',
+  async (open) => {
+    const backend = await open({ clock: manualClock(start) });
+    const created = await backend.run({ type: 'create-topic', name: 'prices' });
+    assert.ok(created.ok);
+    const { topicArn } = created;
+    await backend.run({ type: 'create-queue', queue: 'jobs' });
+    const subscribe = async (name: string, attributes = {}): Promise<string> => {
+      const endpoint = `arn:aws:sqs:us-east-1:000000000000:${name}`;
+      const target = { protocol: 'sqs', endpoint, attributes, baseUrl: '' };
+      const subscribed = await backend.run({ type: 'subscribe', topicArn, ...target });
+      assert.ok(subscribed.ok);
+      return subscribed.subscriptionArn;
+    };
+    const publish = (): Promise<unknown> => {
+      const entries = [{ message: 'hello' }];
+      return backend.run({ type: 'publish', topicArn, isBatch: false, entries, baseUrl: '' });
+    };
+    const id = (arn: string): string => arn.slice(topicArn.length + 1);
+    const jobs = await subscribe('jobs');
+    const gone = await subscribe('gone');
+    const picky = await subscribe('other', { FilterPolicy: '{"kind":["price"]}' });
+    await publish();
+    await publish();
+    assert.deepEqual(Object.fromEntries(await backend.deliveryCounts('prices')), {
+      [id(jobs)]: { delivered: 2, filteredOut: 0, failed: 0 },
+      [id(gone)]: { delivered: 0, filteredOut: 0, failed: 2 },
+      [id(picky)]: { delivered: 0, filteredOut: 2, failed: 0 },
+    });
+    await backend.run({ type: 'unsubscribe', subscriptionArn: gone });
+    assert.deepEqual([...(await backend.deliveryCounts('prices')).keys()], [id(jobs), id(picky)]);
+    await backend.run({ type: 'delete-topic', topicArn });
+    assert.equal((await backend.deliveryCounts('prices')).size, 0);
+    assert.equal((await backend.failedDeliveries('prices')).count, 0);
+  },
+);

@@ -3,7 +3,7 @@
  * means the same must be the same bytes; that holds only for values that JSON carries unchanged.
  *
  * The serialisation is the package canonicalize's. What it would let through changed, or not at all, is refused here
- * first: numbers that are not finite, texts that are no Unicode, and what JSON does not know.
+ * first: numbers that are not finite, texts that are no Unicode, what JSON does not know, and what it takes for empty.
  */
 
 import { createHash } from 'node:crypto';
@@ -67,6 +67,7 @@ function notCanonical(value: unknown, path: string, depth: number): Refusal | un
   if ('toJSON' in value && typeof value.toJSON === 'function') {
     return notCanonical(value.toJSON(), path, depth + 1);
   }
+  if (isHollow(value)) return wrong(`a ${value.constructor.name} would become {}`);
   const members = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
   for (const [name, member] of members) {
     // As in JSON.stringify, a member without a value is a member that is not there; in a list it would become null.
@@ -76,6 +77,16 @@ function notCanonical(value: unknown, path: string, depth: number): Refusal | un
     if (refusal !== undefined) return refusal;
   }
   return undefined;
+}
+
+/**
+ * An object of some class, none of whose contents JSON sees: a Map, a Set, a Promise, what keeps its state in private
+ * fields. Plain objects have a prototype without one of its own, in every realm.
+ */
+function isHollow(value: object): boolean {
+  if (Array.isArray(value) || Object.keys(value).length > 0) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype !== null && Object.getPrototypeOf(prototype) !== null;
 }
 
 function hasLoneSurrogate(text: string): boolean {

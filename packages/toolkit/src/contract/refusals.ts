@@ -6,6 +6,7 @@
 
 /** For each code its text, in which `{word}` stands for the detail of that name. */
 export const refusalTexts = {
+  'event-missing': 'There is no event: the producer was given {given}.',
   'key-missing': 'The dedupe_key is missing or empty. Derive it from what identifies the event.',
   'key-invalid': 'The dedupe_key {reason}.',
   'key-not-deterministic':

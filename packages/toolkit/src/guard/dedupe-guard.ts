@@ -32,6 +32,8 @@ export interface GuardOptions extends MessageRules {
   readonly now?: () => number;
 }
 
+const modes: readonly string[] = ['observe', 'reject'];
+
 type Middleware = <Args extends { input: object }, Result>(
   next: (args: Args) => Promise<Result>,
   context: { readonly commandName?: string },
@@ -50,6 +52,9 @@ export interface DedupeGuard {
 }
 
 export function dedupeGuard(options: GuardOptions): DedupeGuard {
+  if (!modes.includes(options.mode)) {
+    throw new TypeError(`dedupeGuard: mode is ${modes.join(' or ')}, not ${String(options.mode)}.`);
+  }
   const { mode, report = () => {}, now = Date.now } = options;
   const windowMs = options.windowMs ?? windowMsDefault;
   const sent = new SentBodies(windowMs);

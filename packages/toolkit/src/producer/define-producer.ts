@@ -121,11 +121,15 @@ function checkEvent<Event, Payload extends object>(
   findPayloadError: SchemaCheck | undefined,
 ): CheckedEvent<Payload> | Refusal {
   const { source, namespace } = options;
-  const [dedupeKey, again] = [options.dedupeKey(event), options.dedupeKey(event)];
+  if (event === undefined || event === null)
+    return refuse('event-missing', { given: String(event) });
+  const dedupeKey = options.dedupeKey(event);
+  const wrongKey = checkKey(dedupeKey);
+  if (wrongKey !== undefined) return wrongKey;
+  const again = options.dedupeKey(event);
   if (dedupeKey !== again) {
     return refuse('key-not-deterministic', { first: String(dedupeKey), second: String(again) });
   }
-  if (typeof dedupeKey !== 'string' || dedupeKey.trim() === '') return refuse('key-missing');
   const time = timeOf(options.eventTime(event));
   if (time === undefined) return refuse('time-invalid', { time: String(options.eventTime(event)) });
   const payload = options.payload?.(event) ?? (event as unknown as Payload);
@@ -153,6 +157,21 @@ function checkEvent<Event, Payload extends object>(
   const { critical, sizeBytesMax } = options;
   const allowed = checkMessage(message, { namespace, critical, sizeBytesMax });
   return allowed.ok ? { ok: true, envelope, message } : allowed;
+}
+
+/** What a function that is typed to give a text gives when nothing checks its types. */
+function checkKey(key: unknown): Refusal | undefined {
+  if (key === undefined || key === null) return refuse('key-missing');
+  if (key instanceof Promise) {
+    // Nobody will wait for it, so nobody would hear of its failure.
+    key.catch(() => {});
+    return refuse('key-invalid', {
+      reason: 'is a promise: derive it from the event alone, at once, not with an async function',
+    });
+  }
+  if (typeof key !== 'string')
+    return refuse('key-invalid', { reason: `is a ${typeof key}, no text` });
+  return key.trim() === '' ? refuse('key-missing') : undefined;
 }
 
 function timeOf(time: string | Date | number): string | undefined {

@@ -55,8 +55,19 @@ describe('a bad producer is found', () => {
     ],
     [
       'a sample at which it throws',
-      landsat({ samples: [...scenes(2), undefined as unknown as Scene] }),
+      landsat({
+        dedupeKey: ({ tile }) => {
+          if (tile === '') throw new Error('no tile');
+          return tile;
+        },
+        samples: [...scenes(2), { ...scene, tile: '' }],
+      }),
       { envelope: ['sample-failed'] },
+    ],
+    [
+      'a sample that is none',
+      landsat({ samples: [...scenes(2), undefined as unknown as Scene] }),
+      { envelope: ['event-missing'] },
     ],
     ['a body too large', landsat({ sizeBytesMax: 100 }), { size: ['body-too-large'] }],
     [

@@ -5,6 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { canonicalText, changedNumber } from '../../src/contract/canonical.ts';
 
@@ -115,6 +116,42 @@ test('what JSON would drop, change or never end is refused with its place', () =
   for (const value of [10n, undefined, () => 1, '\ud800', { '\udfff': 1 }, [undefined], nested]) {
     assert.equal(canonicalText({ value }).ok, value === undefined);
   }
+});
+
+test('what JSON would take for empty is refused with its place, and objects of classes are not', () => {
+  class Hidden {
+    readonly #value = 1;
+    read(): number {
+      return this.#value;
+    }
+  }
+  class Shown {
+    readonly tile = 'p32r29';
+  }
+  const hollow = [
+    new Map([['a', 1]]),
+    new Set([1]),
+    new Hidden(),
+    Promise.resolve(1),
+    /a/,
+    new Error('x'),
+  ];
+  for (const value of hollow) {
+    const result = canonicalText({ list: [{ value }] });
+    const name = value.constructor.name;
+    assert.ok(!result.ok, name);
+    assert.equal(result.code, 'value-not-canonical');
+    assert.ok(
+      result.text.includes(`at $.list.0.value `) &&
+        result.text.includes(`a ${name} would become {}`),
+    );
+  }
+  assert.equal(
+    textOf({ a: new Shown(), b: {}, c: Object.create(null), d: new Date(0) }),
+    '{"a":{"tile":"p32r29"},"b":{},"c":{},"d":"1970-01-01T00:00:00.000Z"}',
+  );
+  // As from another realm: what a test runner's sandbox makes.
+  assert.equal(textOf(runInNewContext('({ a: {} })')), '{"a":{}}');
 });
 
 test('a number in a text that readers take for another one is found, and no other', () => {

@@ -209,3 +209,8 @@ test('publishing to a FIFO topic is guarded alike', async (t) => {
   await assert.rejects(sns.publishBatch({ TopicArn, PublishBatchRequestEntries }), /Entry a: /);
   assert.equal(requests.length, 1);
 });
+
+test('a mode that there is not is refused at once, by its name', () => {
+  const mode = 'rejct' as 'reject';
+  assert.throws(() => dedupeGuard({ mode }), /mode is observe or reject, not rejct/);
+});

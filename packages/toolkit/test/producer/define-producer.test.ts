@@ -70,6 +70,22 @@ describe('what the contract forbids is refused by its code', () => {
   const cases: readonly (readonly [string, string, ReturnType<typeof landsat>])[] = [
     ['an empty key', 'key-missing', landsat({ dedupeKey: () => ' ' })],
     ['no key', 'key-missing', landsat({ dedupeKey: () => undefined as unknown as string })],
+    [
+      'a key that comes later',
+      'key-invalid',
+      landsat({ dedupeKey: (async () => 'a') as unknown as () => string }),
+    ],
+    [
+      'a key that fails later',
+      'key-invalid',
+      landsat({ dedupeKey: (() => Promise.reject(new Error('no'))) as unknown as () => string }),
+    ],
+    ['a key that is a number', 'key-invalid', landsat({ dedupeKey: () => 7 as unknown as string })],
+    [
+      'a payload that is a Map',
+      'value-not-canonical',
+      landsat({ payload: () => new Map() as unknown as Scene }),
+    ],
     ['a key with the attempt', 'key-not-deterministic', landsat({ dedupeKey: () => `${++calls}` })],
     ['a key too long', 'key-invalid', landsat({ dedupeKey: () => 'x'.repeat(1025) })],
     ['a time of its own form', 'time-invalid', landsat({ eventTime: () => '04.12.2025' })],
@@ -119,6 +135,24 @@ describe('what the contract forbids is refused by its code', () => {
       assert.throws(() => producer.message(scene), ContractError);
     });
   }
+
+  test('no event is event-missing', () => {
+    for (const event of [null, undefined]) {
+      const given = event as unknown as Scene;
+      assert.throws(
+        () => landsat().envelope(given),
+        (error) => error instanceof ContractError && error.code === 'event-missing',
+      );
+    }
+  });
+
+  test('a key that is a promise is told as one', () => {
+    const dedupeKey = (async () => 'a') as unknown as () => string;
+    assert.throws(
+      () => landsat({ dedupeKey }).message(scene),
+      /The dedupe_key is a promise: .*async/,
+    );
+  });
 
   test('a bad source name is source-invalid, at once', () => {
     for (const source of ['landsat', 'kfm.landsat', 'acme.remote.landsat', 'kfm.Remote.landsat']) {

@@ -18,6 +18,8 @@ export interface Call {
   readonly signal: AbortSignal;
   /** Who calls; kept with a message and given back as SenderId. */
   readonly senderId: string;
+  /** Signatures are checked, and the request has none. */
+  readonly isAnonymous: boolean;
   /** The request's X-Amzn-Trace-Id. */
   readonly traceHeader: string | undefined;
 }

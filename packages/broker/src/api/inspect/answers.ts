@@ -12,6 +12,8 @@ export interface InspectResponse {
   readonly contentType?: string;
   /** The methods that the path takes, with status 405. */
   readonly allow?: string;
+  /** How a client can say who it is, with status 401. */
+  readonly challenge?: string;
 }
 
 export const listLimit = { default: 100, max: 1000 } as const;

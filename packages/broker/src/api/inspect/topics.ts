@@ -4,7 +4,7 @@
  */
 
 import { topicArn } from '../../core/arn.ts';
-import type { Backend } from '../../storage/backend.ts';
+import type { Backend, DeliveryCounts } from '../../storage/backend.ts';
 import { type InspectResponse, ok, refused } from './answers.ts';
 import { explained } from './explained.ts';
 import type { InspectOptions, InspectRequest } from './inspect.ts';
@@ -45,6 +45,7 @@ export async function showTopic(
   const found = await backend.run({ type: 'describe-topic', topic: name });
   if (!found.ok) return refused(found);
   const failures = await backend.failedDeliveries(name);
+  const counts = await backend.deliveryCounts(name);
   return ok({
     name,
     arn: found.topicArn,
@@ -58,6 +59,7 @@ export async function showTopic(
       confirmed: subscription.isConfirmed,
       attributes: subscription.attributes,
       replay: subscription.replay ?? null,
+      ...(counts.get(idOf(subscription.subscriptionArn)) ?? nothingYet),
       waiting: subscription.posts.map(({ attempts, dueAt, failure }) => ({
         attempts,
         dueAt,
@@ -76,6 +78,12 @@ export async function showTopic(
       })),
     },
   });
+}
+
+const nothingYet: DeliveryCounts = { delivered: 0, filteredOut: 0, failed: 0 };
+
+function idOf(subscriptionArn: string): string {
+  return subscriptionArn.slice(subscriptionArn.lastIndexOf(':') + 1);
 }
 
 export async function explainTopic(

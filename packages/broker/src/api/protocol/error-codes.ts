@@ -20,6 +20,11 @@ type ProtocolShape =
   | 'NoOperation'
   | 'Serialization'
   | 'RequestEntityTooLarge'
+  | 'AccessDenied'
+  | 'MissingAuthenticationToken'
+  | 'IncompleteSignature'
+  | 'UnrecognizedClient'
+  | 'InvalidSignature'
   | 'InternalFailure'
   | 'ServiceUnavailable';
 
@@ -108,6 +113,15 @@ export const wireErrors: Readonly<Record<WireShape, WireError>> = {
   NoOperation: generic('UnknownOperationException', 'InvalidAction', 404),
   Serialization: generic('SerializationException', 'MalformedInput'),
   RequestEntityTooLarge: generic('RequestEntityTooLargeException', 'RequestEntityTooLarge', 413),
+  AccessDenied: generic('AccessDeniedException', 'AccessDenied', 403),
+  MissingAuthenticationToken: generic(
+    'MissingAuthenticationTokenException',
+    'MissingAuthenticationToken',
+    403,
+  ),
+  IncompleteSignature: generic('IncompleteSignatureException', 'IncompleteSignature'),
+  UnrecognizedClient: generic('UnrecognizedClientException', 'InvalidClientTokenId', 403),
+  InvalidSignature: generic('InvalidSignatureException', 'SignatureDoesNotMatch', 403),
   InternalFailure: generic('InternalFailure', 'InternalFailure', 500),
   ServiceUnavailable: generic('ServiceUnavailableException', 'ServiceUnavailable', 503),
 };
@@ -126,6 +140,46 @@ export const protocolErrors = {
     'Value {value} for parameter NextToken is invalid. Reason: It is not a token that this server gave.',
   ],
   'body-too-large': ['RequestEntityTooLarge', 'The request is larger than {limit} bytes.'],
+  // Signatures (2.11). A request without one is told so by SQS and by SNS in different words.
+  'access-denied': ['AccessDenied', 'Access to the resource {resource} is denied.'],
+  'signature-missing': ['MissingAuthenticationToken', 'Request is missing Authentication Token'],
+  'signature-incomplete': ['IncompleteSignature', '{reason}'],
+  'access-key-unknown': [
+    'UnrecognizedClient',
+    'The security token included in the request is invalid.',
+  ],
+  'signature-mismatch': [
+    'InvalidSignature',
+    'The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key and signing method. Consult the service documentation for details.',
+  ],
+  'signature-expired': [
+    'InvalidSignature',
+    'Signature expired: {signedAt} is now earlier than {earliest} ({now} - {minutes} min.)',
+  ],
+  'signature-early': [
+    'InvalidSignature',
+    'Signature not yet current: {signedAt} is still later than {latest} ({now} + {minutes} min.)',
+  ],
+  'header-unsigned': [
+    'InvalidSignature',
+    "{header} must be a 'SignedHeader' in the AWS Authorization.",
+  ],
+  'scope-terminator': [
+    'InvalidSignature',
+    "Credential should be scoped with a valid terminator: 'aws4_request', not '{terminator}'.",
+  ],
+  'scope-service': [
+    'InvalidSignature',
+    "Credential should be scoped to correct service: '{service}'.",
+  ],
+  'scope-region': [
+    'InvalidSignature',
+    "Credential should be scoped to a valid region, not '{region}'.",
+  ],
+  'scope-date': [
+    'InvalidSignature',
+    "Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from HTTP: '{date}' != '{day}', from '{signedAt}'.",
+  ],
   'internal-failure': [
     'InternalFailure',
     'The request was not carried out, because of a failure inside the server.',

@@ -105,7 +105,10 @@ export const snsActions: Readonly<Record<string, ActionShape>> = actions({
     input: {
       TopicArn: topicArn,
       Token: { type: string, isRequired: true, doc: 'From the request to confirm.' },
-      AuthenticateOnUnsubscribe: { type: string, doc: '`true` is shown; nothing is enforced.' },
+      AuthenticateOnUnsubscribe: {
+        type: string,
+        doc: '`true`: only a signed request may unsubscribe, where signatures are checked.',
+      },
     },
     output: { SubscriptionArn: { type: string, doc: 'The same each time.' } },
   },

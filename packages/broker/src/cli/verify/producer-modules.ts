@@ -21,7 +21,6 @@ export const producerForm: RegExp = /\.producer\.[mc]?[jt]s$/;
 
 /** Not looked into: what is built or fetched is not what somebody writes. */
 const skippedFolders = /^(node_modules|dist|build|coverage|\..*)$/;
-const loadMsMax = 30_000;
 const filesMax = 10_000;
 
 /** The producer modules that the words name: files, folders, or patterns with `*` and `**`; without words, all below. */
@@ -72,16 +71,22 @@ function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }
 
-export async function loadProducerModules(files: readonly string[]): Promise<LoadedModule[]> {
+export async function loadProducerModules(
+  files: readonly string[],
+  onBegin: (file: string) => void,
+): Promise<LoadedModule[]> {
   if (files.some((file) => /ts$/.test(file))) register(hooksUrl);
   const modules: LoadedModule[] = [];
-  for (const file of files) modules.push(await loadModule(file));
+  for (const file of files) {
+    onBegin(file);
+    modules.push(await loadModule(file));
+  }
   return modules;
 }
 
 async function loadModule(file: string): Promise<LoadedModule> {
   try {
-    const exported = await inTime(import(pathToFileURL(resolve(file)).href));
+    const exported: unknown = await import(pathToFileURL(resolve(file)).href);
     const producers = producersIn(exported as Record<string, unknown>);
     return {
       file,
@@ -105,17 +110,4 @@ function producersIn(exported: Readonly<Record<string, unknown>>): LoadedModule[
   const inDefault = isProducer(exported['default']) ? {} : Object(exported['default']);
   const all = Object.entries({ ...(inDefault as object), ...exported });
   return all.flatMap(([name, value]) => (isProducer(value) ? [{ name, producer: value }] : []));
-}
-
-async function inTime<T>(loading: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const text = `it was not loaded after ${loadMsMax / 1000} s`;
-    timer = setTimeout(() => reject(new Error(text)), loadMsMax);
-  });
-  try {
-    return await Promise.race([loading, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -55,7 +55,8 @@ function hasFindings(all: readonly Verified[]): boolean {
 
 function tableReport(all: readonly Verified[]): string {
   if (all.length === 0) return 'There is nothing to check.';
-  const rows = all.flatMap(({ subject, checks }) =>
+  const named = withFiles(all);
+  const rows = named.flatMap(({ subject, checks }) =>
     checks.map(({ check, title, findings }) => [
       subject,
       check,
@@ -63,7 +64,7 @@ function tableReport(all: readonly Verified[]): string {
       title,
     ]),
   );
-  const told = all.flatMap(({ subject, checks }) =>
+  const told = named.flatMap(({ subject, checks }) =>
     checks.flatMap(({ check, findings }) =>
       findings.map((each) => {
         const where = each.line === undefined ? subject : `${subject}:${each.line}`;
@@ -72,6 +73,17 @@ function tableReport(all: readonly Verified[]): string {
     ),
   );
   return [table(['subject', 'check', 'result', 'what holds'], rows), ...told].join('\n\n');
+}
+
+/** Producers of one name are told apart by their files. */
+function withFiles(all: readonly Verified[]): Verified[] {
+  const counts = new Map<string, number>();
+  for (const { subject } of all) counts.set(subject, (counts.get(subject) ?? 0) + 1);
+  return all.map((each) => {
+    const { subject, file } = each;
+    const isShared = counts.get(subject) !== 1 && file !== undefined;
+    return isShared ? { ...each, subject: `${subject} in ${file}` } : each;
+  });
 }
 
 function tapReport(all: readonly Verified[]): string {

@@ -5,24 +5,19 @@
  */
 
 import type { ObservedDuplicate, ObservedMessage, QueueUnderTest } from '@oncemq/toolkit';
-import type { DuplicateEvent } from '../../core/events.ts';
+import type { DuplicateEvent, Event } from '../../core/events.ts';
 import { configOf } from '../../server/options.ts';
 import { type Started, start } from '../../server/start-server.ts';
 import { Remote } from '../remote.ts';
 
-interface WireMessage {
-  readonly MessageId: string;
-  readonly Body: string;
-  readonly ReceiptHandle: string;
-  readonly Attributes: { readonly MessageDeduplicationId: string };
-  readonly MessageAttributes?: Readonly<
-    Record<string, { readonly StringValue?: string; readonly BinaryValue?: string }>
-  >;
-}
+type SentEvent = Extract<Event, { readonly type: 'sent' }>;
 
 export class VerifyServer {
   readonly #server: Started;
   readonly #remote: Remote;
+  /** The queue of the program that is judged by what it sends. */
+  #watched: string | undefined;
+  readonly #sent: SentEvent[] = [];
   readonly #suppressed: DuplicateEvent[] = [];
   /** By message id: what a duplicate's event calls its original. */
   readonly #bodies: Map<string, string> = new Map();
@@ -37,6 +32,8 @@ export class VerifyServer {
     this.#server = server;
     this.#remote = new Remote(server.url);
     server.backend.listen((event) => {
+      if (!('queue' in event) || event.queue !== this.#watched) return;
+      if (event.type === 'sent') this.#sent.push(event);
       if (event.type === 'duplicate') this.#suppressed.push(event);
     });
   }
@@ -70,20 +67,23 @@ export class VerifyServer {
         });
         return String(answer['MessageId']);
       },
-      drain: async () => (await this.#drain(url)).map(({ Body }) => Body),
+      drain: () => this.#drain(url),
       advance: (seconds) => this.advance(seconds),
     };
   }
 
-  /** All that was sent to the queue since the last call. */
-  async observe(
-    url: string,
-  ): Promise<{ messages: ObservedMessage[]; duplicates: ObservedDuplicate[] }> {
-    const received = await this.#drain(url);
-    for (const { MessageId, Body } of received) this.#bodies.set(MessageId, Body);
+  /** Sends to the queue are remembered from now on. */
+  watch(queue: string): void {
+    this.#watched = queue;
+  }
+
+  /** All that was sent since the last call; also what the program itself has received already. */
+  observe(): { messages: ObservedMessage[]; duplicates: ObservedDuplicate[] } {
+    const sent = this.#sent.splice(0);
+    for (const { messageId, content } of sent) this.#bodies.set(messageId, content.body);
     const suppressed = this.#suppressed.splice(0);
     return {
-      messages: received.map(observed),
+      messages: sent.map(observed),
       duplicates: suppressed.map(({ original, differed }) => ({
         originalBody: this.#bodies.get(original.messageId) ?? '',
         differed,
@@ -99,18 +99,17 @@ export class VerifyServer {
     await this.#server.close();
   }
 
-  async #drain(QueueUrl: string): Promise<WireMessage[]> {
-    const all: WireMessage[] = [];
+  /** The bodies of all that is in the queue, which is then empty. */
+  async #drain(QueueUrl: string): Promise<string[]> {
+    const bodies: string[] = [];
     for (;;) {
       const answer = await this.#remote.sqs('ReceiveMessage', {
         QueueUrl,
         MaxNumberOfMessages: 10,
-        AttributeNames: ['All'],
-        MessageAttributeNames: ['All'],
       });
-      const messages = (answer['Messages'] ?? []) as WireMessage[];
-      if (messages.length === 0) return all;
-      all.push(...messages);
+      const messages = (answer['Messages'] ?? []) as { Body: string; ReceiptHandle: string }[];
+      if (messages.length === 0) return bodies;
+      bodies.push(...messages.map(({ Body }) => Body));
       await this.#remote.sqs('DeleteMessageBatch', {
         QueueUrl,
         Entries: messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle })),
@@ -119,15 +118,10 @@ export class VerifyServer {
   }
 }
 
-function observed({ Body, Attributes, MessageAttributes = {} }: WireMessage): ObservedMessage {
-  return {
-    body: Body,
-    deduplicationId: Attributes.MessageDeduplicationId,
-    attributes: Object.fromEntries(
-      Object.entries(MessageAttributes).map(([name, { StringValue, BinaryValue }]) => [
-        name,
-        StringValue ?? BinaryValue ?? '',
-      ]),
-    ),
-  };
+function observed({ content, deduplicationId = '' }: SentEvent): ObservedMessage {
+  const attributes = content.attributes.map(({ name, value }) => [
+    name,
+    typeof value === 'string' ? value : Buffer.from(value).toString('base64'),
+  ]);
+  return { body: content.body, deduplicationId, attributes: Object.fromEntries(attributes) };
 }

@@ -13,6 +13,7 @@ import type { Publication } from '../changes.ts';
 import type { SendEntry, SendResult } from '../commands.ts';
 import { sha256Hex } from '../digest.ts';
 import { errorText } from '../errors.ts';
+import { messageAttributesMax } from '../limits.ts';
 import { isAllowed } from '../policy.ts';
 import type { Queue } from '../queue/queue.ts';
 import { send } from '../queue/send.ts';
@@ -66,7 +67,7 @@ export class Notice {
     return values;
   }
 
-  body({ kept, arn, isRaw }: Subscription): string {
+  body({ kept, arn }: Subscription, isRaw: boolean): string {
     const { protocol } = kept;
     if (isRaw) return messageFor(this.publication, protocol);
     let envelope = this.#envelopes.get(protocol);
@@ -102,6 +103,7 @@ export function deliver(
   const { topic, publication } = notice;
   const { filter, kept } = subscription;
   if (filter !== undefined && !matches(filter, notice.values(kept.protocol))) {
+    turn.noteDelivery(topic.name, 'filteredOut', subscription.id);
     if (turn.isObserved)
       turn.events.push({ type: 'filtered-out', ...nameOf(notice, subscription, turn) });
     return;
@@ -124,7 +126,10 @@ export function deliver(
   const sent = sendTo(kept.endpoint, notice, subscription, surroundings, turn);
   if (typeof sent === 'string') {
     fail(notice, subscription, sent, surroundings, turn);
-  } else if (turn.isObserved) {
+    return;
+  }
+  turn.noteDelivery(topic.name, 'delivered', subscription.id);
+  if (turn.isObserved) {
     turn.events.push({
       type: 'fanned-out',
       ...nameOf(notice, subscription, turn),
@@ -143,9 +148,12 @@ export function fail(
   surroundings: Surroundings,
   turn: Turn,
 ): void {
+  turn.noteDelivery(notice.topic.name, 'failed', subscription.id);
   const target = subscription.deadLetterTarget;
   const sent =
-    target === undefined ? reason : sendTo(target, notice, subscription, surroundings, turn);
+    target === undefined
+      ? reason
+      : sendTo(target, notice, subscription, surroundings, turn, 'dead-letter');
   const isSaved = typeof sent !== 'string';
   turn.events.push({
     type: 'delivery-failed',
@@ -177,6 +185,7 @@ function sendTo(
   subscription: Subscription,
   { realm, queue: find, arePoliciesEnforced }: Surroundings,
   turn: Turn,
+  purpose: 'delivery' | 'dead-letter' = 'delivery',
 ): { queue: string; result: SendResult } | string {
   const name = queueOfArn(realm, arn);
   const queue = name === undefined ? undefined : find(name);
@@ -194,23 +203,34 @@ function sendTo(
     }
   }
   queue.advance(turn);
-  const entries = [entryFor(queue, notice, subscription)];
+  const entries = [entryFor(queue, notice, subscription, purpose)];
   const outcome = send(queue, { type: 'send', queue: queue.name, isBatch: false, entries }, turn);
   if (!outcome.ok) return errorText(outcome);
   return { queue: queue.name, result: outcome.results[0] as SendResult };
 }
 
-/** The message as the queue gets it: ids by 9.6, attributes beside a raw body alone (9.3, 9.5). */
-function entryFor(queue: Queue, notice: Notice, subscription: Subscription): SendEntry {
+/**
+ * The message as the queue gets it: ids by 9.6, attributes beside a raw body alone (9.3, 9.5). A raw delivery with more
+ * attributes than a queue takes is a dead letter in its envelope, where they have room: as it was meant to be delivered,
+ * no queue could have it.
+ */
+function entryFor(
+  queue: Queue,
+  notice: Notice,
+  subscription: Subscription,
+  purpose: 'delivery' | 'dead-letter',
+): SendEntry {
   const { topic, publication } = notice;
   const { groupId, traceHeader } = publication;
+  const hasRoom = purpose === 'delivery' || publication.attributes.length <= messageAttributesMax;
+  const isRaw = subscription.isRaw && hasRoom;
   const ids = queue.isFifo
     ? { groupId, deduplicationId: deduplicationIdOf(notice) }
     : { groupId: topic.isFifo ? undefined : groupId };
   return {
-    body: notice.body(subscription),
+    body: notice.body(subscription, isRaw),
     ...ids,
-    attributes: subscription.isRaw ? publication.attributes.map(asInput) : undefined,
+    attributes: isRaw ? publication.attributes.map(asInput) : undefined,
     systemAttributes:
       traceHeader === undefined
         ? undefined

@@ -94,7 +94,9 @@ export function reportPost(
   const subscription = topic.subscriptions.get(post.subscription);
   if (subscription === undefined || result.ok) {
     topic.removePost(turn, id);
-    if (subscription !== undefined && post.messageId !== undefined && turn.isObserved) {
+    if (subscription === undefined || post.messageId === undefined) return { ok: true };
+    turn.noteDelivery(topic.name, 'delivered', post.subscription);
+    if (turn.isObserved) {
       const name = { at: turn.now, topic: topic.name, subscription: post.subscription };
       const { messageId, attempt } = post;
       turn.events.push({ type: 'posted', ...name, messageId, attempts: attempt.attempts });

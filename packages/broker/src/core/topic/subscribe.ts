@@ -252,7 +252,7 @@ function tell(
   endpoint: string,
   turn: Turn,
 ): void {
-  if (!turn.isObserved) return;
+  if (!turn.isObserved && type !== 'unsubscribed') return;
   turn.events.push({ type, at: turn.now, topic: topic.name, subscription, endpoint });
 }
 

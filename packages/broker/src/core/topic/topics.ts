@@ -280,8 +280,7 @@ export class Topics {
     turn.touchTopic(topic);
     this.remove(topic.name);
     turn.changes.push({ kind: 'topic', topic: topic.name, value: null });
-    if (turn.isObserved)
-      turn.events.push({ type: 'topic-deleted', at: turn.now, topic: topic.name });
+    turn.events.push({ type: 'topic-deleted', at: turn.now, topic: topic.name });
     return { ok: true };
   }
 

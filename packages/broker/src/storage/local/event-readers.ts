@@ -4,12 +4,21 @@
  */
 
 import type { Event } from '../../core/events.ts';
+import type { Deliveries } from '../../core/turn.ts';
+import { CountedDeliveries } from './delivery-counts.ts';
 import { DeliveryFailures } from './failed-deliveries.ts';
 import { SuppressedSends } from './suppressed-sends.ts';
+
+/** What a command left behind for those who read. */
+interface Happened {
+  readonly events: readonly Event[];
+  readonly deliveries: readonly Deliveries[];
+}
 
 export class EventReaders {
   readonly suppressed: SuppressedSends = new SuppressedSends();
   readonly failures: DeliveryFailures = new DeliveryFailures();
+  readonly counts: CountedDeliveries = new CountedDeliveries();
   readonly #listeners: Set<(event: Event) => void> = new Set();
 
   /** Whether anybody wants more than what the backend remembers. */
@@ -23,11 +32,11 @@ export class EventReaders {
   }
 
   /** `kept` is when what the events tell of is kept; undefined if it is. */
-  tell(events: readonly Event[], kept: Promise<void> | undefined): void {
-    if (kept === undefined) this.#tell(events);
+  tell(happened: Happened, kept: Promise<void> | undefined): void {
+    if (kept === undefined) this.#tell(happened);
     else
       kept.then(
-        () => this.#tell(events),
+        () => this.#tell(happened),
         () => {},
       );
   }
@@ -35,12 +44,15 @@ export class EventReaders {
   clear(): void {
     this.suppressed.clear();
     this.failures.clear();
+    this.counts.clear();
   }
 
-  #tell(events: readonly Event[]): void {
+  #tell({ events, deliveries }: Happened): void {
+    for (const each of deliveries) this.counts.count(each);
     for (const event of events) {
       this.suppressed.note(event);
       this.failures.note(event);
+      this.counts.note(event);
       for (const listener of this.#listeners) listener(event);
     }
   }

@@ -28,6 +28,7 @@ import type { Signer } from '../../core/topic/envelope.ts';
 import {
   type Backend,
   type Delivered,
+  type DeliveryCounts,
   type Explained,
   type FailedDeliveries,
   type Peeked,
@@ -205,6 +206,10 @@ class LocalBackend implements Backend, EntriesUser {
     return Promise.resolve(this.#readers.failures.of(topic));
   }
 
+  deliveryCounts(topic: string): Promise<ReadonlyMap<string, DeliveryCounts>> {
+    return Promise.resolve(this.#readers.counts.of(topic));
+  }
+
   now(): number {
     return this.#clock.now();
   }
@@ -343,7 +348,9 @@ class LocalBackend implements Backend, EntriesUser {
     const context = { now: this.#clock.now(), ids: this.#ids, isObserved };
     const applied = this.#engine.apply(command, context);
     this.#entries.apply(applied.changes);
-    if (applied.events.length > 0) this.#readers.tell(applied.events, this.#entries.kept());
+    if (applied.events.length + applied.deliveries.length > 0) {
+      this.#readers.tell(applied, this.#entries.kept());
+    }
     if (this.#receivers.size > 0) {
       for (const change of applied.changes) {
         const place = placeOf(change);

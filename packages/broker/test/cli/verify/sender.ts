@@ -29,6 +29,7 @@ const attribute = (value: string): Message => ({
 
 const ways: Readonly<Record<string, () => Message[]>> = {
   well: () => [stable('a'), stable('b')],
+  'and-receives': () => [stable('a'), stable('b')],
   'with-new-ids': () => [{ MessageBody: envelope('a', idOf(String(Math.random()))) }],
   'with-bare-bodies': () => [{ MessageBody: '{"order":1}' }],
   'with-one-key': () => [
@@ -59,12 +60,26 @@ if (way === 'fail') {
 if (way === 'hang') setInterval(() => {}, 1000);
 const messages = way === 'of-its-input' ? await fromInput() : (ways[way]?.() ?? []);
 for (const message of messages) {
+  await call('SendMessage', { MessageGroupId: 'g', ...message });
+}
+// Its own messages, of which nothing is then left in the queue.
+if (way === 'and-receives') {
+  const { Messages = [] } = await call('ReceiveMessage', { MaxNumberOfMessages: 10 });
+  for (const { ReceiptHandle } of Messages) await call('DeleteMessage', { ReceiptHandle });
+}
+
+async function call(
+  action: string,
+  input: Message,
+): Promise<{ Messages?: { ReceiptHandle: string }[] }> {
   const response = await fetch(process.env['AWS_ENDPOINT_URL'] as string, {
     method: 'POST',
-    headers: { 'X-Amz-Target': 'AmazonSQS.SendMessage' },
-    body: JSON.stringify({ QueueUrl: process.env['QUEUE_URL'], MessageGroupId: 'g', ...message }),
+    headers: { 'X-Amz-Target': `AmazonSQS.${action}` },
+    body: JSON.stringify({ QueueUrl: process.env['QUEUE_URL'], ...input }),
   });
-  if (!response.ok) throw new Error(await response.text());
+  const text = await response.text();
+  if (!response.ok) throw new Error(text);
+  return text === '' ? {} : JSON.parse(text);
 }
 
 async function fromInput(): Promise<Message[]> {

@@ -113,6 +113,56 @@ describe('producer modules', { concurrency: true }, () => {
   });
 });
 
+describe('producer modules that do not come to an end', { concurrency: true }, () => {
+  const definition = (dedupeKey: string): string => `
+    import { defineProducer } from '@oncemq/toolkit';
+    export const stuck = defineProducer({
+      source: 'kfm.a.b', dedupeKey: ${dedupeKey}, eventTime: () => 0,
+      samples: [{ id: 'a' }, { id: 'b' }],
+    });`;
+  const cases: readonly (readonly [string, string, RegExp])[] = [
+    ['loops while it is loaded', 'for (;;);', /did not come to an end within 6 s/],
+    [
+      'waits for a timer that is too long',
+      'await new Promise((done) => setTimeout(done, 1e6));',
+      /within 6 s/,
+    ],
+    ['waits for nothing', 'await new Promise(() => {});', /ended before it was verified/],
+    ['loops in its key', definition('() => { for (;;); }'), /did not come to an end within 6 s/],
+    ['ends the process', 'process.exit(0);', /ended before it was verified/],
+    [
+      'throws later',
+      'setTimeout(() => { throw new Error("too late"); }); await new Promise((done) => setTimeout(done, 1e6));',
+      /failed: too late/,
+    ],
+  ];
+  for (const [what, text, told] of cases) {
+    test(`one that ${what} ends with 2 and its name`, async (t) => {
+      const folder = mkdtempSync(join(root, compiled, 'stuck-'));
+      t.after(() => rmSync(folder, { recursive: true }));
+      writeFileSync(join(folder, 'good.producer.mjs'), definition('({ id }) => id'));
+      writeFileSync(join(folder, 'stuck.producer.mjs'), text);
+      const { code, error } = await verify(relative(root, folder), '--timeout', '6');
+      assert.equal(code, 2, error);
+      assert.match(error, /^oncemq: .*stuck\.producer\.mjs /);
+      assert.match(error, told);
+    });
+  }
+});
+
+test('producers of one name are told apart by their files', async (t) => {
+  const folder = mkdtempSync(join(root, compiled, 'names-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const text = readFileSync(join(root, compiled, 'landsat.producer.js'), 'utf8');
+  for (const name of ['one', 'two']) {
+    writeFileSync(join(folder, `${name}.producer.mjs`), text.replaceAll("'./", "'../"));
+  }
+  const { code, out, error } = await verify(relative(root, folder));
+  assert.equal(code, 0, out + error);
+  assert.match(out, /landsat-refresh\) in .*one\.producer\.mjs +envelope/);
+  assert.match(out, /landsat-refresh\) in .*two\.producer\.mjs +envelope/);
+});
+
 describe('a program in any language', { concurrency: true }, () => {
   const cases: readonly (readonly [string, string[], string])[] = [
     ['with-new-ids', ['replay-not-suppressed', 'replay-differs'], 'differs in event_id'],
@@ -147,7 +197,7 @@ describe('a program in any language', { concurrency: true }, () => {
     });
   }
 
-  for (const way of ['well', 'with-attempts']) {
+  for (const way of ['well', 'with-attempts', 'and-receives']) {
     test(`that sends ${way} ends with 0`, async () => {
       const { code, out, error } = await verify('--exec', `${sender} ${way}`, '--queue', 'a.fifo');
       assert.equal(code, 0, out + error);

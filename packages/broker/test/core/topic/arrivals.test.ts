@@ -124,6 +124,22 @@ test('with more than ten attributes a raw delivery fails and an envelope does no
   assert.match(failure?.reason ?? '', /Number of message attributes \[11\]/);
 });
 
+test('a raw delivery with more than ten attributes is a dead letter in its envelope, with all of them (9.5)', () => {
+  const topic = openTopic();
+  const dead = topic.home.createQueue('dead');
+  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: dead.arn });
+  const { queue: raw } = topic.subscribeQueue('raw', { RedrivePolicy });
+  const attributes = Array.from({ length: 11 }, (_, at) => ({ ...kind, name: `k${at}` }));
+  topic.publish({ attributes });
+  assert.equal(raw.receive().length, 0);
+  const letter = dead.receiveOne();
+  const { Message, MessageAttributes } = JSON.parse(letter.body);
+  assert.equal(Message, 'hello');
+  assert.equal(Object.keys(MessageAttributes).length, 11);
+  assert.equal(letter.content.attributes.length, 0);
+  assert.equal(topic.home.told('delivery-failed')[0]?.deadLetterQueue, 'dead');
+});
+
 test('group and deduplication id reach a FIFO queue, and no standard queue of a FIFO topic (9.6)', () => {
   const topic = openTopic({ fifo: true });
   const fifo = topic.home.createQueue('jobs.fifo', { ContentBasedDeduplication: 'true' });

@@ -216,6 +216,21 @@ test('names that are Amazon’s and numbers that are none are refused (8.2)', ()
   accepted(attribute('n', 'Number.int', '-1.5e3'));
 });
 
+test('a Number that no filter policy can ask for, and a String.Array that is none, are published (8.2)', () => {
+  const topic = openTopic();
+  const { queue } = topic.subscribeQueue('jobs');
+  const FilterPolicy = JSON.stringify({ a: [{ exists: true }] });
+  const { queue: picky } = topic.subscribeQueue('picky', { FilterPolicy });
+  topic.publish({
+    attributes: [
+      { name: 'n', type: 'Number', stringValue: '10000000000.123456789' },
+      { name: 'a', type: 'String.Array', stringValue: '["x", ' },
+    ],
+  });
+  assert.equal(queue.receiveOne().content.attributes.length, 2);
+  assert.equal(picky.receive().length, 0, 'for a filter policy such an array is not there');
+});
+
 test('a topic that is missing is told, and so is a missing ARN (1.6, 2.4)', () => {
   const topic = openTopic();
   const entries = [{ message: 'x' }];

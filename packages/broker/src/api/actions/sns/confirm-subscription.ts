@@ -1,9 +1,9 @@
 /**
  * ConfirmSubscription (SNS 5.12): sends back the token that was posted to an HTTP endpoint. The SubscribeURL in that post is
- * this action as a link.
+ * this action as a link, without a signature; but to ask for AuthenticateOnUnsubscribe takes one.
  */
 
-import type { Fault } from '../../protocol/error-codes.ts';
+import { type Fault, fault } from '../../protocol/error-codes.ts';
 import type { Answer, Call } from '../action.ts';
 
 type Input = {
@@ -14,13 +14,15 @@ type Input = {
 
 export async function confirmSubscription(
   input: Input,
-  { backend }: Call,
+  { backend, isAnonymous }: Call,
 ): Promise<Answer | Fault> {
+  const isAuthenticated = input.AuthenticateOnUnsubscribe?.toLowerCase() === 'true';
+  if (isAuthenticated && isAnonymous) return fault('signature-missing');
   const outcome = await backend.run({
     type: 'confirm-subscription',
     topicArn: input.TopicArn,
     token: input.Token,
-    isAuthenticated: input.AuthenticateOnUnsubscribe?.toLowerCase() === 'true',
+    isAuthenticated,
   });
   return outcome.ok ? { ok: true, output: { SubscriptionArn: outcome.subscriptionArn } } : outcome;
 }

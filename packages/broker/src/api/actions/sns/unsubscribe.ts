@@ -1,20 +1,33 @@
 /**
  * Unsubscribe (SNS 5.10): ends a subscription. One that is gone already is no error; an ARN that can only be a topic's
- * is.
+ * is. The UnsubscribeURL in what SNS sends is this action as a link, without a signature: enough for an endpoint that
+ * confirmed without one, and for no other (the API reference on Unsubscribe).
  */
 
-import type { Fault } from '../../protocol/error-codes.ts';
+import { type Fault, fault } from '../../protocol/error-codes.ts';
 import { type Answer, type Call, doneUnlessRefused } from '../action.ts';
 
 type Input = {
   readonly SubscriptionArn?: string;
 };
 
-export async function unsubscribe(input: Input, { backend }: Call): Promise<Answer | Fault> {
+export async function unsubscribe(input: Input, call: Call): Promise<Answer | Fault> {
+  const { backend, isAnonymous } = call;
+  if (isAnonymous && !(await wasConfirmedWithoutSignature(input, call))) {
+    return fault('signature-missing');
+  }
   return doneUnlessRefused(
     await backend.run({
       type: 'unsubscribe',
       subscriptionArn: input.SubscriptionArn,
     }),
   );
+}
+
+async function wasConfirmedWithoutSignature(input: Input, { backend }: Call): Promise<boolean> {
+  const found = await backend.run({
+    type: 'get-subscription-attributes',
+    subscriptionArn: input.SubscriptionArn,
+  });
+  return found.ok && found.attributes['ConfirmationWasAuthenticated'] === 'false';
 }

@@ -1,6 +1,6 @@
 /**
- * Chance that can be had again: each request draws from a source of its own, made of the run's seed and the request's
- * number, so that one request can be repeated without the thousands before it. Not for secrets.
+ * Chance that can be had again: each thing that draws, a request or a client, has a source of its own, made of the run's
+ * seed and its number, so that one can be repeated without the thousands before it. Not for secrets.
  */
 
 export class Chance {

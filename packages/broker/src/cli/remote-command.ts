@@ -1,0 +1,50 @@
+/**
+ * Commands that look at a running server, `oncemq queue …` and `oncemq topic …`: which of a table is meant, its words and
+ * flags checked, the server found, and what it says printed: a text for people, with `--json` the server's own answer.
+ */
+
+import { Remote } from './remote.ts';
+import { checkFlags, readArguments, UsageError } from './usage.ts';
+
+export interface RemoteCall {
+  readonly remote: Remote;
+  /** What follows the command's name. */
+  readonly words: readonly string[];
+  readonly flags: Readonly<Record<string, string>>;
+  /** The text is made only if it is wanted. */
+  print(value: unknown, text: () => string): void;
+}
+
+export interface RemoteCommand {
+  /** How many words may follow it. */
+  readonly words: number;
+  run(call: RemoteCall): Promise<void>;
+}
+
+export interface RemoteCommands {
+  readonly usage: string;
+  /** The flags that some of them take, beside url and json. */
+  readonly flags: readonly string[];
+  readonly commands: Readonly<Record<string, RemoteCommand>>;
+}
+
+export async function runRemoteCommand(
+  args: readonly string[],
+  { usage, flags: known, commands }: RemoteCommands,
+): Promise<void> {
+  const { words, flags } = readArguments(args, ['json']);
+  const [name = '', ...rest] = words;
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command === undefined) throw new UsageError(usage);
+  const extra = rest[command.words];
+  if (extra !== undefined) {
+    throw new UsageError(`${name} does not know what to do with ${extra}.\n\n${usage}`);
+  }
+  checkFlags(flags, ['url', 'json', ...known], usage);
+  const remote = new Remote(flags['url'] ?? process.env['ONCEMQ_URL'] ?? 'http://127.0.0.1:9324');
+  const print: RemoteCall['print'] = (value, text) => {
+    const output = flags['json'] === 'true' ? JSON.stringify(value, undefined, 2) : text();
+    process.stdout.write(`${output}\n`);
+  };
+  await command.run({ remote, words: rest, flags, print });
+}
