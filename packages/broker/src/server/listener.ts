@@ -16,7 +16,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Api, ApiRequest, ApiResponse } from '../api/handler.ts';
-import type { Inspect } from '../api/inspect/inspect.ts';
+import type { Inspect, InspectResponse } from '../api/inspect/inspect.ts';
 
 /** A message of 1 MiB is at most 6 MiB of JSON, when every byte of it is written as an escape. */
 const bodyBytesMax = 8 * 1024 * 1024;
@@ -29,6 +29,13 @@ const requestMsMax = 60_000;
 const headersMsMax = 30_000;
 /** Longer than AWS clients keep an idle connection, so that they, and not we, close it. */
 const idleMsMax = 75_000;
+
+/** Nothing between the server and a reader may keep what is for the moment. */
+const streamHeaders = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-store',
+  'X-Accel-Buffering': 'no',
+};
 
 const inspectPrefix = '/_oncemq/';
 
@@ -44,7 +51,7 @@ export function createListener(
   onError: (error: unknown) => void,
 ): Listener {
   let isClosing = false;
-  const answer = (call: Call): Promise<ApiResponse> =>
+  const answer = (call: Call): Promise<Answer> =>
     call.path.startsWith(inspectPrefix) ? answerInspect(inspect, call, onError) : api.handle(call);
   const server = createServer((request, response) => {
     readBody(request, response, (body) => {
@@ -77,6 +84,11 @@ export function createListener(
       return close(server);
     },
   };
+}
+
+/** Whole, or one that goes on until either side ends it. */
+interface Answer extends ApiResponse {
+  readonly stream?: InspectResponse['stream'];
 }
 
 /** One request, as the api sees it. */
@@ -136,7 +148,14 @@ function readBody(
   request.on('error', () => response.destroy());
 }
 
-function send(response: ServerResponse, { status, headers, body }: ApiResponse): void {
+function send(response: ServerResponse, { status, headers, body, stream }: Answer): void {
+  if (stream !== undefined) {
+    // When a stream ends, so does its connection: a client that does not read would keep it.
+    response.shouldKeepAlive = false;
+    response.writeHead(status, headers);
+    stream(response);
+    return;
+  }
   // A flat list is the form that node takes without looking into it again.
   const lines: (string | number)[] = ['Content-Length', Buffer.byteLength(body)];
   for (const name in headers) lines.push(name, headers[name] as string);
@@ -148,8 +167,8 @@ async function answerInspect(
   inspect: Inspect,
   call: Call,
   onError: (error: unknown) => void,
-): Promise<ApiResponse> {
-  const { status, body, allow, contentType } = await inspect
+): Promise<Answer> {
+  const answered: InspectResponse = await inspect
     .handle({
       method: call.method,
       path: call.path.slice(inspectPrefix.length),
@@ -159,8 +178,10 @@ async function answerInspect(
     .catch((error: unknown) => {
       onError(error);
       const failure = { code: 'InternalFailure', message: 'The server failed; its log says why.' };
-      return { status: 500, body: { error: failure }, allow: undefined, contentType: undefined };
+      return { status: 500, body: { error: failure } };
     });
+  const { status, body, allow, contentType, stream } = answered;
+  if (stream !== undefined) return { status, headers: streamHeaders, body: '', stream };
   return {
     status,
     headers: {

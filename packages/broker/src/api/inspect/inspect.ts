@@ -14,6 +14,7 @@ import {
   refused,
   wrongLimit,
 } from './answers.ts';
+import type { EventStream } from './event-stream.ts';
 import { explained } from './explained.ts';
 import {
   explainTopic,
@@ -39,6 +40,7 @@ export interface InspectOptions {
   readonly clock: 'real' | 'virtual' | 'manual';
   /** What topics sign with, as PEM. */
   readonly certificate: () => string;
+  readonly events: EventStream;
   /** The latest violations and collisions of a queue, oldest first; absent where no contract is set. */
   readonly violations?: ((queue: string) => readonly Event[]) | undefined;
 }
@@ -64,6 +66,7 @@ const routes: readonly Route[] = [
   { path: /^health$/, methods: { GET: health } },
   { path: /^clock\/advance$/, methods: { POST: advanceClock } },
   { path: /^reset$/, methods: { POST: reset } },
+  { path: /^events$/, methods: { GET: followEvents } },
   { path: /^queues$/, methods: { GET: listQueues } },
   { path: /^queues\/([^/]+)$/, methods: { GET: showQueue } },
   { path: /^queues\/([^/]+)\/messages$/, methods: { GET: listMessages } },
@@ -133,6 +136,13 @@ async function reset({ backend, clock }: InspectOptions): Promise<InspectRespons
   }
   await backend.reset();
   return ok({ status: 'ok' });
+}
+
+async function followEvents(
+  { events }: InspectOptions,
+  { query }: InspectRequest,
+): Promise<InspectResponse> {
+  return events.answer(query);
 }
 
 async function listQueues(options: InspectOptions): Promise<InspectResponse> {
