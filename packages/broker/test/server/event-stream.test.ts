@@ -239,6 +239,18 @@ async function sendMuch(sqs: SQS, QueueUrl: string): Promise<number> {
   return sent;
 }
 
+test('a quiet stream has a heartbeat', async (t) => {
+  const { server } = await open(t);
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const response = await fetch(`${server.url}/_oncemq/events`);
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const text = async (): Promise<string> => new TextDecoder().decode((await reader.read()).value);
+  assert.match(await text(), /^retry: 2000\n: /);
+  t.mock.timers.tick(15_000);
+  assert.equal(await text(), ':\n\n');
+  await reader.cancel();
+});
+
 test('a reader that does not read is dropped with a word, and the queue goes on', async (t) => {
   const { server, sqs, queue, follow } = await open(t);
   const QueueUrl = await queue('jobs');

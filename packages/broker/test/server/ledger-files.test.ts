@@ -66,6 +66,13 @@ test('a stop writes everything and closes; the next run knows that nothing is mi
   assert.deepEqual(told, [...run, ...run]);
 });
 
+test('a run in which nothing happens leaves no file', async (t) => {
+  const ledger = join(temporaryFolder(t), 'ledger');
+  const server = await startTestServer({ ledger });
+  await server.close();
+  assert.deepEqual(segmentPaths(ledger), []);
+});
+
 test('after a kill the torn line is cut off, and the next run says that it may lack the last moments', async (t) => {
   const folder = temporaryFolder(t);
   const ledger = join(folder, 'ledger');

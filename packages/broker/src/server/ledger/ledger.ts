@@ -52,22 +52,28 @@ export async function openLedger(
     onRecovery: () => log.info('the ledger is written again'),
   });
   const messages = new RememberedMessages();
+  // Written with the first record, so that a run in which nothing happens leaves no file.
+  let opening: string | undefined;
   let stopListening = (): void => {};
+  const write = (at: number, fields: LedgerFields): void => {
+    if (opening !== undefined) writer.append(opening);
+    opening = undefined;
+    messages.note(fields);
+    writer.append(line(at, fields));
+  };
   return {
     follow: (backend) => {
       now = () => backend.now();
-      writer.append(line(now(), { event: 'opened', version, clean: isClean }));
+      opening = line(now(), { event: 'opened', version, clean: isClean });
       stopListening = backend.listen((event) => {
         const fields = fieldsOf(event, (messageId) => messages.about(messageId));
-        if (fields === undefined) return;
-        messages.note(fields);
-        writer.append(line(event.at, fields));
+        if (fields !== undefined) write(event.at, fields);
       });
     },
     state: () => ({ lost: writer.lost, failure: textOf(writer.failure) }),
     close: async () => {
       stopListening();
-      writer.append(line(now(), { event: 'closed' }));
+      if (opening === undefined) write(now(), { event: 'closed' });
       await writer.close();
       if (writer.lost > 0) log.error('the ledger lacks records', writer.lost);
     },

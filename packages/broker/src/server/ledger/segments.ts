@@ -102,12 +102,12 @@ export class Segments {
 }
 
 /**
- * Cuts off what a kill has left behind the last whole line of each segment, and says what that line is in the newest;
- * undefined if there is none.
+ * Cuts off what a kill has left behind the last whole line, and says what that line is; undefined if there is none. The
+ * newest segments are looked at alone: those before them were mended when they were the newest.
  */
 export async function mendSegments(directory: string): Promise<string | undefined> {
   let last: string | undefined;
-  for (const path of await segmentsIn(directory)) {
+  for (const path of (await segmentsIn(directory)).slice(-segmentsInBound)) {
     const handle = await open(path, 'r+');
     try {
       last = (await mend(handle)) ?? last;
