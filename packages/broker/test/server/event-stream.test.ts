@@ -14,7 +14,8 @@ import { type TestContext, test } from 'node:test';
 import { SNS } from '@aws-sdk/client-sns';
 import { SQS } from '@aws-sdk/client-sqs';
 import { defineProducer } from '@oncemq/toolkit';
-import { readersMax, waitingBytesMax } from '../../src/api/inspect/event-stream.ts';
+import { waitingBytesMax } from '../../src/api/inspect/event-follower.ts';
+import { readersMax } from '../../src/api/inspect/event-stream.ts';
 import { startTestServer, type TestServer } from '../../src/testing.ts';
 import { EventReader } from '../support/event-reader.ts';
 
