@@ -5,8 +5,12 @@
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { SNS } from '@aws-sdk/client-sns';
 import { SQS } from '@aws-sdk/client-sqs';
@@ -292,6 +296,38 @@ test('expired messages, filtered publications, purges and deleted queues are tol
     const events = JSON.parse(out).records.map(({ event }: LedgerRecord) => event);
     assert.deepEqual(events, ['accepted', ends[at]]);
   }
+});
+
+test('deliveries to endpoints are told, and those that fail with their reason', async (t) => {
+  const { server, sqs, sns, ledger, queue } = await open(t);
+  const { TopicArn } = await sns.createTopic({ Name: 'news' });
+  let status = 503;
+  const endpoint = createServer(async (request, response) => {
+    const { Type, SubscribeURL } = JSON.parse(await text(request));
+    if (Type === 'SubscriptionConfirmation') await fetch(SubscribeURL);
+    response.writeHead(Type === 'Notification' ? status : 200).end();
+  });
+  endpoint.listen(0, '127.0.0.1');
+  await once(endpoint, 'listening');
+  t.after(() => endpoint.close());
+  const Endpoint = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}`;
+  await sns.subscribe({ TopicArn, Protocol: 'http', Endpoint });
+  // The confirmation is a call that time waits for.
+  await server.clock.advance(0);
+  const gone = await queue('gone');
+  await sns.subscribe({ TopicArn, Protocol: 'sqs', Endpoint: arn('gone') });
+  await sqs.deleteQueue({ QueueUrl: gone });
+  const { MessageId } = await sns.publish({ TopicArn, Message: 'x' });
+  await server.clock.advance(0);
+  status = 200;
+  await server.clock.advance(60);
+  await server.close();
+  readLedger(ledger);
+  const { out } = await trace(MessageId as string, '--ledger', ledger);
+  assert.match(out, /published +news +publication/);
+  assert.match(out, /delivery-failed +news +subscription \S+: there is no queue \S+gone/);
+  assert.match(out, /post-failed +news +subscription \S+: .*503/);
+  assert.match(out, /posted +news +to the endpoint of subscription/);
 });
 
 test('trace shows one queue of a story if asked to, and says so when there is nothing', async (t) => {

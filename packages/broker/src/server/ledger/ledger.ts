@@ -12,8 +12,9 @@ import { isoTime } from '../../core/iso-time.ts';
 import type { Backend } from '../../storage/backend.ts';
 import { ConfigError } from '../config-error.ts';
 import type { Log } from '../log.ts';
+import { fieldsOf } from './fields-of-event.ts';
 import { LineWriter } from './line-writer.ts';
-import { fieldsOf, type LedgerFields, lineOf } from './record.ts';
+import { type LedgerFields, lineOf } from './record.ts';
 import { RememberedMessages } from './remembered-messages.ts';
 import { mendSegments, Segments } from './segments.ts';
 

@@ -1,16 +1,9 @@
 /**
- * What the ledger says of an event: one record, a PROV-O activity in JSON-LD, with plain fields beside it for people and
- * for `oncemq trace`. A message is an entity: accepting and publishing generate it, delivering uses it, deleting and
- * expiring invalidate it, a move or a fan-out derives another one from it. The form is published as
- * schemas/ledger.schema.json and schemas/ledger.context.jsonld; names are those of the contract, in snake case.
- *
- * There are no bodies in the ledger, only their SHA-256.
+ * A record of the ledger: a PROV-O activity in JSON-LD, with plain fields beside it for people and for `oncemq trace`. A
+ * message is an entity: accepting and publishing generate it, delivering uses it, deleting and expiring invalidate it, a
+ * move or a fan-out derives another one from it. The form is published as schemas/ledger.schema.json and
+ * schemas/ledger.context.jsonld; names are those of the contract, in snake case.
  */
-
-import { type EnvelopeIds, envelopeIds } from '../../api/inspect/envelope-ids.ts';
-import { sha256Hex } from '../../core/digest.ts';
-import type { Event, Suppressed } from '../../core/events.ts';
-import { sequenceNumber } from '../../core/sequence-number.ts';
 
 /** What happened to a message; and, of the ledger itself, that it was opened, closed, or lacks records. */
 export type LedgerEvent =
@@ -94,130 +87,6 @@ export interface LedgerRecord extends LedgerFields {
 
 export const contextId = 'urn:oncemq:context:ledger:1';
 
-/** What a reason may take of a record; a schema's can quote much. */
-const reasonLengthMax = 1_024;
-
-/** What the ledger says of the event; undefined for what does not concern a message. */
-export function fieldsOf(
-  event: Event,
-  about: (messageId: string) => AboutMessage,
-): LedgerFields | undefined {
-  switch (event.type) {
-    case 'published': {
-      const { topic, messageId, sequence, groupId, deduplicationId, publication } = event;
-      return {
-        event: 'published',
-        topic,
-        message_id: messageId,
-        sequence_number: sequence === undefined ? undefined : sequenceNumber(sequence),
-        group: groupId,
-        deduplication_id: deduplicationId,
-        ...aboutBody(publication.message),
-      };
-    }
-    case 'sent': {
-      const { queue, groupId, deduplicationId, source, content } = event;
-      const hash = source === 'content' ? deduplicationId : undefined;
-      return {
-        event: 'accepted',
-        ...messageOf(event),
-        queue,
-        group: groupId ?? content.groupId,
-        deduplication_id: deduplicationId,
-        source,
-        ...aboutBody(content.body, hash),
-      };
-    }
-    case 'duplicate':
-      return {
-        event: 'suppressed',
-        queue: event.queue,
-        ...suppressed(event),
-        ...aboutBody(event.content.body, hashOf(event)),
-      };
-    case 'duplicate-publication':
-      return {
-        event: 'suppressed',
-        topic: event.topic,
-        ...suppressed(event),
-        ...aboutBody(event.message, hashOf(event)),
-      };
-    case 'contract-violation': {
-      const { queue, groupId, mode, rule, reason, body } = event;
-      return {
-        event: 'violation',
-        queue,
-        group: groupId,
-        mode,
-        rule,
-        reason: cut(reason),
-        ...aboutBody(body),
-      };
-    }
-    case 'delivered':
-    case 'deleted':
-    case 'expired':
-      return {
-        event: event.type,
-        ...messageOf(event),
-        queue: event.queue,
-        receive_count: event.type === 'delivered' ? event.receiveCount : undefined,
-        ...about(event.messageId),
-      };
-    case 'dead-lettered':
-      return {
-        event: 'dead-lettered',
-        ...messageOf(event),
-        queue: event.queue,
-        target: event.target,
-        receive_count: event.receiveCount,
-        ...about(event.messageId),
-      };
-    case 'moved':
-      return {
-        event: 'moved',
-        ...messageOf(event),
-        queue: event.queue,
-        target: event.destination,
-        new_message_id: event.newMessageId,
-        ...about(event.messageId),
-      };
-    case 'fanned-out':
-      return {
-        event: 'fanned-out',
-        ...publicationOf(event),
-        queue: event.queue,
-        queue_message_id: event.queueMessageId,
-        duplicate: event.isDuplicate || undefined,
-      };
-    case 'filtered-out':
-      return { event: 'filtered-out', ...publicationOf(event) };
-    case 'posted':
-      return { event: 'posted', ...publicationOf(event), attempts: event.attempts };
-    case 'post-failed':
-      return {
-        event: 'post-failed',
-        ...publicationOf(event),
-        attempts: event.attempts,
-        reason: cut(event.reason),
-      };
-    case 'delivery-failed':
-      return {
-        event: 'delivery-failed',
-        ...publicationOf(event),
-        endpoint: cut(event.endpoint),
-        reason: cut(event.reason),
-        target: event.deadLetterQueue,
-      };
-    case 'queue-purged':
-      return { event: 'purged', queue: event.queue, messages: event.messages };
-    case 'queue-deleted':
-      return { event: 'queue-deleted', queue: event.queue };
-    default:
-      return undefined;
-  }
-}
-
 /** The fields as a line of the file, with what PROV-O has to say about them. */
 export function lineOf(id: string, time: string, fields: LedgerFields): string {
   const { queue, topic } = fields;
@@ -274,59 +143,4 @@ function entity(messageId: string | undefined): string {
 
 function derived(messageId: string | undefined, from: string): object {
   return { '@id': entity(messageId), 'prov:wasDerivedFrom': from };
-}
-
-function messageOf(event: {
-  readonly queue: string;
-  readonly messageId: string;
-  readonly sequence: number;
-}): Pick<LedgerFields, 'message_id' | 'sequence_number'> {
-  const isFifo = event.queue.endsWith('.fifo');
-  return {
-    message_id: event.messageId,
-    sequence_number: isFifo ? sequenceNumber(event.sequence) : undefined,
-  };
-}
-
-function publicationOf(event: {
-  readonly topic: string;
-  readonly subscription: string;
-  readonly messageId: string;
-}): Pick<LedgerFields, 'topic' | 'subscription' | 'message_id'> {
-  const { topic, subscription, messageId } = event;
-  return { topic, subscription, message_id: messageId };
-}
-
-function suppressed(event: Suppressed): Omit<LedgerFields, 'event'> {
-  const { differed, source } = event;
-  const names = (['body', 'attributes', 'group'] as const).filter((name) => differed[name]);
-  return {
-    group: event.groupId,
-    deduplication_id: event.deduplicationId,
-    source,
-    original_message_id: event.original.messageId,
-    matched_by: event.matchedBy,
-    age_seconds: event.ageMs / 1000,
-    differed: names,
-    // A content hash sees neither attributes nor group: most likely another event, and lost.
-    collision: (source === 'content' && (differed.attributes || differed.group)) || undefined,
-  };
-}
-
-/** A content-based deduplication id is the body's hash already. */
-function hashOf({ source, deduplicationId }: Suppressed): string | undefined {
-  return source === 'content' ? deduplicationId : undefined;
-}
-
-function aboutBody(body: string, hash: string = sha256Hex(body)): Omit<LedgerFields, 'event'> {
-  return { ...namesOf(envelopeIds(body)), body_sha256: hash };
-}
-
-function namesOf(ids: EnvelopeIds | undefined): AboutMessage {
-  if (ids === undefined) return {};
-  return { event_id: ids.eventId, event_source: ids.eventSource, dedupe_key: ids.dedupeKey };
-}
-
-function cut(text: string): string {
-  return text.length <= reasonLengthMax ? text : `${text.slice(0, reasonLengthMax - 1)}…`;
 }
