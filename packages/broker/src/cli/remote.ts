@@ -4,6 +4,9 @@
  * error that says how to get one.
  */
 
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import type { ReadableStream as WebStream } from 'node:stream/web';
 import type { Keys, Unsigned } from './signing.ts';
 
 const timeoutMs = 30_000;
@@ -22,6 +25,22 @@ export class Remote {
     return answer;
   }
 
+  /** Server-sent events, until the server ends them. */
+  async *follow(path: string): AsyncGenerator<{ readonly type: string; readonly data: string }> {
+    const asked = { method: 'GET', headers: {}, body: undefined };
+    const response = await this.#fetch(`/_oncemq/${path}`, asked, null);
+    if (!response.ok) {
+      const answer = (await response.json()) as { error?: { message: string } };
+      throw new Error(answer.error?.message ?? `status ${response.status}`);
+    }
+    let type = '';
+    const lines = createInterface({ input: Readable.fromWeb(response.body as WebStream) });
+    for await (const line of lines) {
+      if (line.startsWith('event: ')) type = line.slice('event: '.length);
+      else if (line.startsWith('data: ')) yield { type, data: line.slice('data: '.length) };
+    }
+  }
+
   async sqs(action: string, input: object): Promise<Record<string, unknown>> {
     const response = await this.#fetch('/', {
       method: 'POST',
@@ -37,7 +56,11 @@ export class Remote {
     return answer;
   }
 
-  async #fetch(path: string, { method, headers, body }: Omit<Unsigned, 'url'>): Promise<Response> {
+  async #fetch(
+    path: string,
+    { method, headers, body }: Omit<Unsigned, 'url'>,
+    signal: AbortSignal | null = AbortSignal.timeout(timeoutMs),
+  ): Promise<Response> {
     try {
       const url = new URL(this.#url + path);
       const keys = keysOf(process.env);
@@ -47,7 +70,7 @@ export class Remote {
         method,
         headers: sent,
         ...(body !== undefined && { body }),
-        signal: AbortSignal.timeout(timeoutMs),
+        signal,
       });
     } catch (cause) {
       throw new Error(

@@ -4,8 +4,8 @@
  */
 
 import { Credential } from '../api/auth/credential.ts';
+import { nearestName } from '../api/nearest-name.ts';
 import { ConfigError } from './config-error.ts';
-import { nearestName } from './nearest-name.ts';
 
 /** One key, as a config file has it. */
 export interface CredentialConfig {

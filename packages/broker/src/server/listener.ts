@@ -30,6 +30,13 @@ const headersMsMax = 30_000;
 /** Longer than AWS clients keep an idle connection, so that they, and not we, close it. */
 const idleMsMax = 75_000;
 
+/** Nothing between the server and a reader may keep what is for the moment. */
+const streamHeaders = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-store',
+  'X-Accel-Buffering': 'no',
+};
+
 const inspectPrefix = '/_oncemq/';
 
 export interface Listener {
@@ -46,7 +53,7 @@ export function createListener(
   rejectionOf?: (request: ApiRequest) => Promise<InspectResponse | undefined>,
 ): Listener {
   let isClosing = false;
-  const answer = (call: Call): Promise<ApiResponse> =>
+  const answer = (call: Call): Promise<Answer> =>
     call.path.startsWith(inspectPrefix)
       ? answerInspect(inspect, call, onError, rejectionOf)
       : api.handle(call);
@@ -81,6 +88,11 @@ export function createListener(
       return close(server);
     },
   };
+}
+
+/** Whole, or one that goes on until either side ends it. */
+interface Answer extends ApiResponse {
+  readonly stream?: InspectResponse['stream'];
 }
 
 /** One request, as the api sees it. */
@@ -140,7 +152,14 @@ function readBody(
   request.on('error', () => response.destroy());
 }
 
-function send(response: ServerResponse, { status, headers, body }: ApiResponse): void {
+function send(response: ServerResponse, { status, headers, body, stream }: Answer): void {
+  if (stream !== undefined) {
+    // When a stream ends, so does its connection: a client that does not read would keep it.
+    response.shouldKeepAlive = false;
+    response.writeHead(status, headers);
+    stream(response);
+    return;
+  }
   // A flat list is the form that node takes without looking into it again.
   const lines: (string | number)[] = ['Content-Length', Buffer.byteLength(body)];
   for (const name in headers) lines.push(name, headers[name] as string);
@@ -153,10 +172,10 @@ async function answerInspect(
   call: Call,
   onError: (error: unknown) => void,
   rejectionOf: ((request: ApiRequest) => Promise<InspectResponse | undefined>) | undefined,
-): Promise<ApiResponse> {
+): Promise<Answer> {
   const rejection = await rejectionOf?.(call);
   if (rejection !== undefined) return inspectAnswer(rejection);
-  const response = await inspect
+  const response: InspectResponse = await inspect
     .handle({
       method: call.method,
       path: call.path.slice(inspectPrefix.length),
@@ -171,8 +190,9 @@ async function answerInspect(
   return inspectAnswer(response);
 }
 
-function inspectAnswer(response: InspectResponse): ApiResponse {
-  const { status, body, allow, challenge, contentType } = response;
+function inspectAnswer(response: InspectResponse): Answer {
+  const { status, body, allow, challenge, contentType, stream } = response;
+  if (stream !== undefined) return { status, headers: streamHeaders, body: '', stream };
   return {
     status,
     headers: {

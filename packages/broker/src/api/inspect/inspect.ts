@@ -14,6 +14,7 @@ import {
   refused,
   wrongLimit,
 } from './answers.ts';
+import type { EventStream } from './event-stream.ts';
 import { explained } from './explained.ts';
 import {
   explainTopic,
@@ -39,6 +40,9 @@ export interface InspectOptions {
   readonly clock: 'real' | 'virtual' | 'manual';
   /** What topics sign with, as PEM. */
   readonly certificate: () => string;
+  readonly events: EventStream;
+  /** How the ledger is; absent where none is kept. */
+  readonly ledger?: (() => object) | undefined;
   /** The latest violations and collisions of a queue, oldest first; absent where no contract is set. */
   readonly violations?: ((queue: string) => readonly Event[]) | undefined;
 }
@@ -64,6 +68,7 @@ const routes: readonly Route[] = [
   { path: /^health$/, methods: { GET: health } },
   { path: /^clock\/advance$/, methods: { POST: advanceClock } },
   { path: /^reset$/, methods: { POST: reset } },
+  { path: /^events$/, methods: { GET: followEvents } },
   { path: /^queues$/, methods: { GET: listQueues } },
   { path: /^queues\/([^/]+)$/, methods: { GET: showQueue } },
   { path: /^queues\/([^/]+)\/messages$/, methods: { GET: listMessages } },
@@ -103,8 +108,9 @@ function unavailable(error: unknown): InspectResponse {
   throw error;
 }
 
-async function health({ backend, version, clock }: InspectOptions): Promise<InspectResponse> {
-  const about = { version, storage: backend.kind, clock };
+async function health(options: InspectOptions): Promise<InspectResponse> {
+  const { backend, version, clock, ledger } = options;
+  const about = { version, storage: backend.kind, clock, ledger: ledger?.() };
   const reason = backend.unavailable();
   if (reason === undefined) return ok({ status: 'ok', ...about });
   return { status: 503, body: { status: 'changes are refused', reason, ...about } };
@@ -133,6 +139,13 @@ async function reset({ backend, clock }: InspectOptions): Promise<InspectRespons
   }
   await backend.reset();
   return ok({ status: 'ok' });
+}
+
+async function followEvents(
+  { events }: InspectOptions,
+  { query }: InspectRequest,
+): Promise<InspectResponse> {
+  return events.answer(query);
 }
 
 async function listQueues(options: InspectOptions): Promise<InspectResponse> {

@@ -1,0 +1,103 @@
+/**
+ * `GET /_oncemq/events`: everything that happens, as it happens, to whoever reads along. It never slows the queue: an
+ * event is written down once for all who read it in the same form, no write waits, and a reader that takes less than comes
+ * is dropped. Without a reader the backend is not listened to, so nothing is made at all.
+ *
+ * Nothing is replayed: a reader gets what happens while it is there. Ids rise by one with each event while anybody reads;
+ * a filter leaves gaps.
+ */
+
+import type { Writable } from 'node:stream';
+import type { Event } from '../../core/events.ts';
+import type { Backend } from '../../storage/backend.ts';
+import { failed, type InspectResponse } from './answers.ts';
+import { type EventFilter, eventFilter } from './event-filter.ts';
+import { EventFollower } from './event-follower.ts';
+import { eventFrame } from './event-frame.ts';
+
+export const readersMax = 100;
+/** Proxies close what is silent for longer; 30 s is their shortest usual patience. */
+const heartbeatMs = 15_000;
+const heartbeat = ':\n\n';
+/** What a browser waits before it asks again, in milliseconds. */
+const greeting = 'retry: 2000\n: what happens from now on\n\n';
+
+export class EventStream {
+  readonly #backend: Backend;
+  readonly #readers: Set<EventFollower> = new Set();
+  #lastId = 0;
+  #isEnded = false;
+  #isFlushing = false;
+  #stopListening: () => void = () => {};
+  #heart: NodeJS.Timeout | undefined;
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+  }
+
+  /** The answer to a new reader: the stream, or why it gets none. */
+  answer(query: URLSearchParams): InspectResponse {
+    const filter = eventFilter(query);
+    if (typeof filter === 'string') return failed(400, 'InvalidRequest', filter);
+    if (this.#isEnded) return failed(503, 'ServiceUnavailable', 'The server is stopping.');
+    if (this.#readers.size >= readersMax) {
+      const text = `${readersMax} readers follow the events already, and no more are taken.`;
+      return failed(503, 'TooManyReaders', text);
+    }
+    return { status: 200, body: undefined, stream: (out) => this.#open(out, filter) };
+  }
+
+  /** Lets all readers go, for good. */
+  end(): void {
+    this.#isEnded = true;
+    for (const reader of this.#readers) reader.end();
+  }
+
+  #open(out: Writable, filter: EventFilter): void {
+    if (out.destroyed) return;
+    out.write(greeting);
+    const reader = new EventFollower(out, filter);
+    this.#readers.add(reader);
+    out.once('close', () => this.#forget(reader));
+    if (this.#isEnded) reader.end();
+    if (this.#readers.size > 1) return;
+    this.#stopListening = this.#backend.listen((event) => this.#tell(event));
+    this.#heart = setInterval(() => this.#beat(), heartbeatMs).unref();
+  }
+
+  #forget(reader: EventFollower): void {
+    this.#readers.delete(reader);
+    if (this.#readers.size > 0) return;
+    clearInterval(this.#heart);
+    this.#stopListening();
+  }
+
+  #tell(event: Event): void {
+    this.#lastId += 1;
+    let plain: string | undefined;
+    let withBodies: string | undefined;
+    for (const reader of this.#readers) {
+      if (!reader.filter.accepts(event)) continue;
+      if (reader.filter.hasBodies) {
+        withBodies ??= eventFrame(this.#lastId, event, true);
+        reader.add(withBodies);
+      } else {
+        plain ??= eventFrame(this.#lastId, event, false);
+        reader.add(plain);
+      }
+    }
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#isFlushing = false;
+    for (const reader of this.#readers) reader.flush();
+  }
+
+  #beat(): void {
+    for (const reader of this.#readers) reader.add(heartbeat);
+    this.#flush();
+  }
+}
