@@ -4,7 +4,8 @@
  */
 
 import { type Config, readConfig, settings } from '../server/config.ts';
-import { type Started, start, version } from '../server/start-server.ts';
+import { type Started, start } from '../server/start-server.ts';
+import { version } from '../server/version.ts';
 import { readArguments, UsageError } from './usage.ts';
 
 export async function serve(args: readonly string[]): Promise<void> {

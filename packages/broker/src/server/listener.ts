@@ -17,6 +17,7 @@ import {
 } from 'node:http';
 import type { Api, ApiRequest, ApiResponse } from '../api/handler.ts';
 import type { Inspect } from '../api/inspect/inspect.ts';
+import { type Metrics, metricsPath } from './telemetry/metrics.ts';
 
 /** A message of 1 MiB is at most 6 MiB of JSON, when every byte of it is written as an escape. */
 const bodyBytesMax = 8 * 1024 * 1024;
@@ -41,11 +42,16 @@ export interface Listener {
 export function createListener(
   api: Api,
   inspect: Inspect,
+  metrics: Metrics | undefined,
   onError: (error: unknown) => void,
 ): Listener {
   let isClosing = false;
-  const answer = (call: Call): Promise<ApiResponse> =>
-    call.path.startsWith(inspectPrefix) ? answerInspect(inspect, call, onError) : api.handle(call);
+  const answer = (call: Call): Promise<ApiResponse> => {
+    if (call.path.startsWith(inspectPrefix)) return answerInspect(inspect, call, onError);
+    // No queue's path: those begin with an account.
+    if (call.path === metricsPath && metrics !== undefined) return metrics.answer(call.method);
+    return api.handle(call);
+  };
   const server = createServer((request, response) => {
     readBody(request, response, (body) => {
       const call = new Call(request, response, body ?? noBody);

@@ -3,13 +3,13 @@
  * a way to stop it.
  */
 
-import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createApi } from '../api/handler.ts';
 import { createInspect } from '../api/inspect/inspect.ts';
 import { errorText } from '../core/errors.ts';
 import { relaxedLimits, strictLimits } from '../core/limits.ts';
 import type { Backend } from '../storage/backend.ts';
+import type { Commit } from '../storage/local/entries.ts';
 import { openDataBackend, openMemoryBackend } from '../storage/local/local-backend.ts';
 import { type Clock, manualClock, realClock, virtualClock } from './clock.ts';
 import { type Config, ConfigError } from './config.ts';
@@ -20,7 +20,10 @@ import { createListener } from './listener.ts';
 import { createLog, type Log } from './log.ts';
 import { post } from './poster.ts';
 import { type CertifiedSigner, createSigner } from './signer.ts';
+import { Counts } from './telemetry/counts.ts';
+import { startMetrics } from './telemetry/metrics.ts';
 import { createTopics } from './topics-at-start.ts';
+import { version } from './version.ts';
 
 export interface Started {
   /** Where it listens: `http://HOST:PORT`. */
@@ -44,26 +47,38 @@ const signer: CertifiedSigner = createSigner();
 export interface StartOptions {
   /** Told now and then while kept records are read, with their number so far. */
   readonly onProgress?: (records: number) => void;
+  /** False only to measure what counting costs (bench): no metrics then. Default true. */
+  readonly isCounting?: boolean;
 }
 
 export async function start(config: Config, options: StartOptions = {}): Promise<Started> {
   const log = createLog(config.log);
   const contract = await contractOf(config);
-  const kept = await openBackend(config, options, log);
+  const counts = options.isCounting === false ? undefined : new Counts();
+  const kept = await openBackend(config, options, log, counts);
   const backend = contract === undefined ? kept : contractedBackend(kept, contract);
   try {
-    return await serveFrom(backend, config, log);
+    return await serveFrom(backend, config, log, counts);
   } catch (error) {
     await backend.close();
     throw error;
   }
 }
 
-async function serveFrom(backend: Backend, config: Config, log: Log): Promise<Started> {
+async function serveFrom(
+  backend: Backend,
+  config: Config,
+  log: Log,
+  counts: Counts | undefined,
+): Promise<Started> {
+  if (counts !== undefined) backend.listen((event) => counts.events.note(event));
   await createQueues(backend, config);
   await createTopics(backend, config.topics, config.publicUrl ?? urlOf(config, config.port));
   const onError = (error: unknown): void => log.error('a request failed', error);
-  const api = createApi({ backend, publicUrl: config.publicUrl, onError });
+  const { publicUrl } = config;
+  const api = createApi({ backend, publicUrl, requests: counts?.requests, onError });
+  const metrics =
+    counts && (await startMetrics({ counts, backend, exports: config.exports.metrics, log }));
   const inspect = createInspect({
     backend,
     version,
@@ -71,12 +86,15 @@ async function serveFrom(backend: Backend, config: Config, log: Log): Promise<St
     certificate: signer.certificate,
     violations: config.contract === undefined ? undefined : recentViolations(backend),
   });
-  const listener = createListener(api, inspect, onError);
+  const listener = createListener(api, inspect, metrics, onError);
   const { port } = await listen(listener.server, config, onError);
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     backend.endWaits();
-    closing ??= listener.close().then(() => backend.close());
+    closing ??= listener
+      .close()
+      .then(() => metrics?.close())
+      .then(() => backend.close());
     return closing;
   };
   const url = urlOf(config, port);
@@ -87,6 +105,7 @@ function openBackend(
   config: Config,
   { onProgress }: StartOptions,
   log: Log,
+  counts: Counts | undefined,
 ): Promise<Backend> | Backend {
   const { storage } = config;
   const onAvailability = (reason: string | undefined): void => {
@@ -100,6 +119,7 @@ function openBackend(
     limits: config.limits === 'relaxed' ? relaxedLimits : strictLimits,
     profile: config.profile,
     onAvailability,
+    onCommit: counts && ((commit: Commit) => counts.committed(commit)),
     arePoliciesEnforced: config.arePoliciesEnforced,
     signer,
     poster: post,
@@ -108,12 +128,6 @@ function openBackend(
     ? openMemoryBackend(options)
     : openDataBackend(options, { ...storage, ...(onProgress && { onProgress }) });
 }
-
-export const version: string = (
-  JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  }
-).version;
 
 function urlOf({ host }: Config, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;

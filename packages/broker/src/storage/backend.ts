@@ -64,6 +64,14 @@ export interface FailedDeliveries {
   readonly latest: readonly DeliveryFailedEvent[];
 }
 
+/** What the backend itself takes at the moment, beside what its queues and topics say. */
+export interface Usage {
+  /** Receives that found nothing and wait. */
+  readonly waitingReceives: number;
+  /** On the disk; undefined if nothing is kept there. */
+  readonly storeBytes: number | undefined;
+}
+
 export interface Backend {
   /** What a person calls it: memory, lmdb. */
   readonly kind: string;
@@ -94,6 +102,8 @@ export interface Backend {
   ): Promise<{ readonly ok: true; readonly entries: readonly Explained[] } | Refusal>;
 
   failedDeliveries(topic: string): Promise<FailedDeliveries>;
+
+  usage(): Usage;
 
   /** The backend's time, in epoch milliseconds. */
   now(): number;
