@@ -21,6 +21,8 @@ export async function serve(args: readonly string[]): Promise<void> {
   }
   await stopped;
   await server.close();
+  // A collector that is away is tried again for seconds by its exporter; all that counts is done.
+  process.exit();
 }
 
 export function serveUsage(): string {
