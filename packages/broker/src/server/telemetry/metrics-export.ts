@@ -6,13 +6,14 @@
  * last numbers are sent, but not waited for longer than two seconds.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { emptyResource } from '@opentelemetry/resources';
 import {
   ConsoleMetricExporter,
   MeterProvider,
+  type MetricData,
   type MetricProducer,
   PeriodicExportingMetricReader,
   type PushMetricExporter,
@@ -41,7 +42,11 @@ export function startMetricsExport(
     collect: async () => {
       const measured = await collect();
       const now = Date.now();
-      const metrics = measured.map((each) => metricData(each, now));
+      const metrics: MetricData[] = [];
+      for (const each of measured) {
+        metrics.push(metricData(each, now));
+        await turn();
+      }
       // The reader puts its own resource in the place of this one.
       const resourceMetrics = { resource: emptyResource(), scopeMetrics: [{ scope, metrics }] };
       return { resourceMetrics, errors: [] };

@@ -82,7 +82,8 @@ export async function prometheusText(measured: readonly Measured[], now: number)
   const pieces: string[] = [];
   for (const each of measured) {
     const data = metricData(each, now);
-    const descriptor = { ...data.descriptor, name: prometheusName(data.descriptor), unit: '' };
+    const name = prometheusName({ name: each.name, ...metricList[each.name] });
+    const descriptor = { ...data.descriptor, name, unit: '' };
     const metrics = [{ ...data, descriptor }];
     pieces.push(serializer.serialize({ resource, scopeMetrics: [{ scope, metrics }] }));
     await turn();
@@ -92,8 +93,14 @@ export async function prometheusText(measured: readonly Measured[], now: number)
 
 const unitWords: Readonly<Record<string, string>> = { s: 'seconds', By: 'bytes' };
 
-/** With its unit at the end, as Prometheus wants it; the serializer does the rest (`_total`, no dots). */
-function prometheusName({ name, unit }: { readonly name: string; readonly unit: string }): string {
+/** With underscores for dots and its unit at the end, as Prometheus wants it. */
+export function prometheusName({
+  name,
+  kind,
+  unit,
+}: Pick<Metric, 'kind' | 'unit'> & { readonly name: string }): string {
   const word = unitWords[unit];
-  return word === undefined || name.endsWith(`_${word}`) ? name : `${name}_${word}`;
+  const plain = name.replaceAll('.', '_');
+  const withUnit = word === undefined || plain.endsWith(`_${word}`) ? plain : `${plain}_${word}`;
+  return kind === 'counter' ? `${withUnit}_total` : withUnit;
 }
