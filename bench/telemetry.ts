@@ -143,7 +143,12 @@ function rowOf(
 ): Row {
   const { storage, workload, label, costMax } = about;
   const ratios = (read: (count: Measured) => number): Spread =>
-    spreadOf(counts.map((count, round) => read(count) / read(without[round] as Measured)));
+    spreadOf(
+      counts
+        .map((count, round) => read(count) / read(without[round] as Measured))
+        // On a machine that is busy enough, somebody is not served at all in a round.
+        .filter(Number.isFinite),
+    );
   return {
     storage,
     workload,
