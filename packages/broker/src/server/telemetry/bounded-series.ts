@@ -19,7 +19,7 @@ export class BoundedSeries<Counts> {
     this.#newCounts = newCounts;
   }
 
-  /** Of this name, or those that it shares. */
+  /** Of this name, which has a place from now on if there is one; or those that it shares. */
   of(name: string): Counts {
     const known = this.#byName.get(name);
     if (known !== undefined) return known;
@@ -32,9 +32,8 @@ export class BoundedSeries<Counts> {
     return counts;
   }
 
-  /** Under which name it shows. */
+  /** Under which name it shows; looking does not give it a place, since it may just have gone. */
   shownName(name: string): string {
-    this.of(name);
     return this.#byName.has(name) ? name : otherName;
   }
 

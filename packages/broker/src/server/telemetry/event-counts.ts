@@ -1,7 +1,7 @@
 /**
  * Counts of what happened to messages and publications: a reader of the event stream. So nothing is counted before it is
  * kept, and nothing that was lost. An event costs one look at a map and one addition; since counting is always on, this
- * is what every server pays.
+ * is what every server pays. A queue has its counts from its creation on, or from the start of the server.
  */
 
 import type { DeduplicationSource } from '../../core/changes.ts';
@@ -78,6 +78,9 @@ export class EventCounts {
         violations.set(event.rule, (violations.get(event.rule) ?? 0) + 1);
         break;
       }
+      case 'queue-created':
+        this.queues.of(event.queue);
+        break;
       case 'queue-deleted':
         this.queues.remove(event.queue);
         break;

@@ -14,7 +14,6 @@ import type { Measured, Point } from './measured.ts';
 import { queueGauges } from './queue-gauges.ts';
 
 export async function measure(counts: Counts, backend: Backend): Promise<Measured[]> {
-  // First: a queue that is seen there for the first time has its counters from now on.
   const gauges = await queueGauges(counts, backend);
   return [
     ...eventPoints(counts),

@@ -44,7 +44,7 @@ export function startMetricsExport(
       const now = Date.now();
       const metrics: MetricData[] = [];
       for (const each of measured) {
-        metrics.push(metricData(each, now));
+        if (each.points.length > 0) metrics.push(metricData(each, now));
         await turn();
       }
       // The reader puts its own resource in the place of this one.

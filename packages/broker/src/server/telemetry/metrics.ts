@@ -6,6 +6,7 @@
 import type { ApiResponse } from '../../api/request.ts';
 import { type Backend, Unavailable } from '../../storage/backend.ts';
 import type { Log } from '../log.ts';
+import { namesMax } from './bounded-series.ts';
 import type { Counts } from './counts.ts';
 import { measure } from './measure.ts';
 import type { MetricsExport } from './metrics-export.ts';
@@ -31,6 +32,7 @@ export interface Metrics {
 }
 
 export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
+  await welcomeQueues(options);
   const exporting = await startExport(options);
   let page: Promise<ApiResponse> | undefined;
   return {
@@ -43,6 +45,13 @@ export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
     },
     close: async () => exporting?.close(),
   };
+}
+
+/** Queues that are there already; of those that come, events tell. */
+async function welcomeQueues({ counts, backend }: MetricsOptions): Promise<void> {
+  const { queues } = counts.events;
+  const page = await backend.run({ type: 'list-queues', limit: namesMax });
+  if (page.ok) for (const name of page.queues) queues.of(name);
 }
 
 async function startExport({
