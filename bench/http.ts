@@ -11,13 +11,12 @@
 
 import { parseArgs } from 'node:util';
 import { chosen, commonFlags } from './flags.ts';
-import { LoadProcess } from './load/load-process.ts';
 import type { Workload } from './load/order.ts';
+import { type Measured, type Round, Rounds, turned } from './load/rounds.ts';
 import { drawPicture } from './report/http-picture.ts';
-import { judgeRows, type Measured, type Row, rowOf, rowText } from './report/http-rows.ts';
+import { judgeRows, type Row, rowOf, rowText } from './report/http-rows.ts';
 import { machineText, print, printExpectations, save, saveJson } from './report/results.ts';
 import { DataFolder } from './servers/data-folder.ts';
-import { callAction, createQueue } from './servers/oncemq.ts';
 import {
   type RunningSystem,
   type SystemName,
@@ -69,18 +68,13 @@ export async function benchHttp(flags: readonly string[]): Promise<void> {
   save('http.svg', drawPicture(rows, machineText()), values.svg);
 }
 
-interface Plan {
-  readonly workload: Workload;
-  readonly connections: number;
+interface Plan extends Round {
   readonly rounds: number;
-  readonly warmUpMs: number;
-  readonly measureMs: number;
 }
 
 class HttpBench {
   readonly #systems: readonly RunningSystem[];
-  readonly #load: LoadProcess = new LoadProcess();
-  #queues = 0;
+  readonly #rounds: Rounds = new Rounds();
 
   constructor(systems: readonly RunningSystem[]) {
     this.#systems = systems;
@@ -88,7 +82,7 @@ class HttpBench {
 
   async stop(): Promise<void> {
     for (const { server } of this.#systems) await server.stop();
-    this.#load.stop();
+    this.#rounds.stop();
   }
 
   /** For each system one count a round. */
@@ -98,46 +92,11 @@ class HttpBench {
     for (let round = -1; round < rounds; round += 1) {
       for (const system of turned(this.#systems, round + 1)) {
         if (round >= system.roundsMax || (round < 0 && system.isSlow)) continue;
-        const count = await this.#run(system, plan);
+        const measureMs = system.isSlow ? plan.measureMs * slowFactor : plan.measureMs;
+        const count = await this.#rounds.run(system, { ...plan, measureMs });
         if (round >= 0) counts.get(system.name)?.push(count);
       }
     }
     return counts;
   }
-
-  async #run(
-    system: RunningSystem,
-    { workload, connections, warmUpMs, measureMs }: Omit<Plan, 'rounds'>,
-  ): Promise<Measured> {
-    const { server, port, authorization } = system;
-    this.#queues += 1;
-    const queueUrl = await createQueue(system, `bench-${this.#queues}.fifo`);
-    const before = server.used();
-    const count = await this.#load.run({
-      port,
-      authorization,
-      queueUrl,
-      workload,
-      connections,
-      pace: {
-        kind: 'full',
-        warmUpMs,
-        measureMs: system.isSlow ? measureMs * slowFactor : measureMs,
-      },
-    });
-    const after = server.used();
-    await callAction(system, 'DeleteQueue', { QueueUrl: queueUrl });
-    // What the server does after that would be taken from the next one's time.
-    await server.settle();
-    return {
-      ...count,
-      cpuMicros: (after.cpuMicros - before.cpuMicros) / count.messagesInAll,
-      writtenBytes: (after.writtenBytes - before.writtenBytes) / count.messagesInAll,
-    };
-  }
-}
-
-function turned<T>(list: readonly T[], by: number): T[] {
-  const start = by % list.length;
-  return [...list.slice(start), ...list.slice(0, start)];
 }

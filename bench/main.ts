@@ -12,6 +12,7 @@ import { machineText, print } from './report/results.ts';
 import { benchReuse } from './reuse.ts';
 import { benchSize } from './size.ts';
 import { benchSns } from './sns.ts';
+import { benchTelemetry } from './telemetry.ts';
 
 const questions: Readonly<Record<string, (flags: readonly string[]) => Promise<void>>> = {
   engine: benchEngine,
@@ -21,6 +22,7 @@ const questions: Readonly<Record<string, (flags: readonly string[]) => Promise<v
   size: benchSize,
   flat: benchFlat,
   reuse: benchReuse,
+  telemetry: benchTelemetry,
 };
 
 const [asked, ...flags] = process.argv.slice(2);

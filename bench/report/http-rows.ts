@@ -4,16 +4,10 @@
  */
 
 import type { LoadCount, Workload } from '../load/order.ts';
+import type { Measured } from '../load/rounds.ts';
 import { type SystemName, systems } from '../servers/systems.ts';
 import type { Expectation } from './results.ts';
 import { median, type Spread, spreadOf, spreadText, whole } from './statistics.ts';
-
-/** One round of one system. */
-export interface Measured extends LoadCount {
-  /** Processor time of the server, all its threads, and bytes that it wrote to the disk: for each message. */
-  readonly cpuMicros: number;
-  readonly writtenBytes: number;
-}
 
 export interface Rates {
   /** Requests a second. */

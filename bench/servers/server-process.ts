@@ -5,7 +5,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atExit } from './at-exit.ts';
@@ -20,7 +20,7 @@ export interface Program {
 
 /** What a process has used since its start; zeros where the system does not tell. */
 export interface Used {
-  /** Of all its threads, in steps of 10 ms. */
+  /** Of all its threads. */
   readonly cpuMicros: number;
   /** Sent to the disk by way of the page cache, or past it. */
   readonly writtenBytes: number;
@@ -101,9 +101,8 @@ export class ServerProcess {
 
   used(): Used {
     if (process.platform !== 'linux') return { cpuMicros: 0, writtenBytes: 0 };
-    const fields = this.#proc('stat').split(') ')[1]?.split(' ') ?? [];
     return {
-      cpuMicros: (Number(fields[11]) + Number(fields[12])) * 10_000,
+      cpuMicros: this.#cpuMicros(),
       writtenBytes: Number(/^write_bytes: (\d+)/m.exec(this.#proc('io'))?.[1]),
     };
   }
@@ -112,6 +111,17 @@ export class ServerProcess {
   anonymousBytes(): number {
     if (process.platform !== 'linux') return 0;
     return Number(/^RssAnon:\s+(\d+) kB/m.exec(this.#proc('status'))?.[1]) * 1024;
+  }
+
+  /** To the nanosecond where the kernel counts so; else in steps of 10 ms, too coarse for short rounds. */
+  #cpuMicros(): number {
+    if (existsSync(`/proc/${this.#child.pid}/schedstat`)) {
+      const threads = readdirSync(`/proc/${this.#child.pid}/task`);
+      const nanos = threads.map((thread) => this.#proc(`task/${thread}/schedstat`).split(' ')[0]);
+      return nanos.reduce((sum, each) => sum + Number(each) / 1000, 0);
+    }
+    const fields = this.#proc('stat').split(') ')[1]?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) * 10_000;
   }
 
   /** proc_pid_stat(5), proc_pid_io(5), proc_pid_status(5). */

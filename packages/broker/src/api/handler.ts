@@ -8,7 +8,7 @@
 
 import type { ErrorDetail } from '../core/errors.ts';
 import { type Backend, Unavailable } from '../storage/backend.ts';
-import type { Action, Call } from './actions/action.ts';
+import type { Action, Answer, Call } from './actions/action.ts';
 import { snsActionFunctions } from './actions/sns/table.ts';
 import { sqsActionFunctions } from './actions/sqs/table.ts';
 import type { Authentication } from './auth/authentication.ts';
@@ -31,8 +31,15 @@ export interface ApiOptions {
   readonly publicUrl?: string | undefined;
   /** Who may call; absent where anybody may. */
   readonly authentication?: Authentication | undefined;
+  /** Told of every request once its answer is ready; default: nobody is, and no time is taken. */
+  readonly requests?: RequestObserver | undefined;
   /** Told why a request was answered with 500; default: nobody is. */
   readonly onError?: ((error: unknown) => void) | undefined;
+}
+
+export interface RequestObserver {
+  /** `action` is undefined if there is no such action; `problem` unless it was carried out. */
+  answered(action: NamedAction | undefined, problem: Fault | undefined, ms: number): void;
 }
 
 export interface Api {
@@ -50,8 +57,11 @@ export function createApi(options: ApiOptions): Api {
   const trimmed: ApiOptions = { ...options, publicUrl };
   return {
     handle: (request) => handle(request, trimmed),
-    fail: ({ headers, requestId }, code, detail) =>
-      formOf(headers).fail(fault(code, detail), requestId),
+    fail: ({ headers, requestId }, code, detail) => {
+      const problem = fault(code, detail);
+      options.requests?.answered(undefined, problem, 0);
+      return formOf(headers).fail(problem, requestId);
+    },
   };
 }
 
@@ -79,39 +89,64 @@ const actions: Readonly<Record<Service, ReadonlyMap<string, RunnableAction>>> = 
 
 async function handle(request: ApiRequest, options: ApiOptions): Promise<ApiResponse> {
   const { requestId } = request;
+  const { requests } = options;
+  const startedAt = requests === undefined ? 0 : performance.now();
   const form = formOf(request.headers);
-  let service: Service = 'sqs';
+  let action: NamedAction | undefined;
+  let problem: Fault | undefined;
   try {
     const read = form.read(request, actions);
-    if (!read.ok) return form.fail(read, requestId);
-    const { action, input } = read;
-    service = action.service;
-    const { authentication, publicUrl } = options;
-    const caller =
-      authentication === undefined
-        ? anybody
-        : await callerOf(request, action, authentication, baseUrlOf(request, publicUrl));
-    if (!caller.ok) return form.fail(toldBy(service, caller), requestId);
-    const answer = await action.run(input, new RequestCall(request, options, caller));
-    if (!answer.ok) return form.fail(toldBy(service, answer), requestId);
-    const response = form.answer(action, answer.output ?? noOutput, requestId);
-    const { duplicateOf = [] } = answer;
-    return duplicateOf.length === 0 ? response : withOriginals(response, duplicateOf);
-  } catch (error) {
-    if (error instanceof Unavailable) {
-      return form.fail(fault('service-unavailable', { reason: error.message }), requestId);
+    action = read.action;
+    if (read.ok) {
+      const { authentication, publicUrl } = options;
+      const caller =
+        authentication === undefined
+          ? anybody
+          : await callerOf(request, read.action, authentication, baseUrlOf(request, publicUrl));
+      const answer = caller.ok
+        ? await read.action.run(read.input, new RequestCall(request, options, caller))
+        : caller;
+      if (answer.ok) return answered(form, read.action, answer, requestId);
+      problem = toldBy(action, answer);
+    } else {
+      problem = read;
     }
-    options.onError?.(error);
-    return form.fail(toldBy(service, fault('internal-failure')), requestId);
+  } catch (error) {
+    problem = problemOf(error, action, options);
+  } finally {
+    requests?.answered(action, problem, performance.now() - startedAt);
   }
+  return form.fail(problem, requestId);
 }
 
 function baseUrlOf({ headers }: ApiRequest, publicUrl: string | undefined): string {
   return publicUrl ?? `http://${headers['host'] ?? 'localhost'}`;
 }
 
-function toldBy(service: Service, problem: Fault): Fault {
-  return service === 'sns' ? { ...problem, service } : problem;
+function answered(
+  form: WireForm,
+  action: NamedAction,
+  { output = noOutput, duplicateOf = [] }: Answer,
+  requestId: string,
+): ApiResponse {
+  const response = form.answer(action, output, requestId);
+  return duplicateOf.length === 0 ? response : withOriginals(response, duplicateOf);
+}
+
+function problemOf(
+  error: unknown,
+  action: NamedAction | undefined,
+  { onError }: ApiOptions,
+): Fault {
+  if (error instanceof Unavailable) {
+    return fault('service-unavailable', { reason: error.message });
+  }
+  onError?.(error);
+  return toldBy(action, fault('internal-failure'));
+}
+
+function toldBy(action: NamedAction | undefined, problem: Fault): Fault {
+  return action?.service === 'sns' ? { ...problem, service: 'sns' } : problem;
 }
 
 const noOutput = {};

@@ -211,6 +211,8 @@ export interface QueueDescription {
   readonly inFlight: number;
   readonly delayed: number;
   readonly groups: number;
+  /** Groups that have messages and give none: the first is in flight or delayed. */
+  readonly groupsBlocked: number;
   readonly windowEntries: number;
   /** When the oldest message was sent. */
   readonly oldestSentAt: number | undefined;

@@ -1,8 +1,8 @@
 /**
- * What happened, for people and telemetry: one typed stream with four readers to come (metrics, provenance ledger,
- * the explain call, the console). Events decide nothing and are not kept. Without a
- * reader only duplicates, collisions and failed deliveries are made: that a message was suppressed or lost is never left
- * unsaid. So are the ends of topics and subscriptions: who remembers something of them can then forget it.
+ * What happened, for people and telemetry: one typed stream. Events decide nothing and are not kept. Every server reads it
+ * to count (server/telemetry); an engine that nobody observes makes only duplicates, collisions and failed deliveries: that
+ * a message was suppressed or lost is never left unsaid. So are the ends of topics and subscriptions: who remembers something
+ * of them can then forget it.
  */
 
 import type {

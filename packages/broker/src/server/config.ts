@@ -14,6 +14,7 @@ import {
   credentialVariables,
   environmentCredentials,
 } from './credentials.ts';
+import { exportsOf, type TelemetryExports } from './telemetry/otel-environment.ts';
 import { texts } from './texts.ts';
 import { type TopicConfig, topicsOf } from './topics-at-start.ts';
 
@@ -47,6 +48,8 @@ export interface Config {
   readonly contract: string | undefined;
   /** Where an account of every message is kept, if it is. */
   readonly ledger: { readonly directory: string; readonly bytesMax: number } | undefined;
+  /** Which metrics and traces are sent where, by the standard OTEL_* variables alone. */
+  readonly exports: TelemetryExports;
   /** Created at the start if they do not exist. */
   readonly queues: readonly QueueConfig[];
   /** Created after the queues, with their subscriptions. */
@@ -222,6 +225,7 @@ export function readConfig(
       given['ledger'] === undefined
         ? undefined
         : { directory: given['ledger'], bytesMax: Number(value('ledger-max-bytes')) },
+    exports: exportsOf(environment),
     queues,
     topics,
   });

@@ -17,6 +17,7 @@ import {
 } from 'node:http';
 import type { Api, ApiRequest, ApiResponse } from '../api/handler.ts';
 import type { Inspect, InspectResponse } from '../api/inspect/inspect.ts';
+import { type Metrics, metricsPath } from './telemetry/metrics.ts';
 
 /** A message of 1 MiB is at most 6 MiB of JSON, when every byte of it is written as an escape. */
 const bodyBytesMax = 8 * 1024 * 1024;
@@ -48,15 +49,20 @@ export interface Listener {
 export function createListener(
   api: Api,
   inspect: Inspect,
+  metrics: Metrics | undefined,
   onError: (error: unknown) => void,
   /** Why a request may not see the endpoints below `/_oncemq/`; absent where every one may. */
   rejectionOf?: (request: ApiRequest) => Promise<InspectResponse | undefined>,
 ): Listener {
   let isClosing = false;
-  const answer = (call: Call): Promise<Answer> =>
-    call.path.startsWith(inspectPrefix)
-      ? answerInspect(inspect, call, onError, rejectionOf)
-      : api.handle(call);
+  const answer = (call: Call): Promise<Answer> => {
+    if (call.path.startsWith(inspectPrefix)) {
+      return answerInspect(inspect, call, onError, rejectionOf);
+    }
+    // No queue's path: those begin with an account.
+    if (call.path === metricsPath && metrics !== undefined) return metrics.answer(call.method);
+    return api.handle(call);
+  };
   const server = createServer((request, response) => {
     readBody(request, response, (body) => {
       const call = new Call(request, response, body ?? noBody);

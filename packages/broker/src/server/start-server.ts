@@ -3,7 +3,6 @@
  * a way to stop it.
  */
 
-import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { rejectionOf } from '../api/auth/admission.ts';
 import type { Authentication } from '../api/auth/authentication.ts';
@@ -13,6 +12,7 @@ import { createInspect } from '../api/inspect/inspect.ts';
 import { errorText } from '../core/errors.ts';
 import { relaxedLimits, strictLimits } from '../core/limits.ts';
 import type { Backend } from '../storage/backend.ts';
+import type { Commit } from '../storage/local/entries.ts';
 import { openDataBackend, openMemoryBackend } from '../storage/local/local-backend.ts';
 import { type Clock, manualClock, realClock, virtualClock } from './clock.ts';
 import { type Config, ConfigError } from './config.ts';
@@ -24,7 +24,10 @@ import { createListener } from './listener.ts';
 import { createLog, type Log } from './log.ts';
 import { post } from './poster.ts';
 import { type CertifiedSigner, createSigner } from './signer.ts';
+import { Counts } from './telemetry/counts.ts';
+import { startMetrics } from './telemetry/metrics.ts';
 import { createTopics } from './topics-at-start.ts';
+import { version } from './version.ts';
 
 export interface Started {
   /** Where it listens: `http://HOST:PORT`. */
@@ -48,17 +51,20 @@ const signer: CertifiedSigner = createSigner();
 export interface StartOptions {
   /** Told now and then while kept records are read, with their number so far. */
   readonly onProgress?: (records: number) => void;
+  /** False only to measure what counting costs (bench): no metrics then. Default true. */
+  readonly isCounting?: boolean;
 }
 
 export async function start(config: Config, options: StartOptions = {}): Promise<Started> {
   const log = createLog(config.log);
   const contract = await contractOf(config);
   const ledger = await ledgerOf(config, log);
-  const kept = await openBackend(config, options, log);
+  const counts = options.isCounting === false ? undefined : new Counts();
+  const kept = await openBackend(config, options, log, counts);
   ledger?.follow(kept);
   const backend = contract === undefined ? kept : contractedBackend(kept, contract);
   try {
-    return await serveFrom(backend, config, log, ledger);
+    return await serveFrom(backend, config, log, { ledger, counts });
   } catch (error) {
     await backend.close();
     await ledger?.close();
@@ -70,13 +76,18 @@ async function serveFrom(
   backend: Backend,
   config: Config,
   log: Log,
-  ledger: Ledger | undefined,
+  { ledger, counts }: { ledger: Ledger | undefined; counts: Counts | undefined },
 ): Promise<Started> {
+  if (counts !== undefined) backend.listen((event) => counts.events.note(event));
   await createQueues(backend, config);
   await createTopics(backend, config.topics, config.publicUrl ?? urlOf(config, config.port));
   const onError = (error: unknown): void => log.error('a request failed', error);
   const authentication = await authenticationOf(config);
-  const api = createApi({ backend, publicUrl: config.publicUrl, authentication, onError });
+  const { publicUrl } = config;
+  const requests = counts?.requests;
+  const api = createApi({ backend, publicUrl, authentication, requests, onError });
+  const metrics =
+    counts && (await startMetrics({ counts, backend, exports: config.exports.metrics, log }));
   const events = new EventStream(backend);
   const inspect = createInspect({
     backend,
@@ -90,6 +101,7 @@ async function serveFrom(
   const listener = createListener(
     api,
     inspect,
+    metrics,
     onError,
     authentication && ((request) => rejectionOf(request, authentication)),
   );
@@ -100,6 +112,7 @@ async function serveFrom(
     events.end();
     closing ??= listener
       .close()
+      .then(() => metrics?.close())
       .then(() => backend.close())
       .then(() => ledger?.close());
     return closing;
@@ -123,6 +136,7 @@ function openBackend(
   config: Config,
   { onProgress }: StartOptions,
   log: Log,
+  counts: Counts | undefined,
 ): Promise<Backend> | Backend {
   const { storage } = config;
   const onAvailability = (reason: string | undefined): void => {
@@ -136,6 +150,7 @@ function openBackend(
     limits: config.limits === 'relaxed' ? relaxedLimits : strictLimits,
     profile: config.profile,
     onAvailability,
+    onCommit: counts && ((commit: Commit) => counts.committed(commit)),
     arePoliciesEnforced: config.arePoliciesEnforced,
     signer,
     poster: post,
@@ -144,12 +159,6 @@ function openBackend(
     ? openMemoryBackend(options)
     : openDataBackend(options, { ...storage, ...(onProgress && { onProgress }) });
 }
-
-export const version: string = (
-  JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  }
-).version;
 
 function urlOf({ host }: Config, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -74,6 +74,14 @@ export interface DeliveryCounts {
   readonly failed: number;
 }
 
+/** What the backend itself takes at the moment, beside what its queues and topics say. */
+export interface Usage {
+  /** Receives that found nothing and wait. */
+  readonly waitingReceives: number;
+  /** On the disk; undefined if nothing is kept there. */
+  readonly storeBytes: number | undefined;
+}
+
 export interface Backend {
   /** What a person calls it: memory, lmdb. */
   readonly kind: string;
@@ -107,6 +115,8 @@ export interface Backend {
 
   /** By the last part of a subscription's ARN; absent where nothing was published yet. */
   deliveryCounts(topic: string): Promise<ReadonlyMap<string, DeliveryCounts>>;
+
+  usage(): Usage;
 
   /** The backend's time, in epoch milliseconds. */
   now(): number;

@@ -37,6 +37,7 @@ test('without anything said every setting has its default', () => {
     arePoliciesEnforced: false,
     contract: undefined,
     ledger: undefined,
+    exports: { metrics: undefined, traces: undefined },
     queues: [],
     topics: [],
   });

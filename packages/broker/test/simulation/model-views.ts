@@ -70,10 +70,17 @@ function describeQueue(model: Model, queue: Queue): Result {
     visible: model.inState(queue, 'visible').length,
     inFlight: model.inState(queue, 'in-flight').length,
     delayed: model.inState(queue, 'delayed').length,
-    groups: queue.isFifo ? new Set(queue.messages.map((it) => it.groupId)).size : 0,
+    groups: queue.isFifo ? firstOfGroups(queue).length : 0,
+    groupsBlocked: queue.isFifo
+      ? firstOfGroups(queue).filter((it) => model.stateOf(queue, it) !== 'visible').length
+      : 0,
     windowEntries: queue.window.length,
     oldestSentAt: queue.messages.map((it) => it.sentAt).sort((a, b) => a - b)[0],
   });
+}
+
+function firstOfGroups({ messages }: Queue): Queue['messages'] {
+  return messages.filter((it, at) => messages.findIndex((o) => o.groupId === it.groupId) === at);
 }
 
 function peek(model: Model, queue: Queue, command: CommandOf<'peek-messages'>): Result {

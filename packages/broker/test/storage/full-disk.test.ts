@@ -12,6 +12,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { PrometheusPage } from '../support/prometheus-page.ts';
 import { type Answer, ServerProcess } from '../support/server-process.ts';
 import { temporaryDirectory } from './backends.ts';
 
@@ -107,6 +108,10 @@ async function live(
   const health = await server.inspect('health');
   assert.equal(health.status, 503);
   assert.match(health.body.reason, reason);
+  const metrics = await PrometheusPage.of(server);
+  assert.equal(metrics.value('oncemq_store_available'), 0);
+  const sent = metrics.value('oncemq_messages_sent_total', { queue: name });
+  assert.equal(sent, sender.answered.length, 'what was lost is not counted');
   assert.equal((await server.inspect(`queues/${name}/messages`)).status, 200);
   assert.equal((await server.call('ListQueues', {})).status, 200);
   assert.equal((await server.call('ReceiveMessage', { QueueUrl })).status, 503);

@@ -30,6 +30,7 @@ interface Written {
 const user = (now: number): EntriesUser => ({
   now: () => now,
   takeBack: () => assert.fail('a commit failed'),
+  committed: () => {},
   resume: () => {},
 });
 

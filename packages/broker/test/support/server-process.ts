@@ -19,16 +19,21 @@ export interface Answer {
 export interface ProcessOptions {
   /** Words before `node`, such as a shell that sets limits. */
   readonly prefix?: readonly string[];
+  /** Variables beside those of the test's own process. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export class ServerProcess {
   readonly child: ChildProcess;
   readonly url: string;
   readonly readyLine: string;
+  /** What it has written to standard error so far. */
+  readonly said: () => string;
 
-  private constructor(child: ChildProcess, readyLine: string) {
+  private constructor(child: ChildProcess, readyLine: string, said: () => string) {
     this.child = child;
     this.readyLine = readyLine;
+    this.said = said;
     this.url = /http:\S+/.exec(readyLine)?.[0] ?? '';
   }
 
@@ -41,6 +46,7 @@ export class ServerProcess {
     const words = options.prefix === undefined ? [] : [...before, process.execPath];
     const child = spawn(command, [...words, cli, 'serve', '--port', '0', ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...options.env },
     });
     let said = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -51,7 +57,7 @@ export class ServerProcess {
     const ended = once(child, 'close').then(() => undefined);
     const line = await Promise.race([ready, ended]);
     if (line === undefined) throw new Error(said);
-    return new ServerProcess(child, line);
+    return new ServerProcess(child, line, () => said);
   }
 
   /** What it said when it did not start; a failure if it did. */

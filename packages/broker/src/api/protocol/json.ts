@@ -20,7 +20,7 @@ import {
   Unreadable,
   unconvertible,
 } from './reading.ts';
-import type { ActionTables, NamedAction, ReadRequest, WireForm } from './wire-form.ts';
+import type { ActionTables, NamedAction, ReadRequest, Unread, WireForm } from './wire-form.ts';
 
 const contentType = 'application/x-amz-json-1.0';
 const targetPrefix = 'AmazonSQS.';
@@ -49,7 +49,7 @@ export const jsonForm: WireForm = {
 function readRequest<Action extends NamedAction>(
   { headers, body }: ApiRequest,
   actions: ActionTables<Action>,
-): ReadRequest<Action> | Fault {
+): ReadRequest<Action> | Unread {
   const target = headers['x-amz-target'];
   if (target === undefined) return fault('target-missing');
   const isOurs = target.startsWith(targetPrefix);
@@ -57,10 +57,12 @@ function readRequest<Action extends NamedAction>(
   const action = isOurs ? actions.sqs.get(name) : undefined;
   if (action === undefined) return fault('action-invalid', { action: name });
   const parsed = parse(body);
-  if (parsed === undefined) return malformed('The request body is not JSON in UTF-8.');
-  if (!isObject(parsed)) return malformed('The request body is not a JSON object.');
+  if (parsed === undefined) {
+    return { ...malformed('The request body is not JSON in UTF-8.'), action };
+  }
+  if (!isObject(parsed)) return { ...malformed('The request body is not a JSON object.'), action };
   const input = readStructure(action.shape.input, parsed);
-  return input instanceof Unreadable ? input.fault : { ok: true, action, input };
+  return input instanceof Unreadable ? { ...input.fault, action } : { ok: true, action, input };
 }
 
 /** Undefined if it is not JSON; no JSON text has that value. */

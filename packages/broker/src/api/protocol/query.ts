@@ -13,7 +13,14 @@ import type { Dictionary, List, Structure, Type, Value, ValueMap } from '../shap
 import { type Fault, fault, malformed, queryFaultText, wireErrorOf } from './error-codes.ts';
 import { Parameter, readParameters } from './parameters.ts';
 import { isWhole, type Reading, readBlob, Unreadable, unconvertible } from './reading.ts';
-import type { ActionTables, NamedAction, ReadRequest, Service, WireForm } from './wire-form.ts';
+import type {
+  ActionTables,
+  NamedAction,
+  ReadRequest,
+  Service,
+  Unread,
+  WireForm,
+} from './wire-form.ts';
 import { element, escapeXml, writeMembers } from './xml.ts';
 
 const contentType = 'text/xml';
@@ -66,7 +73,7 @@ function document(service: Service, root: string, content: string): string {
 export function readQueryRequest<Action extends NamedAction>(
   request: ApiRequest,
   actions: ActionTables<Action>,
-): ReadRequest<Action> | Fault {
+): ReadRequest<Action> | Unread {
   const form = formOf(request);
   if (form === undefined) return malformed('The request body is not UTF-8.');
   const parameters = readParameters(request.query, form);
@@ -81,7 +88,7 @@ export function readQueryRequest<Action extends NamedAction>(
     return fault('action-invalid', { action: name });
   }
   const input = readStructure(action.shape.input, parameters, '');
-  if (input instanceof Unreadable) return input.fault;
+  if (input instanceof Unreadable) return { ...input.fault, action };
   // Harmless for actions without a queue: they do not look at it. (3.2)
   if (isAtQueue && input['QueueUrl'] === undefined) input['QueueUrl'] = request.path;
   return { ok: true, action, input };
@@ -107,13 +114,13 @@ function readTopicRequest<Action extends NamedAction>(
   parameters: Parameter,
   action: Action | undefined,
   name: string,
-): ReadRequest<Action> | Fault {
+): ReadRequest<Action> | Unread {
   if (action === undefined) return { ...fault('action-invalid', { action: name }), service: 'sns' };
   const input = readStructure(action.shape.input, parameters, '');
   if (!(input instanceof Unreadable)) return { ok: true, action, input };
   const { code, detail } = input.fault;
   const told = code === 'parameter-missing' ? 'topic-parameter-missing' : code;
-  return { ok: false, code: told, detail, service: 'sns' };
+  return { ok: false, code: told, detail, service: 'sns', action };
 }
 
 /** The body, if it is a form; undefined if its bytes are no text. */

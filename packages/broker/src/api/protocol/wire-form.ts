@@ -25,6 +25,11 @@ export interface ReadRequest<Action extends NamedAction> {
   readonly input: ValueMap;
 }
 
+/** A request that cannot be read; with its action, if that much is known. */
+export interface Unread extends Fault {
+  readonly action?: NamedAction;
+}
+
 /** Actions by name, for each service: AddPermission is one of both. */
 export type ActionTables<Action> = Readonly<Record<Service, ReadonlyMap<string, Action>>>;
 
@@ -32,7 +37,7 @@ export interface WireForm {
   read<Action extends NamedAction>(
     request: ApiRequest,
     actions: ActionTables<Action>,
-  ): ReadRequest<Action> | Fault;
+  ): ReadRequest<Action> | Unread;
 
   answer(action: NamedAction, output: ValueMap, requestId: string): ApiResponse;
 

@@ -17,6 +17,7 @@ export function describeQueue(queue: Queue): Outcome<'describe-queue'> {
     inFlight: queue.inFlight,
     delayed: queue.delayed,
     groups: queue.shelf.groups,
+    groupsBlocked: queue.groups?.blocked ?? 0,
     windowEntries: queue.window.size,
     oldestSentAt: queue.oldestSentAt,
   };

@@ -43,6 +43,11 @@ export class MessageGroups implements Shelf {
     return this.#rows.size;
   }
 
+  /** How many have messages and give none. */
+  get blocked(): number {
+    return this.#rows.size - this.#ready.size;
+  }
+
   add(row: number, groupId: string | undefined): void {
     const id = groupId as string;
     const hash = hashOf(id);

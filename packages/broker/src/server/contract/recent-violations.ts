@@ -1,6 +1,6 @@
 /**
  * The latest violations and collisions of each queue, for people who look: a reader of the event stream. Bounded, in
- * memory, and gone with the process. It reads only where a contract is set: without a reader events cost nothing.
+ * memory, and gone with the process. It reads only where a contract is set, since nobody can ask elsewhere.
  */
 
 import type { CollisionEvent, ContractViolationEvent } from '../../core/events.ts';

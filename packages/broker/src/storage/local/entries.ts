@@ -32,6 +32,9 @@ export interface Entries {
 
   readonly topics: TopicEntriesReader;
 
+  /** What the store takes on the disk; undefined if it is not there. */
+  fileBytes(): number | undefined;
+
   /** All entries, piece by piece, as the puts that load an engine: each queue's settings before its contents. */
   load(): Iterable<readonly Change[]>;
 
@@ -48,12 +51,22 @@ export interface TopicEntriesReader {
   post(topic: string, id: number): KeptPost | undefined;
 }
 
+/** A commit that succeeded. */
+export interface Commit {
+  readonly records: number;
+  /** Of the values; keys and what LMDB writes around them come on top. */
+  readonly bytes: number;
+  /** Of real time, from handing it over to its being as durable as asked for. */
+  readonly ms: number;
+}
+
 /** What entries ask of the backend that uses them. */
 export interface EntriesUser {
   /** The time to note with what is kept: a later start does not go behind it. */
   now(): number;
   /** Changes of these queues and topics were lost, applied though they were: their state is what these entries say. */
   takeBack(places: ReadonlySet<string>, kept: Iterable<readonly Change[]>): void;
+  committed(commit: Commit): void;
   /** Changes can be kept again. */
   resume(): void;
 }

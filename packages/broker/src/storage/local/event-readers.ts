@@ -19,32 +19,51 @@ export class EventReaders {
   readonly suppressed: SuppressedSends = new SuppressedSends();
   readonly failures: DeliveryFailures = new DeliveryFailures();
   readonly counts: CountedDeliveries = new CountedDeliveries();
-  readonly #listeners: Set<(event: Event) => void> = new Set();
+  #listeners: readonly ((event: Event) => void)[] = [];
+  /** What is told once that promise resolves; one for all commands of a commit. */
+  #waiting: Happened[] = [];
+  #awaited: Promise<void> | undefined;
 
   /** Whether anybody wants more than what the backend remembers. */
   get isObserved(): boolean {
-    return this.#listeners.size > 0;
+    return this.#listeners.length > 0;
   }
 
   listen(listener: (event: Event) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this.#listeners = [...this.#listeners, listener];
+    return () => {
+      this.#listeners = this.#listeners.filter((each) => each !== listener);
+    };
   }
 
   /** `kept` is when what the events tell of is kept; undefined if it is. */
   tell(happened: Happened, kept: Promise<void> | undefined): void {
-    if (kept === undefined) this.#tell(happened);
-    else
-      kept.then(
-        () => this.#tell(happened),
-        () => {},
-      );
+    if (kept === undefined) {
+      this.#tell(happened);
+      return;
+    }
+    if (kept !== this.#awaited) this.#await(kept);
+    this.#waiting.push(happened);
   }
 
   clear(): void {
     this.suppressed.clear();
     this.failures.clear();
     this.counts.clear();
+  }
+
+  #await(kept: Promise<void>): void {
+    const waiting: Happened[] = [];
+    this.#waiting = waiting;
+    this.#awaited = kept;
+    const end = (told: readonly Happened[]): void => {
+      if (this.#awaited === kept) this.#awaited = undefined;
+      for (const happened of told) this.#tell(happened);
+    };
+    kept.then(
+      () => end(waiting),
+      () => end([]),
+    );
   }
 
   #tell({ events, deliveries }: Happened): void {

@@ -34,9 +34,10 @@ import {
   type Peeked,
   type PlainCommand,
   Unavailable,
+  type Usage,
 } from '../backend.ts';
 import type { Clock } from '../clock.ts';
-import type { Entries, EntriesUser } from './entries.ts';
+import type { Commit, Entries, EntriesUser } from './entries.ts';
 import { EventReaders } from './event-readers.ts';
 import { type DataOptions, openDataEntries } from './lmdb/open.ts';
 import { MemoryEntries } from './memory-entries.ts';
@@ -54,6 +55,8 @@ export interface LocalOptions {
   readonly profile?: Profile;
   /** Told why changes cannot be kept from now on, and with undefined that they can again. */
   readonly onAvailability?: ((reason: string | undefined) => void) | undefined;
+  /** Told of each commit to the disk. */
+  readonly onCommit?: ((commit: Commit) => void) | undefined;
   /** Whether a queue's policy must allow a topic to send to it; default false. */
   readonly arePoliciesEnforced?: boolean;
   /** Signs what standard topics send; without one it is not signed. */
@@ -210,6 +213,10 @@ class LocalBackend implements Backend, EntriesUser {
     return Promise.resolve(this.#readers.counts.of(topic));
   }
 
+  usage(): Usage {
+    return { waitingReceives: this.#receivers.size, storeBytes: this.#entries.fileBytes() };
+  }
+
   now(): number {
     return this.#clock.now();
   }
@@ -256,6 +263,10 @@ class LocalBackend implements Backend, EntriesUser {
     this.#onAvailability(this.unavailable());
     this.#timerAt = Number.POSITIVE_INFINITY;
     this.#setTimer();
+  }
+
+  committed(commit: Commit): void {
+    this.#options.onCommit?.(commit);
   }
 
   resume(): void {

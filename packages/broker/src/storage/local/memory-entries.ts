@@ -58,6 +58,10 @@ export class MemoryEntries implements Entries {
     return undefined;
   }
 
+  fileBytes(): undefined {
+    return undefined;
+  }
+
   unavailable(): undefined {
     return undefined;
   }

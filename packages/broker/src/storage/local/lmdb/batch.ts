@@ -40,6 +40,10 @@ export class Batch {
     return this.#writes.length === 0 && this.blocks.size === 0 && this.heads.size === 0;
   }
 
+  get records(): number {
+    return this.#writes.length;
+  }
+
   write(kind: Kind, contents: number, id: number, value: Buffer | null): void {
     this.bytes += value?.length ?? 0;
     this.#writes.push({ key: undefined, kind, contents, id, value });

@@ -72,6 +72,10 @@ export class LmdbEntries implements Entries {
     return this.#places.windowEntryOf(queue, sequence);
   }
 
+  fileBytes(): number {
+    return this.#environment.usage().fileBytes;
+  }
+
   *load(): Generator<readonly Change[]> {
     try {
       yield* this.#places.load(this.#user.now(), this.#gathering);
@@ -111,10 +115,11 @@ export class LmdbEntries implements Entries {
     this.#writing = batch;
     this.#places.complete(batch);
     batch.writeKey(nameKeyOf('store', 'time'), jsonOf(this.#user.now()));
+    const startedAt = performance.now();
     this.#environment
       .write((put) => batch.writeAll(put))
       .then(
-        () => this.#committed(batch),
+        () => this.#committed(batch, performance.now() - startedAt),
         (error: Error) => this.#failed(error.message, batch),
       );
   }
@@ -123,8 +128,9 @@ export class LmdbEntries implements Entries {
     return new Batch(this.#writers.pop() ?? new ByteWriter());
   }
 
-  #committed(batch: Batch): void {
+  #committed(batch: Batch, ms: number): void {
     this.#writing = undefined;
+    this.#user.committed({ records: batch.records, bytes: batch.bytes, ms });
     this.#places.committed(batch, this.#gathering);
     batch.writer.reset();
     this.#writers.push(batch.writer);

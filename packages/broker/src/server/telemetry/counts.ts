@@ -1,0 +1,30 @@
+/**
+ * Everything that a server counts while it works, apart from whoever asks for it: plain numbers, no OpenTelemetry. What
+ * can be looked up when somebody asks is not counted here (measure.ts).
+ */
+
+import type { Commit } from '../../storage/local/entries.ts';
+import { EventCounts } from './event-counts.ts';
+import { Histogram } from './histogram.ts';
+import { RequestCounts } from './request-counts.ts';
+
+export class Counts {
+  readonly since: number = Date.now();
+  readonly events: EventCounts = new EventCounts();
+  readonly requests: RequestCounts = new RequestCounts();
+  readonly commits: {
+    readonly seconds: Histogram;
+    readonly records: Histogram;
+    readonly bytes: Histogram;
+  } = {
+    seconds: new Histogram('oncemq.commit.duration'),
+    records: new Histogram('oncemq.commit.records'),
+    bytes: new Histogram('oncemq.commit.size'),
+  };
+
+  committed({ records, bytes, ms }: Commit): void {
+    this.commits.seconds.record(ms / 1000);
+    this.commits.records.record(records);
+    this.commits.bytes.record(bytes);
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * Counts of what happened to messages and publications: a reader of the event stream. So nothing is counted before it is
+ * kept, and nothing that was lost. An event costs one look at a map and one addition; since counting is always on, this
+ * is what every server pays. A queue has its counts from its creation on, or from the start of the server.
+ */
+
+import type { DeduplicationSource } from '../../core/changes.ts';
+import type { DuplicateEvent, Event } from '../../core/events.ts';
+import { BoundedSeries } from './bounded-series.ts';
+import { Histogram } from './histogram.ts';
+
+export class QueueCounts {
+  readonly since: number = Date.now();
+  sent = 0;
+  delivered = 0;
+  deleted = 0;
+  expired = 0;
+  deadLettered = 0;
+  moved = 0;
+  purged = 0;
+  readonly windowHits: BySource = { explicit: 0, content: 0 };
+  readonly collisions: BySource = { explicit: 0, content: 0 };
+  /** By the code of the rule. */
+  readonly violations: Map<string, number> = new Map();
+}
+
+export class TopicCounts {
+  readonly since: number = Date.now();
+  readonly publications: { published: number; duplicate: number } = { published: 0, duplicate: 0 };
+  readonly deliveries: { queued: number; posted: number; filtered: number; failed: number } = {
+    queued: 0,
+    posted: 0,
+    filtered: 0,
+    failed: 0,
+  };
+}
+
+type BySource = Record<DeduplicationSource, number>;
+
+export class EventCounts {
+  readonly queues: BoundedSeries<QueueCounts> = new BoundedSeries(() => new QueueCounts());
+  readonly topics: BoundedSeries<TopicCounts> = new BoundedSeries(() => new TopicCounts());
+  readonly bodyLengths: Readonly<Record<DeduplicationSource, Histogram>> = {
+    explicit: new Histogram('sqs_fifo.body_hash.length_bytes'),
+    content: new Histogram('sqs_fifo.body_hash.length_bytes'),
+  };
+
+  note(event: Event): void {
+    switch (event.type) {
+      case 'sent':
+        this.queues.of(event.queue).sent += 1;
+        // Only a send to a FIFO queue has an id, and so a source of it.
+        if (event.source !== undefined) this.#measureBody(event.source, event.content.body);
+        break;
+      case 'delivered':
+        this.queues.of(event.queue).delivered += 1;
+        break;
+      case 'deleted':
+        this.queues.of(event.queue).deleted += 1;
+        break;
+      case 'duplicate':
+        this.#noteDuplicate(event);
+        break;
+      case 'expired':
+        this.queues.of(event.queue).expired += 1;
+        break;
+      case 'dead-lettered':
+        this.queues.of(event.queue).deadLettered += 1;
+        break;
+      case 'moved':
+        this.queues.of(event.queue).moved += 1;
+        break;
+      case 'queue-purged':
+        this.queues.of(event.queue).purged += event.messages;
+        break;
+      case 'contract-violation': {
+        const { violations } = this.queues.of(event.queue);
+        violations.set(event.rule, (violations.get(event.rule) ?? 0) + 1);
+        break;
+      }
+      case 'queue-created':
+        this.queues.of(event.queue);
+        break;
+      case 'queue-deleted':
+        this.queues.remove(event.queue);
+        break;
+      case 'published':
+        this.topics.of(event.topic).publications.published += 1;
+        break;
+      case 'duplicate-publication':
+        this.topics.of(event.topic).publications.duplicate += 1;
+        break;
+      case 'fanned-out':
+        this.topics.of(event.topic).deliveries.queued += 1;
+        break;
+      case 'posted':
+        this.topics.of(event.topic).deliveries.posted += 1;
+        break;
+      case 'filtered-out':
+        this.topics.of(event.topic).deliveries.filtered += 1;
+        break;
+      case 'delivery-failed':
+        this.topics.of(event.topic).deliveries.failed += 1;
+        break;
+      case 'topic-deleted':
+        this.topics.remove(event.topic);
+        break;
+      default:
+    }
+  }
+
+  #noteDuplicate({ queue, source, differed, content }: DuplicateEvent): void {
+    const counts = this.queues.of(queue);
+    counts.windowHits[source] += 1;
+    if (differed.body || differed.attributes || differed.group) counts.collisions[source] += 1;
+    this.#measureBody(source, content.body);
+  }
+
+  #measureBody(source: DeduplicationSource, body: string): void {
+    this.bodyLengths[source].record(Buffer.byteLength(body));
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * All metrics as of now: what was counted, and what is looked up only when somebody asks, such as how many messages
+ * wait. Plain values under the names of metric-list.ts; how they are written is otel-metrics.ts's.
+ *
+ * A counter of a queue is there from the start with 0, so that its first step is seen as one; only violations, of which
+ * there are many kinds, show once they happen.
+ */
+
+import type { Backend } from '../../storage/backend.ts';
+import { otherName } from './bounded-series.ts';
+import type { Counts } from './counts.ts';
+import type { QueueCounts } from './event-counts.ts';
+import type { Measured, Point } from './measured.ts';
+import { queueGauges } from './queue-gauges.ts';
+
+export async function measure(counts: Counts, backend: Backend): Promise<Measured[]> {
+  const gauges = await queueGauges(counts, backend);
+  return [
+    ...eventPoints(counts),
+    ...gauges,
+    ...requestPoints(counts),
+    ...storePoints(counts, backend),
+    ...processPoints(counts),
+  ];
+}
+
+function eventPoints({ events, since }: Counts): Measured[] {
+  const queues = [...events.queues.entries()];
+  const fifoQueues = queues.filter(([name]) => name.endsWith('.fifo') || name === otherName);
+  const topics = [...events.topics.entries()];
+  const perQueue = (read: (counts: QueueCounts) => number): Point<number>[] =>
+    queues.map(([queue, each]) => ({
+      attributes: { queue },
+      value: read(each),
+      since: each.since,
+    }));
+  return [
+    {
+      name: 'sqs_fifo.dedupe.collisions_detected',
+      points: fifoQueues.flatMap(([queue, each]) =>
+        parts({ queue }, 'source', Object.entries(each.collisions), each.since),
+      ),
+    },
+    {
+      name: 'sqs_fifo.producer.violations',
+      points: queues.flatMap(([queue, each]) =>
+        parts({ queue }, 'reason', each.violations, each.since),
+      ),
+    },
+    {
+      name: 'sqs_fifo.body_hash.length_bytes',
+      points: parts({}, 'source', Object.entries(events.bodyLengths), since),
+    },
+    {
+      name: 'sqs_fifo.dedupe_window_hits',
+      points: fifoQueues.flatMap(([queue, each]) =>
+        parts({ queue }, 'source', Object.entries(each.windowHits), each.since),
+      ),
+    },
+    { name: 'oncemq.messages.sent', points: perQueue(({ sent }) => sent) },
+    { name: 'oncemq.messages.delivered', points: perQueue(({ delivered }) => delivered) },
+    { name: 'oncemq.messages.deleted', points: perQueue(({ deleted }) => deleted) },
+    { name: 'oncemq.messages.expired', points: perQueue(({ expired }) => expired) },
+    { name: 'oncemq.messages.dead_lettered', points: perQueue((each) => each.deadLettered) },
+    { name: 'oncemq.messages.moved', points: perQueue(({ moved }) => moved) },
+    { name: 'oncemq.messages.purged', points: perQueue(({ purged }) => purged) },
+    {
+      name: 'oncemq.topic.publications',
+      points: topics.flatMap(([topic, each]) =>
+        parts({ topic }, 'outcome', Object.entries(each.publications), each.since),
+      ),
+    },
+    {
+      name: 'oncemq.topic.deliveries',
+      points: topics.flatMap(([topic, each]) =>
+        parts({ topic }, 'outcome', Object.entries(each.deliveries), each.since),
+      ),
+    },
+  ];
+}
+
+function requestPoints({ requests, since }: Counts): Measured[] {
+  const all = [...requests.all()];
+  return [
+    {
+      name: 'oncemq.requests',
+      points: all.flatMap(({ service, action, carriedOut, failed }) =>
+        parts({ service, action }, 'code', [['OK', carriedOut], ...failed], since),
+      ),
+    },
+    {
+      name: 'oncemq.request.duration',
+      points: all.map(({ service, action, seconds }) => ({
+        attributes: { service, action },
+        value: seconds,
+        since,
+      })),
+    },
+  ];
+}
+
+function storePoints({ commits, since }: Counts, backend: Backend): Measured[] {
+  const { waitingReceives, storeBytes } = backend.usage();
+  const isAvailable = backend.unavailable() === undefined;
+  const measured: Measured[] = [
+    { name: 'oncemq.long_polls', points: alone(waitingReceives, since) },
+    { name: 'oncemq.store.available', points: alone(isAvailable ? 1 : 0, since) },
+  ];
+  if (storeBytes === undefined) return measured;
+  return [
+    ...measured,
+    { name: 'oncemq.store.size', points: alone(storeBytes, since) },
+    { name: 'oncemq.commit.duration', points: alone(commits.seconds, since) },
+    { name: 'oncemq.commit.records', points: alone(commits.records, since) },
+    { name: 'oncemq.commit.size', points: alone(commits.bytes, since) },
+  ];
+}
+
+function processPoints({ since }: Counts): Measured[] {
+  const { user, system } = process.cpuUsage();
+  const { active, idle } = performance.eventLoopUtilization();
+  const modes: [string, number][] = [
+    ['user', user / 1e6],
+    ['system', system / 1e6],
+  ];
+  const states: [string, number][] = [
+    ['active', active / 1000],
+    ['idle', idle / 1000],
+  ];
+  return [
+    { name: 'process.cpu.time', points: parts({}, 'mode', modes, since) },
+    { name: 'process.memory.usage', points: alone(process.memoryUsage.rss(), since) },
+    { name: 'nodejs.eventloop.time', points: parts({}, 'state', states, since) },
+  ];
+}
+
+/** One series for each value of the attribute. */
+function parts<Value>(
+  attributes: Readonly<Record<string, string>>,
+  name: string,
+  values: Iterable<readonly [string, Value]>,
+  since: number,
+): Point<Value>[] {
+  const points: Point<Value>[] = [];
+  for (const [part, value] of values) {
+    points.push({ attributes: { ...attributes, [name]: part }, value, since });
+  }
+  return points;
+}
+
+function alone<Value>(value: Value, since: number): Point<Value>[] {
+  return [{ attributes: {}, value, since }];
+}

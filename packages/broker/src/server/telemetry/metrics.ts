@@ -1,0 +1,87 @@
+/**
+ * The metrics of a running server: `/metrics` as Prometheus text, and what the environment wants exported. Whoever asks
+ * for the page while it is being made for another gets the same, so that many askers cost no more than one.
+ */
+
+import type { ApiResponse } from '../../api/request.ts';
+import { type Backend, Unavailable } from '../../storage/backend.ts';
+import type { Log } from '../log.ts';
+import { namesMax } from './bounded-series.ts';
+import type { Counts } from './counts.ts';
+import { measure } from './measure.ts';
+import type { MetricsExport } from './metrics-export.ts';
+import type { TelemetryExports } from './otel-environment.ts';
+
+export const metricsPath = '/metrics';
+
+const methods: readonly string[] = ['GET', 'HEAD'];
+const prometheusType = 'text/plain; version=0.0.4; charset=utf-8';
+
+export interface MetricsOptions {
+  readonly counts: Counts;
+  readonly backend: Backend;
+  readonly exports: TelemetryExports['metrics'];
+  readonly log: Log;
+}
+
+export interface Metrics {
+  /** The answer to a request for `/metrics`; never rejects. */
+  answer(method: string): Promise<ApiResponse>;
+  /** Sends the last numbers to where they are exported. */
+  close(): Promise<void>;
+}
+
+export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
+  await welcomeQueues(options);
+  const exporting = await startExport(options);
+  let page: Promise<ApiResponse> | undefined;
+  return {
+    answer: (method) => {
+      if (!methods.includes(method)) return Promise.resolve(notAllowed);
+      page ??= prometheusPage(options).finally(() => {
+        page = undefined;
+      });
+      return page;
+    },
+    close: async () => exporting?.close(),
+  };
+}
+
+/** Queues that are there already; of those that come, events tell. */
+async function welcomeQueues({ counts, backend }: MetricsOptions): Promise<void> {
+  const { queues } = counts.events;
+  const page = await backend.run({ type: 'list-queues', limit: namesMax });
+  if (page.ok) for (const name of page.queues) queues.of(name);
+}
+
+async function startExport({
+  counts,
+  backend,
+  exports,
+  log,
+}: MetricsOptions): Promise<MetricsExport | undefined> {
+  if (exports === undefined) return undefined;
+  const { startMetricsExport } = await import('./metrics-export.ts');
+  return startMetricsExport(exports, () => measure(counts, backend), log);
+}
+
+async function prometheusPage({ counts, backend, log }: MetricsOptions): Promise<ApiResponse> {
+  try {
+    const { prometheusText } = await import('./otel-metrics.ts');
+    const body = await prometheusText(await measure(counts, backend), Date.now());
+    return { status: 200, headers: { 'Content-Type': prometheusType }, body };
+  } catch (error) {
+    // A commit failed just now: what was looked at is not so.
+    if (error instanceof Unavailable) return plain(503, error.message);
+    log.error('the metrics could not be read', error);
+    return plain(500, 'The server failed; its log says why.');
+  }
+}
+
+function plain(status: number, text: string): ApiResponse {
+  return { status, headers: { 'Content-Type': 'text/plain; charset=utf-8' }, body: `${text}\n` };
+}
+
+const allow = methods.join(', ');
+const refusal = plain(405, `This path takes ${allow}.`);
+const notAllowed: ApiResponse = { ...refusal, headers: { ...refusal.headers, Allow: allow } };

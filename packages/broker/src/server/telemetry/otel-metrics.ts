@@ -1,0 +1,106 @@
+/**
+ * What was measured in OpenTelemetry's form, from where its exporters take it on: to a collector by OTLP
+ * (metrics-export.ts), or as Prometheus text. Loaded only when somebody asks, since a server that nobody asks has no need
+ * of the SDK.
+ *
+ * OpenTelemetry's own instruments are not used: adding to one of its counters costs more than all that is counted here
+ * for a message.
+ */
+
+import { setImmediate as turn } from 'node:timers/promises';
+import { type HrTime, ValueType } from '@opentelemetry/api';
+import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
+import { emptyResource } from '@opentelemetry/resources';
+import {
+  AggregationTemporality,
+  type DataPoint,
+  DataPointType,
+  type MetricData,
+} from '@opentelemetry/sdk-metrics';
+import type { Histogram } from './histogram.ts';
+import type { Measured, Point } from './measured.ts';
+import { type Metric, metricList } from './metric-list.ts';
+
+export const scope = { name: 'oncemq' } as const;
+
+/** `now` in epoch milliseconds. */
+export function metricData({ name, points }: Measured, now: number): MetricData {
+  const { kind, unit, doc }: Metric = metricList[name];
+  const valueType = unit === 's' ? ValueType.DOUBLE : ValueType.INT;
+  const common = {
+    descriptor: { name, description: doc, unit, valueType },
+    aggregationTemporality: AggregationTemporality.CUMULATIVE,
+  };
+  if (kind === 'histogram') {
+    const dataPoints = (points as readonly Point<Histogram>[]).map((point) =>
+      dataPoint(point, histogramValue(point.value), now),
+    );
+    return { ...common, dataPointType: DataPointType.HISTOGRAM, dataPoints };
+  }
+  const dataPoints = (points as readonly Point<number>[]).map((point) =>
+    dataPoint(point, point.value, now),
+  );
+  return kind === 'counter'
+    ? { ...common, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints }
+    : { ...common, dataPointType: DataPointType.GAUGE, dataPoints };
+}
+
+function dataPoint<Value>(
+  { attributes, since }: Point<unknown>,
+  value: Value,
+  now: number,
+): DataPoint<Value> {
+  return { attributes, value, startTime: hrTime(since), endTime: hrTime(now) };
+}
+
+function histogramValue({ bounds, counts, sum }: Histogram): {
+  buckets: { boundaries: number[]; counts: number[] };
+  sum: number;
+  count: number;
+} {
+  const buckets = { boundaries: [...bounds], counts: [...counts] };
+  return { buckets, sum, count: counts.reduce((all, each) => all + each, 0) };
+}
+
+function hrTime(ms: number): HrTime {
+  return [Math.floor(ms / 1000), (ms % 1000) * 1e6];
+}
+
+const withoutTargetInfo = true;
+const withoutScopeInfo = true;
+const serializer = new PrometheusSerializer(
+  undefined,
+  false,
+  undefined,
+  withoutTargetInfo,
+  withoutScopeInfo,
+);
+
+/** Metric by metric, with a turn for everybody else in between. */
+export async function prometheusText(measured: readonly Measured[], now: number): Promise<string> {
+  const resource = emptyResource();
+  const pieces: string[] = [];
+  for (const each of measured) {
+    const data = metricData(each, now);
+    const name = prometheusName({ name: each.name, ...metricList[each.name] });
+    const descriptor = { ...data.descriptor, name, unit: '' };
+    const metrics = [{ ...data, descriptor }];
+    pieces.push(serializer.serialize({ resource, scopeMetrics: [{ scope, metrics }] }));
+    await turn();
+  }
+  return pieces.join('');
+}
+
+const unitWords: Readonly<Record<string, string>> = { s: 'seconds', By: 'bytes' };
+
+/** With underscores for dots and its unit at the end, as Prometheus wants it. */
+export function prometheusName({
+  name,
+  kind,
+  unit,
+}: Pick<Metric, 'kind' | 'unit'> & { readonly name: string }): string {
+  const word = unitWords[unit];
+  const plain = name.replaceAll('.', '_');
+  const withUnit = word === undefined || plain.endsWith(`_${word}`) ? plain : `${plain}_${word}`;
+  return kind === 'counter' ? `${withUnit}_total` : withUnit;
+}

@@ -1,0 +1,113 @@
+/**
+ * What queues hold at the moment, looked up when somebody asks. Queues beyond those that have series of their own are
+ * added up.
+ *
+ * They are looked at a hundred at a time, with a turn for everybody else in between, so that many queues make nobody
+ * wait for long; and together, because on disk each look waits for what is being kept just then.
+ */
+
+import type { QueueDescription } from '../../core/commands.ts';
+import type { Backend } from '../../storage/backend.ts';
+import type { Counts } from './counts.ts';
+import type { Measured, NumberName, Point } from './measured.ts';
+
+const queuesAtOnce = 100;
+const namesAtOnce = 1_000;
+
+interface Held {
+  isFifo: boolean;
+  visible: number;
+  inFlight: number;
+  delayed: number;
+  oldestAgeSeconds: number;
+  groups: number;
+  groupsBlocked: number;
+  windowEntries: number;
+}
+
+export async function queueGauges(counts: Counts, backend: Backend): Promise<Measured[]> {
+  const { queues } = counts.events;
+  const names = await queueNames(backend);
+  queues.makeRoom(new Set(names));
+  const held = new Map<string, Held>();
+  for (let from = 0; from < names.length; from += queuesAtOnce) {
+    const some = names.slice(from, from + queuesAtOnce);
+    const found = await Promise.all(some.map((name) => describe(backend, name)));
+    const now = backend.now();
+    for (const [at, name] of some.entries()) {
+      const description = found[at];
+      if (description !== undefined) add(held, queues.shownName(name), description, now);
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return gaugesOf([...held], names.length, counts.since);
+}
+
+async function queueNames(backend: Backend): Promise<string[]> {
+  const names: string[] = [];
+  let after: string | undefined;
+  do {
+    const page = await backend.run({ type: 'list-queues', limit: namesAtOnce, after });
+    if (!page.ok) break;
+    names.push(...page.queues);
+    after = page.next;
+  } while (after !== undefined);
+  return names;
+}
+
+/** Undefined if it has gone meanwhile, or if what it rests on could not be kept. */
+async function describe(backend: Backend, queue: string): Promise<QueueDescription | undefined> {
+  const found = await backend.run({ type: 'describe-queue', queue }).catch(() => undefined);
+  return found?.ok ? found : undefined;
+}
+
+function add(held: Map<string, Held>, name: string, found: QueueDescription, now: number): void {
+  const { isFifo, oldestSentAt = now } = found;
+  const before = held.get(name) ?? empty;
+  const ageSeconds = (now - oldestSentAt) / 1000;
+  held.set(name, {
+    isFifo: before.isFifo || isFifo,
+    visible: before.visible + found.visible,
+    inFlight: before.inFlight + found.inFlight,
+    delayed: before.delayed + found.delayed,
+    oldestAgeSeconds: Math.max(before.oldestAgeSeconds, ageSeconds),
+    groups: before.groups + found.groups,
+    groupsBlocked: before.groupsBlocked + found.groupsBlocked,
+    windowEntries: before.windowEntries + found.windowEntries,
+  });
+}
+
+const empty: Held = {
+  isFifo: false,
+  visible: 0,
+  inFlight: 0,
+  delayed: 0,
+  oldestAgeSeconds: 0,
+  groups: 0,
+  groupsBlocked: 0,
+  windowEntries: 0,
+};
+
+function gaugesOf(held: readonly [string, Held][], count: number, since: number): Measured[] {
+  const fifo = held.filter(([, { isFifo }]) => isFifo);
+  const gauge = (
+    name: NumberName,
+    queues: readonly [string, Held][],
+    read: (held: Held) => number,
+  ): Measured => ({
+    name,
+    points: queues.map(([queue, each]): Point<number> => {
+      return { attributes: { queue }, value: read(each), since };
+    }),
+  });
+  return [
+    gauge('oncemq.queue.visible', held, ({ visible }) => visible),
+    gauge('oncemq.queue.in_flight', held, ({ inFlight }) => inFlight),
+    gauge('oncemq.queue.delayed', held, ({ delayed }) => delayed),
+    gauge('oncemq.queue.oldest_age', held, ({ oldestAgeSeconds }) => oldestAgeSeconds),
+    gauge('oncemq.queue.groups', fifo, ({ groups }) => groups),
+    gauge('oncemq.queue.groups_blocked', fifo, ({ groupsBlocked }) => groupsBlocked),
+    gauge('oncemq.queue.window_entries', fifo, ({ windowEntries }) => windowEntries),
+    { name: 'oncemq.queues', points: [{ attributes: {}, value: count, since }] },
+  ];
+}

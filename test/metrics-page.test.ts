@@ -1,0 +1,27 @@
+// The page about metrics says what the list in the code says. When this fails after a change to the list, `npm run docs`
+// writes the page anew.
+//
+// That a server measures what the list says is tested beside the server (packages/broker/test/server/telemetry).
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { metricList } from '#broker/server/telemetry/metric-list.js';
+import { metricsPage, withMetrics } from '../scripts/metrics-page.ts';
+
+const page = readFileSync(metricsPage, 'utf8');
+
+test(`${metricsPage} lists what the code lists; else run \`npm run docs\``, () => {
+  assert.equal(page, withMetrics(page));
+  for (const name of Object.keys(metricList)) assert.ok(page.includes(`| \`${name}\`<br>`), name);
+});
+
+test('the names of the contract are spelled for Prometheus as the server spells them', () => {
+  const names = [
+    'sqs_fifo_dedupe_collisions_detected_total',
+    'sqs_fifo_producer_violations_total',
+    'sqs_fifo_body_hash_length_bytes',
+    'sqs_fifo_dedupe_window_hits_total',
+  ];
+  for (const name of names) assert.ok(page.includes(`<br>\`${name}\``), name);
+});
