@@ -61,6 +61,7 @@ export {
   type JsonSchema,
   schemaReason,
 } from './contract/schemas.ts';
+export { traceContextNames } from './contract/trace-context.ts';
 export type { Connection, Pool, Queryable } from './database.ts';
 export { findBypasses, type SourceFile, sourceForm } from './gate/find-bypasses.ts';
 export {

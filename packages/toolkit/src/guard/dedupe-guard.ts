@@ -12,6 +12,7 @@
 import { sha256 } from '../contract/canonical.ts';
 import { checkMessage, type MessageRules, tracingName } from '../contract/message.ts';
 import { ContractError, type Refusal, refuse } from '../contract/refusals.ts';
+import { comparedAttributes } from '../contract/trace-context.ts';
 import { windowMsDefault } from '../contract/window.ts';
 import {
   aboutEnvelope,
@@ -127,8 +128,8 @@ function look(
 
 /** What the hash of the body does not see and what may tell events apart, in a stable order. */
 function restOf({ groupId, attributes }: GuardedMessage, { critical }: GuardOptions): unknown {
-  const telling = Object.entries(attributes).filter(([name]) =>
+  const telling = comparedAttributes(attributes).filter(([name]) =>
     critical === undefined ? !tracingName.test(name) : critical.includes(name),
   );
-  return [groupId, telling.sort(([a], [b]) => (a < b ? -1 : 1))];
+  return [groupId, telling];
 }

@@ -18,6 +18,7 @@ import { attributesMd5, md5Hex, sha256Hex } from '../digest.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import { batchSizeBytesMax, delaySecondsMax } from '../limits.ts';
 import { none } from '../slab.ts';
+import { comparedMd5 } from '../trace-context.ts';
 import type { Turn } from '../turn.ts';
 import { applyEntries, checkBatch } from './batch.ts';
 import { type CheckedMessage, checkMessage, messageSize } from './message-check.ts';
@@ -129,9 +130,12 @@ function sendFifo(
   const deduplicationId = entry.deduplicationId ?? (bodyHash as string);
   const source = entry.deduplicationId === undefined ? 'content' : 'explicit';
   const content = contentOf(entry, message, deduplicationId);
-  const { bodyMd5, attributesMd5 } = content;
-  const digests = digestsOf({ deduplicationId, groupId, bodyMd5, attributesMd5 });
-  const attempt: FifoSend = { queue, content, digests, groupId, deduplicationId, source };
+  const md5s = {
+    bodyMd5: content.bodyMd5,
+    attributesMd5: comparedMd5(content.attributes, content.attributesMd5),
+  };
+  const digests = digestsOf({ deduplicationId, groupId, ...md5s });
+  const attempt: FifoSend = { queue, content, md5s, digests, groupId, deduplicationId, source };
 
   const byId = queue.window.find(digests, 'id');
   if (byId !== none) return duplicate(attempt, byId, 'id', turn);
@@ -145,6 +149,7 @@ function sendFifo(
 interface FifoSend {
   readonly queue: Queue;
   readonly content: MessageContent;
+  readonly md5s: Pick<KeptWindowEntry, 'bodyMd5' | 'attributesMd5'>;
   readonly digests: WindowDigests;
   readonly groupId: string;
   readonly deduplicationId: string;
@@ -161,8 +166,7 @@ function accept(send: FifoSend, bodyHash: string | undefined, turn: Turn): SendR
     groupId,
     acceptedAt: turn.now,
     source,
-    bodyMd5: content.bodyMd5,
-    attributesMd5: content.attributesMd5,
+    ...send.md5s,
     bodyHash,
   };
   queue.addToWindow(turn, sequence, entry, send.digests);

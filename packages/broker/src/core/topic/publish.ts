@@ -12,6 +12,7 @@ import { attributesMd5, md5Hex, sha256Hex } from '../digest.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import { batchEntriesMax, batchEntryIdLengthMax, topicWindowMs } from '../limits.ts';
 import { none } from '../slab.ts';
+import { comparedMd5 } from '../trace-context.ts';
 import type { Turn } from '../turn.ts';
 import type { PublishEntry, PublishResult, TopicCommandOf, TopicOutcomes } from './commands.ts';
 import { fanOut, Notice, type Surroundings } from './fan-out.ts';
@@ -97,7 +98,10 @@ function publishFifo(
   const groupId = entry.groupId as string;
   const source: DeduplicationSource = entry.deduplicationId === undefined ? 'content' : 'explicit';
   const deduplicationId = entry.deduplicationId ?? sha256Hex(text);
-  const md5s = { bodyMd5: md5Hex(text), attributesMd5: attributesMd5(attributes) };
+  const md5s = {
+    bodyMd5: md5Hex(text),
+    attributesMd5: comparedMd5(attributes, attributesMd5(attributes)),
+  };
   const digests = digestsOf({ deduplicationId, groupId, ...md5s });
 
   const row = topic.window.find(digests, 'id');
