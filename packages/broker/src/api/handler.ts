@@ -8,7 +8,7 @@
 
 import type { ErrorDetail } from '../core/errors.ts';
 import { type Backend, Unavailable } from '../storage/backend.ts';
-import type { Action, Call } from './actions/action.ts';
+import type { Action, ActionBackend, Call } from './actions/action.ts';
 import { snsActionFunctions } from './actions/sns/table.ts';
 import { sqsActionFunctions } from './actions/sqs/table.ts';
 import { type Fault, fault, type ProtocolCode } from './protocol/error-codes.ts';
@@ -25,6 +25,8 @@ export type { ApiRequest, ApiResponse };
 
 export interface ApiOptions {
   readonly backend: Backend;
+  /** The backend as one request sees it, for those who follow requests; default: the backend itself. */
+  readonly backendFor?: ((request: ApiRequest) => ActionBackend) | undefined;
   /** Scheme and host of queue URLs; default: those that the client used. */
   readonly publicUrl?: string | undefined;
   /** Told why a request was answered with 500; default: nobody is. */
@@ -117,12 +119,12 @@ function withOriginals(response: ApiResponse, duplicateOf: readonly string[]): A
 
 /** What an action may ask about its request; made only when it asks. */
 class RequestCall implements Call {
-  readonly backend: Backend;
+  readonly backend: ActionBackend;
   readonly #request: ApiRequest;
   readonly #publicUrl: string | undefined;
 
-  constructor(request: ApiRequest, { backend, publicUrl }: ApiOptions) {
-    this.backend = backend;
+  constructor(request: ApiRequest, { backend, backendFor, publicUrl }: ApiOptions) {
+    this.backend = backendFor === undefined ? backend : backendFor(request);
     this.#request = request;
     this.#publicUrl = publicUrl;
   }

@@ -7,6 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError } from './config-error.ts';
 import { nearestName } from './nearest-name.ts';
+import { exportsOf, type TelemetryExports } from './telemetry/otel-environment.ts';
 import { texts } from './texts.ts';
 import { type TopicConfig, topicsOf } from './topics-at-start.ts';
 
@@ -35,6 +36,8 @@ export interface Config {
   readonly arePoliciesEnforced: boolean;
   /** The file that binds queues to contracts. */
   readonly contract: string | undefined;
+  /** Which metrics and traces are sent where, by the standard OTEL_* variables alone. */
+  readonly exports: TelemetryExports;
   /** Created at the start if they do not exist. */
   readonly queues: readonly QueueConfig[];
   /** Created after the queues, with their subscriptions. */
@@ -178,6 +181,7 @@ export function readConfig(
     log: value('log') as Config['log'],
     arePoliciesEnforced: given['enforce-policies'] !== undefined,
     contract: given['contract'],
+    exports: exportsOf(environment),
     queues,
     topics,
   });

@@ -21,6 +21,7 @@ import { createLog, type Log } from './log.ts';
 import { post } from './poster.ts';
 import { type CertifiedSigner, createSigner } from './signer.ts';
 import { createTopics } from './topics-at-start.ts';
+import type { Tracing } from './tracing/start-tracing.ts';
 
 export interface Started {
   /** Where it listens: `http://HOST:PORT`. */
@@ -63,7 +64,9 @@ async function serveFrom(backend: Backend, config: Config, log: Log): Promise<St
   await createQueues(backend, config);
   await createTopics(backend, config.topics, config.publicUrl ?? urlOf(config, config.port));
   const onError = (error: unknown): void => log.error('a request failed', error);
-  const api = createApi({ backend, publicUrl: config.publicUrl, onError });
+  const tracing = await tracingOf(backend, config, log);
+  const backendFor = tracing?.backendFor;
+  const api = createApi({ backend, backendFor, publicUrl: config.publicUrl, onError });
   const inspect = createInspect({
     backend,
     version,
@@ -76,7 +79,10 @@ async function serveFrom(backend: Backend, config: Config, log: Log): Promise<St
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     backend.endWaits();
-    closing ??= listener.close().then(() => backend.close());
+    closing ??= listener
+      .close()
+      .then(() => tracing?.close())
+      .then(() => backend.close());
     return closing;
   };
   const url = urlOf(config, port);
@@ -124,6 +130,17 @@ async function contractOf({ contract }: Config): Promise<Contract | undefined> {
   if (contract === undefined) return undefined;
   const { readContract } = await import('./contract/contract-file.ts');
   return readContract(contract);
+}
+
+/** Loaded when traces are exported, and only then. */
+async function tracingOf(
+  backend: Backend,
+  { exports: { traces } }: Config,
+  log: Log,
+): Promise<Tracing | undefined> {
+  if (traces === undefined) return undefined;
+  const { startTracing } = await import('./tracing/start-tracing.ts');
+  return startTracing({ backend, exporters: traces.exporters, version, log });
 }
 
 async function createQueues(backend: Backend, { queues }: Config): Promise<void> {

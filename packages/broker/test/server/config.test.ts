@@ -34,6 +34,7 @@ test('without anything said every setting has its default', () => {
     log: 'pretty',
     arePoliciesEnforced: false,
     contract: undefined,
+    exports: { metrics: undefined, traces: undefined },
     queues: [],
     topics: [],
   });

@@ -16,6 +16,7 @@ import type { CommandOf, Outcome, SendEntry, SendResult } from '../commands.ts';
 import { digestsOf, keyOf } from '../deduplication-window.ts';
 import { attributesMd5, md5Hex, sha256Hex } from '../digest.ts';
 import { type Refusal, refuse } from '../errors.ts';
+import type { Suppressed } from '../events.ts';
 import { batchSizeBytesMax, delaySecondsMax } from '../limits.ts';
 import { none } from '../slab.ts';
 import { comparedMd5 } from '../trace-context.ts';
@@ -192,10 +193,7 @@ function duplicate(send: FifoSend, row: number, matchedBy: 'id' | 'body', turn: 
   const match = queue.window.match(row);
   const original = { messageId: queue.idOf(match.sequence), ...match };
   const differed = queue.window.difference(row, send.digests);
-  turn.events.push({
-    type: 'duplicate',
-    at: turn.now,
-    queue: queue.name,
+  const suppressed: Suppressed = {
     deduplicationId,
     groupId,
     source,
@@ -205,13 +203,14 @@ function duplicate(send: FifoSend, row: number, matchedBy: 'id' | 'body', turn: 
     expiresAt: original.acceptedAt + queue.settings.windowMs,
     original,
     differed,
-    content,
-  });
+  };
+  const at = turn.now;
+  turn.events.push({ type: 'duplicate', at, queue: queue.name, ...suppressed, content });
   const unseen = (['attributes', 'group'] as const).filter((name) => differed[name]);
   if (source === 'content' && unseen.length > 0) {
     turn.events.push({
       type: 'collision',
-      at: turn.now,
+      at,
       queue: queue.name,
       deduplicationId,
       groupId,
@@ -220,7 +219,7 @@ function duplicate(send: FifoSend, row: number, matchedBy: 'id' | 'body', turn: 
     });
   }
   const { messageId, sequence } = original;
-  return sendResult(content, { messageId, sequence, isDuplicate: true });
+  return { ...sendResult(content, { messageId, sequence, isDuplicate: true }), suppressed };
 }
 
 function contentOf(

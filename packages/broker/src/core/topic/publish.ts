@@ -10,6 +10,7 @@ import type { DeduplicationSource, KeptWindowEntry, Publication } from '../chang
 import { digestsOf } from '../deduplication-window.ts';
 import { attributesMd5, md5Hex, sha256Hex } from '../digest.ts';
 import { type Refusal, refuse } from '../errors.ts';
+import type { Suppressed } from '../events.ts';
 import { batchEntriesMax, batchEntryIdLengthMax, topicWindowMs } from '../limits.ts';
 import { none } from '../slab.ts';
 import { comparedMd5 } from '../trace-context.ts';
@@ -108,10 +109,7 @@ function publishFifo(
   if (row !== none) {
     const match = topic.window.match(row);
     const original = { messageId: topic.idOf(match.sequence), ...match };
-    turn.events.push({
-      type: 'duplicate-publication',
-      at: turn.now,
-      topic: topic.name,
+    const suppressed: Suppressed = {
       deduplicationId,
       groupId,
       source,
@@ -121,10 +119,11 @@ function publishFifo(
       expiresAt: original.acceptedAt + topicWindowMs,
       original,
       differed: topic.window.difference(row, digests),
-      message: text,
-    });
+    };
+    const about = { at: turn.now, topic: topic.name, message: text };
+    turn.events.push({ type: 'duplicate-publication', ...about, ...suppressed });
     const { messageId, sequence } = original;
-    return { ok: true, messageId, sequence, isDuplicate: true };
+    return { ok: true, messageId, sequence, isDuplicate: true, suppressed };
   }
 
   const sequence = topic.nextStamp(turn);

@@ -1,0 +1,108 @@
+/**
+ * Which signals are exported, by the standard `OTEL_*` variables: metrics and traces, each to an OTLP collector, to the
+ * console, or not at all. A signal is exported when its exporter is named, or when an OTLP endpoint is; nothing is when
+ * `OTEL_SDK_DISABLED` is true. An empty variable counts as one that is not set.
+ *
+ * This file decides and checks, so that a wrong variable is told at the start. What concerns the way to the collector
+ * (headers, compression, certificates) and the resource is read by OpenTelemetry's own exporters and detectors.
+ */
+
+import { ConfigError } from '../config-error.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where a signal goes; a list because the variable is one. Never empty. */
+export type Exporters = readonly ('otlp' | 'console')[];
+
+export interface TelemetryExports {
+  readonly metrics:
+    | {
+        readonly exporters: Exporters;
+        readonly intervalMs: number;
+        /** How long one export may take; never more than the interval. */
+        readonly timeoutMs: number;
+      }
+    | undefined;
+  readonly traces: { readonly exporters: Exporters } | undefined;
+}
+
+export const nothingExported: TelemetryExports = { metrics: undefined, traces: undefined };
+
+/** The defaults of the specification. */
+const intervalMsDefault = 60_000;
+const timeoutMsDefault = 30_000;
+/** Node's timers go no further. */
+const durationMsMax = 2 ** 31 - 1;
+
+const protocol = 'http/protobuf';
+
+export function exportsOf(environment: Environment): TelemetryExports {
+  if (environment['OTEL_SDK_DISABLED']?.trim().toLowerCase() === 'true') return nothingExported;
+  const metrics = exportersOf('METRICS', environment);
+  const traces = exportersOf('TRACES', environment);
+  return {
+    metrics: metrics && { exporters: metrics, ...pace(environment) },
+    traces: traces && { exporters: traces },
+  };
+}
+
+type Signal = 'METRICS' | 'TRACES';
+
+function exportersOf(signal: Signal, environment: Environment): Exporters | undefined {
+  const variable = `OTEL_${signal}_EXPORTER`;
+  const endpoints = [`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`, 'OTEL_EXPORTER_OTLP_ENDPOINT'];
+  const endpoint = endpoints.find((name) => textOf(name, environment) !== undefined);
+  const named = textOf(variable, environment) ?? (endpoint === undefined ? 'none' : 'otlp');
+  const words = named.split(',').map((word) => word.trim());
+  const wrong = words.find((word) => !known[signal].includes(word));
+  if (wrong !== undefined) {
+    throw new ConfigError(`${variable}: ${wrong} is none of ${known[signal].join(', ')}.`);
+  }
+  const exporters = (['otlp', 'console'] as const).filter((word) => words.includes(word));
+  if (exporters.length === 0 || words.includes('none')) return undefined;
+  if (exporters.includes('otlp')) {
+    checkProtocol(signal, environment);
+    if (endpoint !== undefined) checkUrl(endpoint, environment);
+  }
+  return exporters;
+}
+
+/** Prometheus asks for nothing to be sent: `/metrics` answers in any case. */
+const known: Readonly<Record<Signal, readonly string[]>> = {
+  METRICS: ['otlp', 'console', 'prometheus', 'none'],
+  TRACES: ['otlp', 'console', 'none'],
+};
+
+function checkProtocol(signal: Signal, environment: Environment): void {
+  const names = [`OTEL_EXPORTER_OTLP_${signal}_PROTOCOL`, 'OTEL_EXPORTER_OTLP_PROTOCOL'];
+  const variable = names.find((name) => textOf(name, environment) !== undefined);
+  const value = variable && textOf(variable, environment);
+  if (value === undefined || value === protocol) return;
+  throw new ConfigError(
+    `${variable}: ${value} is not spoken here; use ${protocol}, which collectors take on port 4318.`,
+  );
+}
+
+function checkUrl(variable: string, environment: Environment): void {
+  const value = textOf(variable, environment) as string;
+  if (/^https?:\/\/./.test(value) && URL.canParse(value)) return;
+  throw new ConfigError(`${variable}: ${value} is no http:// or https:// URL.`);
+}
+
+function pace(environment: Environment): { intervalMs: number; timeoutMs: number } {
+  const intervalMs = durationOf('OTEL_METRIC_EXPORT_INTERVAL', environment, intervalMsDefault);
+  const timeoutMs = durationOf('OTEL_METRIC_EXPORT_TIMEOUT', environment, timeoutMsDefault);
+  return { intervalMs, timeoutMs: Math.min(timeoutMs, intervalMs) };
+}
+
+function durationOf(variable: string, environment: Environment, otherwise: number): number {
+  const text = textOf(variable, environment);
+  if (text === undefined) return otherwise;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= 1 && value <= durationMsMax) return value;
+  throw new ConfigError(`${variable}: ${text} is no number of milliseconds from 1 up.`);
+}
+
+function textOf(variable: string, environment: Environment): string | undefined {
+  return environment[variable]?.trim() || undefined;
+}

@@ -1,0 +1,81 @@
+/**
+ * Which signals the OTEL_* variables export, and which variables are refused. The environment is an argument; that a
+ * collector then gets what it should is tested with a real one (metrics-export.test.ts).
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ConfigError } from '../../../src/server/config-error.ts';
+import {
+  type Environment,
+  exportsOf,
+  nothingExported,
+} from '../../../src/server/telemetry/otel-environment.ts';
+
+const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
+
+function refused(environment: Environment, text: RegExp): void {
+  assert.throws(
+    () => exportsOf(environment),
+    (error) => error instanceof ConfigError && text.test(error.message),
+  );
+}
+
+test('without a variable, or with empty ones, nothing is exported', () => {
+  assert.deepEqual(exportsOf({}), nothingExported);
+  const empty = { OTEL_METRICS_EXPORTER: '', OTEL_EXPORTER_OTLP_ENDPOINT: ' ' };
+  assert.deepEqual(exportsOf(empty), nothingExported);
+});
+
+test('an endpoint for all signals exports all, every minute', () => {
+  assert.deepEqual(exportsOf(endpoint), {
+    metrics: { exporters: ['otlp'], intervalMs: 60_000, timeoutMs: 30_000 },
+    traces: { exporters: ['otlp'] },
+  });
+});
+
+test('an endpoint of one signal exports that one alone', () => {
+  const url = 'https://collector.example/v1';
+  const metrics = exportsOf({ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: url });
+  assert.deepEqual([metrics.metrics?.exporters, metrics.traces], [['otlp'], undefined]);
+  const traces = exportsOf({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url });
+  assert.deepEqual([traces.metrics, traces.traces?.exporters], [undefined, ['otlp']]);
+});
+
+test('a named exporter needs no endpoint, and none wins over one', () => {
+  assert.deepEqual(exportsOf({ OTEL_METRICS_EXPORTER: 'otlp' }).metrics?.exporters, ['otlp']);
+  const both = exportsOf({ OTEL_TRACES_EXPORTER: 'console, otlp' });
+  assert.deepEqual(both.traces?.exporters, ['otlp', 'console']);
+  assert.equal(exportsOf({ ...endpoint, OTEL_METRICS_EXPORTER: 'none' }).metrics, undefined);
+  assert.equal(exportsOf({ ...endpoint, OTEL_METRICS_EXPORTER: 'prometheus' }).metrics, undefined);
+});
+
+test('a disabled SDK exports nothing, whatever else is said', () => {
+  const environment = { ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
+  assert.deepEqual(exportsOf({ ...environment, OTEL_SDK_DISABLED: 'True' }), nothingExported);
+});
+
+test('interval and timeout are honoured, and an export never takes longer than the interval', () => {
+  const OTEL_METRIC_EXPORT_INTERVAL = '1000';
+  const { metrics } = exportsOf({ ...endpoint, OTEL_METRIC_EXPORT_INTERVAL });
+  assert.deepEqual([metrics?.intervalMs, metrics?.timeoutMs], [1000, 1000]);
+  const OTEL_METRIC_EXPORT_TIMEOUT = '200';
+  const short = exportsOf({ ...endpoint, OTEL_METRIC_EXPORT_INTERVAL, OTEL_METRIC_EXPORT_TIMEOUT });
+  assert.equal(short.metrics?.timeoutMs, 200);
+});
+
+test('what cannot be is refused with the variable and what to use', () => {
+  const grpc = /OTEL_EXPORTER_OTLP_PROTOCOL: grpc is not spoken here; use http\/protobuf/;
+  refused({ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, grpc);
+  const json = /OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: http\/json is not spoken/;
+  refused({ ...endpoint, OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json' }, json);
+  refused({ OTEL_METRICS_EXPORTER: 'oltp' }, /OTEL_METRICS_EXPORTER: oltp is none of otlp, /);
+  refused({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, /collector:4318 is no http/);
+  refused({ ...endpoint, OTEL_METRIC_EXPORT_INTERVAL: '1m' }, /INTERVAL: 1m is no number/);
+  refused({ ...endpoint, OTEL_METRIC_EXPORT_INTERVAL: '0' }, /INTERVAL: 0 is no number/);
+});
+
+test('a protocol that nothing is exported by is nobody’s concern', () => {
+  const environment = { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_METRICS_EXPORTER: 'console' };
+  assert.deepEqual(exportsOf(environment).metrics?.exporters, ['console']);
+});
