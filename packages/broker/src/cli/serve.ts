@@ -4,7 +4,8 @@
  */
 
 import { type Config, readConfig, settings } from '../server/config.ts';
-import { type Started, start, version } from '../server/start-server.ts';
+import { type Started, start } from '../server/start-server.ts';
+import { version } from '../server/version.ts';
 import { readArguments, UsageError } from './usage.ts';
 
 export async function serve(args: readonly string[]): Promise<void> {
@@ -20,6 +21,8 @@ export async function serve(args: readonly string[]): Promise<void> {
   }
   await stopped;
   await server.close();
+  // A collector that is away is tried again for seconds by its exporter; all that counts is done.
+  process.exit();
 }
 
 export function serveUsage(): string {

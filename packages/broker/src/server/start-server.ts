@@ -3,7 +3,6 @@
  * a way to stop it.
  */
 
-import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createApi } from '../api/handler.ts';
 import { createInspect } from '../api/inspect/inspect.ts';
@@ -22,6 +21,7 @@ import { post } from './poster.ts';
 import { type CertifiedSigner, createSigner } from './signer.ts';
 import { createTopics } from './topics-at-start.ts';
 import type { Tracing } from './tracing/start-tracing.ts';
+import { version } from './version.ts';
 
 export interface Started {
   /** Where it listens: `http://HOST:PORT`. */
@@ -115,12 +115,6 @@ function openBackend(
     : openDataBackend(options, { ...storage, ...(onProgress && { onProgress }) });
 }
 
-export const version: string = (
-  JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  }
-).version;
-
 function urlOf({ host }: Config, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
@@ -140,7 +134,7 @@ async function tracingOf(
 ): Promise<Tracing | undefined> {
   if (traces === undefined) return undefined;
   const { startTracing } = await import('./tracing/start-tracing.ts');
-  return startTracing({ backend, exporters: traces.exporters, version, log });
+  return startTracing({ backend, exporters: traces.exporters, log });
 }
 
 async function createQueues(backend: Backend, { queues }: Config): Promise<void> {

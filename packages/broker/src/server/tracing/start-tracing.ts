@@ -6,6 +6,8 @@
  * This file and what it imports is loaded only when traces are exported.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ExportResultCode } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import {
   BasicTracerProvider,
@@ -22,13 +24,13 @@ import { ConfigError } from '../config-error.ts';
 import type { Log } from '../log.ts';
 import type { Environment, Exporters } from '../telemetry/otel-environment.ts';
 import { serverResource } from '../telemetry/resource.ts';
+import { version } from '../version.ts';
 import { RequestSpans } from './request-spans.ts';
 import { contextReader } from './trace-context.ts';
 
 export interface TracingOptions {
   readonly backend: Backend;
   readonly exporters: Exporters;
-  readonly version: string;
   readonly log: Log;
 }
 
@@ -44,11 +46,11 @@ const closeMsMax = 2_000;
 
 /** Reads the environment of the process, as the exporters of OpenTelemetry do. */
 export function startTracing(options: TracingOptions): Tracing {
-  const { backend, exporters, version, log } = options;
+  const { backend, exporters, log } = options;
   checkSampler(process.env);
   const readContext = contextReader(process.env);
   const provider = new BasicTracerProvider({
-    resource: serverResource(version),
+    resource: serverResource(),
     spanProcessors: exporters.map((exporter) => processorOf(exporter, log)),
   });
   const spans = new RequestSpans({
@@ -59,28 +61,34 @@ export function startTracing(options: TracingOptions): Tracing {
   });
   return {
     backendFor: (request) => spans.backendFor(request),
-    close: () => within(closeMsMax, provider.shutdown()),
+    close: () =>
+      Promise.race([
+        // What cannot be sent has been logged already.
+        provider.shutdown().catch(() => {}),
+        sleep(closeMsMax, undefined, { ref: false }),
+      ]),
   };
 }
 
 function processorOf(exporter: Exporters[number], log: Log): SpanProcessor {
   // The console is for looking on: each span at once.
   if (exporter === 'console') return new SimpleSpanProcessor(new ConsoleSpanExporter());
-  return new BatchSpanProcessor(told(new OTLPTraceExporter(), log));
+  return new BatchSpanProcessor(watched(new OTLPTraceExporter(), log));
 }
 
-/** Says once that spans do not arrive, and once that they do again. */
-function told(exporter: SpanExporter, log: Log): SpanExporter {
+/** The exporter, with a word to the log when it begins to fail and when it has got over it. */
+function watched(exporter: SpanExporter, log: Log): SpanExporter {
   let isFailing = false;
   return {
     export: (spans, done) =>
       exporter.export(spans, (result) => {
-        const hasFailed = result.code !== 0;
-        if (hasFailed && !isFailing) {
-          log.error('spans do not reach the collector and are dropped', result.error?.message);
+        const fails = result.code !== ExportResultCode.SUCCESS;
+        if (fails && !isFailing) {
+          const { message, code } = (result.error ?? {}) as NodeJS.ErrnoException;
+          log.error('spans cannot be exported; the server goes on without them', message || code);
         }
-        if (!hasFailed && isFailing) log.info('spans reach the collector again');
-        isFailing = hasFailed;
+        if (!fails && isFailing) log.info('spans are exported again');
+        isFailing = fails;
         done(result);
       }),
     forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
@@ -107,16 +115,4 @@ function checkSampler(environment: Environment): void {
   if (sampler.endsWith('traceidratio') && !(Number(ratio) >= 0 && Number(ratio) <= 1)) {
     throw new ConfigError(`OTEL_TRACES_SAMPLER_ARG: ${ratio} is no number from 0 to 1.`);
   }
-}
-
-/** Ends when the work does, well or not, or when its time is over. */
-function within(milliseconds: number, work: Promise<void>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
-    const end = (): void => {
-      clearTimeout(timer);
-      resolve();
-    };
-    work.then(end, end);
-  });
 }

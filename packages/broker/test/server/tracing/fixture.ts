@@ -10,15 +10,15 @@ import { configOf, type ServerOptions } from '../../../src/server/options.ts';
 import { type Started, start } from '../../../src/server/start-server.ts';
 import {
   type CollectedSpan,
-  type OtlpCollector,
   openCollector,
-} from '../../support/otlp-collector.ts';
+  type SpanCollector,
+} from '../../support/span-collector.ts';
 
 export interface TracedServer {
   readonly server: Started;
   readonly sqs: SQS;
   readonly sns: SNS;
-  readonly collector: OtlpCollector;
+  readonly collector: SpanCollector;
   /** Stops the server; every span of it has arrived by then. */
   spans(): Promise<readonly CollectedSpan[]>;
 }

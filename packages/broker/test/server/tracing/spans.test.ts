@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { ConfigError } from '../../../src/index.ts';
 import { temporaryDirectory } from '../../storage/backends.ts';
-import type { CollectedSpan } from '../../support/otlp-collector.ts';
+import type { CollectedSpan } from '../../support/span-collector.ts';
 import {
   addHeaders,
   createFifo,

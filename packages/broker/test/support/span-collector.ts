@@ -27,14 +27,14 @@ export interface CollectedSpan {
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
-export interface OtlpCollector {
+export interface SpanCollector {
   readonly url: string;
   /** In the order of their arrival. */
   readonly spans: readonly CollectedSpan[];
   close(): Promise<void>;
 }
 
-export async function openCollector(): Promise<OtlpCollector> {
+export async function openCollector(): Promise<SpanCollector> {
   const spans: CollectedSpan[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -94,15 +94,15 @@ function spanOf(span: Fields, resource: Record<string, unknown>): CollectedSpan 
 
 function attributesOf(pairs: readonly Fields[]): Record<string, unknown> {
   return Object.fromEntries(
-    pairs.map((pair) => [pair.text(1), valueOf(pair.message(2) as Fields)]),
+    pairs.map((pair) => [pair.text(1), readValue(pair.message(2) as Fields)]),
   );
 }
 
-function valueOf(value: Fields): unknown {
+function readValue(value: Fields): unknown {
   if (value.has(1)) return value.text(1);
   if (value.has(2)) return value.number(2) === 1n;
   if (value.has(3)) return Number(value.number(3));
-  if (value.has(5)) return (value.message(5) as Fields).messages(1).map(valueOf);
+  if (value.has(5)) return (value.message(5) as Fields).messages(1).map(readValue);
   return undefined;
 }
 
