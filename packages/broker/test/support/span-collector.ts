@@ -120,7 +120,10 @@ class Fields {
         if (byte < 0x80) return value;
       }
     };
-    const slice = (length: number): Buffer => bytes.subarray(at, (at += length));
+    const slice = (length: number): Buffer => {
+      at += length;
+      return bytes.subarray(at - length, at);
+    };
     const readers: Readonly<Record<number, () => Buffer | bigint>> = {
       0: varint,
       1: () => slice(8).readBigUInt64LE(),
