@@ -244,4 +244,10 @@ export const mutants: readonly Mutant[] = [
     find: 'this.#givenUp.push(...batch.givenUp);',
     replace: '',
   },
+  {
+    name: 'another trace makes a retry look like another event',
+    file: 'core/trace-context.js',
+    find: 'if (!attributes.some(isTraceContext))',
+    replace: 'if (attributes.length > 0)',
+  },
 ];

@@ -26,12 +26,18 @@ import type {
 import type { SqsMessage } from '../consumer/received.ts';
 import { type CarriedTrace, traceIn, traceOf, withTrace } from './carried-trace.ts';
 import type { Metric, TelemetryRecord } from './record.ts';
-import { nameOf, type Telemetry } from './telemetry.ts';
+import { nameOf, type Telemetry, type Traceable } from './telemetry.ts';
 
 /** The module `@opentelemetry/api`. */
 export type OpenTelemetryApi = Pick<
   typeof import('@opentelemetry/api'),
-  'context' | 'createTraceState' | 'metrics' | 'SpanKind' | 'SpanStatusCode' | 'trace'
+  | 'context'
+  | 'createTraceState'
+  | 'isSpanContextValid'
+  | 'metrics'
+  | 'SpanKind'
+  | 'SpanStatusCode'
+  | 'trace'
 >;
 
 export interface OpenTelemetryOptions {
@@ -73,18 +79,22 @@ export function openTelemetry(
     ...(state === undefined ? {} : { traceState: api.createTraceState(state) }),
   });
 
+  const underWay = (): SpanContext | undefined => api.trace.getSpanContext(api.context.active());
+
+  /** Where no provider is registered spans have no ids, and there is nothing to carry. */
+  const traced = <Message extends Traceable>(
+    messages: readonly Message[],
+    by: SpanContext | undefined,
+  ): readonly Message[] =>
+    by !== undefined && api.isSpanContextValid(by) ? withTrace(messages, traceBy(by)) : messages;
+
   const linkTo = (carried: CarriedTrace | undefined): Link[] =>
     carried === undefined ? [] : [{ context: contextOf(carried) }];
 
   return {
     report: (record) => instruments[record.metric](record.value, seriesOf(record)),
 
-    carry: (message) => {
-      const current = api.trace.getSpanContext(api.context.active());
-      return current === undefined
-        ? message
-        : (withTrace([message], traceBy(current))[0] ?? message);
-    },
+    carry: (message) => traced([message], underWay())[0] ?? message,
 
     sending: ({ queueUrl, messages }, send) => {
       const links = messages.flatMap((message) => linkTo(traceOf(message)));
@@ -93,14 +103,13 @@ export function openTelemetry(
       const attributes = { ...aboutQueue('send', 'send', queueUrl), ...count };
       const kind = api.SpanKind.PRODUCER;
       const span = tracer.startSpan(`send ${nameOf(queueUrl)}`, { kind, links, attributes });
-      return follow(span, () => send(withTrace(messages, traceBy(span.spanContext())), span));
+      return follow(span, () => send(traced(messages, span.spanContext()), span));
     },
 
     processing: (message, queue, handle) => {
       const carried = traceIn(message);
       const active = api.context.active();
-      const isUnderWay = api.trace.getSpanContext(active) !== undefined;
-      const isChild = carried !== undefined && !isUnderWay;
+      const isChild = carried !== undefined && underWay() === undefined;
       const span = tracer.startSpan(
         queue === undefined ? 'process' : `process ${nameOf(queue)}`,
         {

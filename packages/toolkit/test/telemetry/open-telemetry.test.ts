@@ -8,7 +8,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import * as api from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { consume } from '../../src/consumer/consume.ts';
 import { idempotent } from '../../src/consumer/idempotent.ts';
@@ -18,9 +18,12 @@ import { dedupeGuard } from '../../src/guard/dedupe-guard.ts';
 import { memoryInbox } from '../../src/inbox/memory-inbox.ts';
 import { openFileOutbox } from '../../src/outbox/file-outbox.ts';
 import { createRelay } from '../../src/outbox/relay.ts';
+import { openTelemetry } from '../../src/telemetry/open-telemetry.ts';
 import { landsat, type Scene, scene, scenes } from '../support/landsat.ts';
 import { openedTelemetry, traceparentOf, within } from '../support/open-telemetry.ts';
 import { type OpenQueue, openQueue } from '../support/server.ts';
+
+const { SpanKind, SpanStatusCode } = api;
 
 const producer = landsat();
 const traceId = '5b8efff798038103d269b633813fc60c';
@@ -159,6 +162,15 @@ describe('a send', () => {
       traceparentsOf(messages).map((each) => each !== undefined),
       [false, true, false],
     );
+  });
+
+  test('carries nothing where no provider is registered', async (t) => {
+    const queue = await openQueue(t);
+    const telemetry = openTelemetry(api);
+    await producer.send(scene, { ...queue, telemetry });
+    assert.deepEqual(traceparentsOf(await receive(queue)), [undefined]);
+    const message = producer.message(scene);
+    assert.equal(telemetry.carry(message), message);
   });
 
   test('that fails is a span that says so', async (t) => {

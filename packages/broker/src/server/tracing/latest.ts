@@ -1,4 +1,8 @@
-/** A map of bounded size: what was set longest ago is forgotten first. */
+/**
+ * A map of bounded size: what was set longest ago is forgotten first. For what only makes a span say more, and may be
+ * missing.
+ */
+
 export class Latest<Value> {
   readonly #sizeMax: number;
   readonly #values: Map<string, Value> = new Map();

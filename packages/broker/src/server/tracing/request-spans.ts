@@ -68,7 +68,11 @@ const publicationsMax = 1_000;
 /** Of a publication with more queues than this, the others are only counted. */
 const deliveriesToldMax = 32;
 
-type FannedOut = Extract<Event, { type: 'fanned-out' }>;
+/** The queues that have a publication. */
+interface Reached {
+  queues: number;
+  readonly first: Extract<Event, { type: 'fanned-out' }>[];
+}
 
 /** Tells of an outcome, whatever its command was. */
 type Teller = (outcome: unknown) => Promise<void> | void;
@@ -90,15 +94,16 @@ export class RequestSpans {
   readonly #options: SpanOptions;
   readonly #sent: Latest<SpanContext> = new Latest(messagesMax);
   readonly #received: Latest<Received> = new Latest(receiptsMax);
-  readonly #fannedOut: Latest<FannedOut[]> = new Latest(publicationsMax);
+  readonly #fannedOut: Latest<Reached> = new Latest(publicationsMax);
 
   constructor(options: SpanOptions) {
     this.#options = options;
     options.backend.listen((event) => {
       if (event.type !== 'fanned-out') return;
-      const known = this.#fannedOut.get(event.messageId);
-      if (known === undefined) this.#fannedOut.set(event.messageId, [event]);
-      else known.push(event);
+      const known = this.#fannedOut.get(event.messageId) ?? { queues: 0, first: [] };
+      if (known.queues === 0) this.#fannedOut.set(event.messageId, known);
+      known.queues += 1;
+      if (known.first.length < deliveriesToldMax) known.first.push(event);
     });
   }
 
@@ -236,11 +241,9 @@ export class RequestSpans {
   #tellFanOut(span: Span, messageId: string): void {
     const reached = this.#fannedOut.take(messageId);
     if (reached === undefined) return;
-    span.setAttribute('oncemq.fan_out.queues', reached.length);
-    for (const { queueMessageId, isDuplicate } of reached) {
+    span.setAttribute('oncemq.fan_out.queues', reached.queues);
+    for (const { queue, queueMessageId, isDuplicate } of reached.first) {
       if (!isDuplicate) this.#sent.set(queueMessageId, span.spanContext());
-    }
-    for (const { queue, queueMessageId, isDuplicate } of reached.slice(0, deliveriesToldMax)) {
       span.addEvent('oncemq.fanned_out', {
         'messaging.destination.name': queue,
         'messaging.message.id': queueMessageId,
