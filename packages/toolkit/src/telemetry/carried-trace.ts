@@ -5,8 +5,7 @@
  * Sending puts the first form in, as far as there is room: Amazon lets a message have ten attributes, and a mebibyte.
  */
 
-import type { SqsMessage } from '../consumer/received.ts';
-import { notificationIn } from '../consumer/received.ts';
+import { notificationIn, type SqsMessage } from '../consumer/received.ts';
 import { messageBytes, messageBytesMax } from '../contract/message.ts';
 import type { Traceable } from './telemetry.ts';
 

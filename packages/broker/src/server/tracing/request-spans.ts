@@ -11,19 +11,9 @@
  * Spans are for people: a failure here never fails a request.
  */
 
-import {
-  type Attributes,
-  type Link,
-  ROOT_CONTEXT,
-  type Span,
-  type SpanContext,
-  SpanKind,
-  SpanStatusCode,
-  type Tracer,
-  trace,
-} from '@opentelemetry/api';
+import type { Attributes, Link, Span, SpanContext, Tracer } from '@opentelemetry/api';
 import type { ActionBackend } from '../../api/actions/action.ts';
-import { type Fault, fault, wireErrorOf } from '../../api/protocol/error-codes.ts';
+import { type Fault, fault } from '../../api/protocol/error-codes.ts';
 import type { ApiRequest } from '../../api/request.ts';
 import type { CommandOf, Outcome, SendResult } from '../../core/commands.ts';
 import type { Refusal } from '../../core/errors.ts';
@@ -37,6 +27,7 @@ import {
 } from '../../storage/backend.ts';
 import { Latest } from './latest.ts';
 import {
+  type Asked,
   aboutDuplicate,
   aboutEntry,
   isSame,
@@ -44,7 +35,9 @@ import {
   type Operation,
   queueOperation,
   type Received,
-} from './span-words.ts';
+  type SpanDetails,
+  startSpan,
+} from './server-span.ts';
 import {
   type Carrier,
   carriedByMessage,
@@ -76,19 +69,6 @@ interface Reached {
 
 /** Tells of an outcome, whatever its command was. */
 type Teller = (outcome: unknown) => Promise<void> | void;
-
-/** One request under way. */
-interface Asked {
-  readonly request: ApiRequest;
-  readonly startedAt: number;
-}
-
-interface SpanDetails {
-  readonly parent?: SpanContext | undefined;
-  readonly links?: readonly Link[];
-  readonly attributes?: Attributes;
-  readonly fault?: Fault | undefined;
-}
 
 export class RequestSpans {
   readonly #options: SpanOptions;
@@ -205,9 +185,7 @@ export class RequestSpans {
     const parent = this.#options.readContext({ traceparent, tracestate }) ?? carried;
     const links = carried === undefined || isSame(carried, parent) ? [] : [{ context: carried }];
     if (!result.ok) {
-      this.#span(operation, asked, { parent, links, attributes: about, fault: result }).end(
-        performance.now(),
-      );
+      this.#tell(operation, asked, { parent, links, attributes: about, fault: result });
       return;
     }
     const { messageId, suppressed } = result;
@@ -218,8 +196,10 @@ export class RequestSpans {
       Object.assign(attributes, aboutDuplicate(suppressed));
     }
     const span = this.#span(operation, asked, { parent, links, attributes });
-    if (suppressed === undefined) this.#sent.set(messageId, span.spanContext());
-    this.#tellFanOut(span, messageId);
+    if (suppressed === undefined) {
+      this.#sent.set(messageId, span.spanContext());
+      this.#tellFanOut(span, messageId);
+    }
     span.end(performance.now());
   }
 
@@ -258,9 +238,9 @@ export class RequestSpans {
     asked: Asked,
   ): void {
     const operation = queueOperation('receive', 'receive', queue);
-    const parent = this.#contextOf(asked.request);
+    const parent = this.#options.readContext(asked.request.headers);
     if (!outcome.ok) {
-      this.#span(operation, asked, { parent, fault: outcome }).end(performance.now());
+      this.#tell(operation, asked, { parent, fault: outcome });
       return;
     }
     if (outcome.messages.length === 0) return;
@@ -272,7 +252,7 @@ export class RequestSpans {
     });
     const attributes = { 'messaging.batch.message_count': received.length };
     const links = received.flatMap(linkTo);
-    this.#span(operation, asked, { parent, links, attributes }).end(performance.now());
+    this.#tell(operation, asked, { parent, links, attributes });
   }
 
   #toldDelete(
@@ -291,43 +271,16 @@ export class RequestSpans {
       ? { 'messaging.batch.message_count': entries.length }
       : { ...(only && { 'messaging.message.id': only.messageId }) };
     const failure = outcome.ok ? results.find((result) => !result.ok) : outcome;
-    const parent = this.#contextOf(asked.request) ?? only?.context;
-    this.#span(operation, asked, { parent, links, attributes, fault: failure }).end(
-      performance.now(),
-    );
+    const parent = this.#options.readContext(asked.request.headers) ?? only?.context;
+    this.#tell(operation, asked, { parent, links, attributes, fault: failure });
   }
 
-  #contextOf({ headers }: ApiRequest): SpanContext | undefined {
-    return this.#options.readContext(headers);
+  #span(operation: Operation, asked: Asked, details: SpanDetails): Span {
+    return startSpan(this.#options.tracer, operation, asked, details);
   }
 
-  #span(
-    { name, type, system, destination }: Operation,
-    { request, startedAt }: Asked,
-    { parent, links = [], attributes = {}, fault: failure }: SpanDetails,
-  ): Span {
-    const context =
-      parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
-    const span = this.#options.tracer.startSpan(
-      destination === '' ? name : `${name} ${destination}`,
-      {
-        kind: SpanKind.SERVER,
-        startTime: startedAt,
-        links: [...links],
-        attributes: {
-          'messaging.system': system,
-          'messaging.operation.name': name,
-          'messaging.operation.type': type,
-          'messaging.destination.name': destination,
-          'aws.request_id': request.requestId,
-          ...attributes,
-        },
-      },
-      context,
-    );
-    if (failure === undefined) return span;
-    span.setAttribute('error.type', wireErrorOf(failure).code);
-    return span.setStatus({ code: SpanStatusCode.ERROR });
+  #tell(operation: Operation, asked: Asked, details: SpanDetails): void {
+    this.#span(operation, asked, details).end(performance.now());
   }
 }
 

@@ -7,7 +7,8 @@ import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { ConfigError } from '../../../src/index.ts';
 import { temporaryDirectory } from '../../storage/backends.ts';
-import type { CollectedSpan } from '../../support/span-collector.ts';
+import { ServerProcess } from '../../support/server-process.ts';
+import { type CollectedSpan, openCollector } from '../../support/span-collector.ts';
 import {
   addHeaders,
   createFifo,
@@ -262,6 +263,25 @@ test('what is refused as a whole is one failed span with the code that the clien
   );
 });
 
+test('a send that cannot be kept is a failed span', async (t) => {
+  const collector = await openCollector();
+  t.after(() => collector.close());
+  setVariables(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+  const { path, remove } = temporaryDirectory();
+  t.after(remove);
+  const prefix = ['bash', '-c', 'ulimit -S -f 2000; exec "$0" "$@"'];
+  const server = await ServerProcess.start(['--data', path], { prefix });
+  await server.call('CreateQueue', { QueueName: 'jobs' });
+  const send = { QueueUrl: server.queueUrl('jobs'), MessageBody: 'x'.repeat(200_000) };
+  while ((await server.call('SendMessage', send)).status === 200);
+  await server.kill('SIGTERM');
+  const failed = collector.spans.filter(({ hasFailed }) => hasFailed);
+  assert.deepEqual(
+    failed.map(({ name, attributes }) => [name, attributes['error.type']]),
+    [['send jobs', 'ServiceUnavailable']],
+  );
+});
+
 describe('a publication', () => {
   test('is one span that tells which queues have it, and their receives link to it', async (t) => {
     const { sqs, sns, spans } = await openTraced(t);
@@ -346,17 +366,20 @@ describe('the standard variables', () => {
   });
 });
 
-test('a collector that is away disturbs no send, and stopping does not wait for it long', async (t) => {
-  setVariables(t, { OTEL_BSP_SCHEDULE_DELAY: '1' });
-  const { sqs, server, collector } = await openTraced(t);
+test('a collector that is away disturbs no send, and does not hold up the end for long', async (t) => {
+  const collector = await openCollector();
   await collector.close();
-  const QueueUrl = await createFifo(sqs);
+  setVariables(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '1' });
+  const server = await ServerProcess.start(['--memory']);
+  await server.call('CreateQueue', { QueueName: 'jobs' });
+  const QueueUrl = server.queueUrl('jobs');
   for (const MessageBody of ['one', 'two', 'three']) {
-    await sqs.sendMessage({ QueueUrl, ...message, MessageBody });
+    const { status } = await server.call('SendMessage', { QueueUrl, MessageBody });
+    assert.equal(status, 200);
   }
-  const { Messages = [] } = await sqs.receiveMessage({ QueueUrl, MaxNumberOfMessages: 10 });
-  assert.equal(Messages.length, 3);
-  await server.close();
+  const { body } = await server.call('ReceiveMessage', { QueueUrl, MaxNumberOfMessages: 10 });
+  assert.equal(body.Messages.length, 3);
+  assert.equal(await server.kill('SIGTERM'), 0);
 });
 
 test('a server that exports no traces loads nothing of OpenTelemetry', () => {
