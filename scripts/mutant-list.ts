@@ -250,4 +250,10 @@ export const mutants: readonly Mutant[] = [
     find: 'over.length === 0 && !records.hasMovedWindow',
     replace: 'over.length === 0',
   },
+  {
+    name: 'another trace makes a retry look like another event',
+    file: 'core/trace-context.js',
+    find: 'if (!attributes.some(isTraceContext))',
+    replace: 'if (attributes.length > 0)',
+  },
 ];

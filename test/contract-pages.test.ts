@@ -15,6 +15,7 @@ import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { SQS } from '@aws-sdk/client-sqs';
 import * as toolkit from '@oncemq/toolkit';
+import * as api from '@opentelemetry/api';
 import { transform } from '@swc/wasm-typescript';
 import { startTestServer } from 'oncemq/testing';
 import pg from 'pg';
@@ -83,7 +84,7 @@ async function surroundings(
   });
   const pool = needsDatabase ? await database(t) : undefined;
   const refreshed: string[] = [];
-  const imported = { ...toolkit, assert, SQS, startTestServer, readdirSync, readFileSync };
+  const imported = { ...toolkit, api, assert, SQS, startTestServer, readdirSync, readFileSync };
   return { ...imported, server, client, queueUrl, folder, landsatRefresh, pool, refreshed };
 }
 

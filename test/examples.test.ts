@@ -26,6 +26,7 @@ const runners: Readonly<Record<string, (name: string) => string[]>> = {
 /** What an example must print, where its ending well does not say it all. */
 const printed: Readonly<Record<string, string>> = {
   'landsat-refresh': '1,000 events, 37 replays, 1,000 effects\n',
+  'one-trace': '  send scenes.fifo (oncemq, suppressed) ',
 };
 
 /** Run by tests that know what else they need: boto3 in packages/broker/test/sdk/verify-python.test.ts; or to be copied. */

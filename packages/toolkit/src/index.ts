@@ -61,6 +61,7 @@ export {
   type JsonSchema,
   schemaReason,
 } from './contract/schemas.ts';
+export { traceContextNames } from './contract/trace-context.ts';
 export type { Connection, Pool, Queryable } from './database.ts';
 export { findBypasses, type SourceFile, sourceForm } from './gate/find-bypasses.ts';
 export {
@@ -93,4 +94,10 @@ export {
   type ProducerOptions,
 } from './producer/define-producer.ts';
 export { type Destination, type ProducerMessage, SendError, type Sent } from './producer/send.ts';
+export {
+  type OpenTelemetryApi,
+  type OpenTelemetryOptions,
+  openTelemetry,
+} from './telemetry/open-telemetry.ts';
 export type { Metric, Report, TelemetryRecord } from './telemetry/record.ts';
+export type { NotedSpan, Telemetry, Traceable } from './telemetry/telemetry.ts';

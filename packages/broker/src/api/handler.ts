@@ -8,7 +8,7 @@
 
 import type { ErrorDetail } from '../core/errors.ts';
 import { type Backend, Unavailable } from '../storage/backend.ts';
-import type { Action, Answer, Call } from './actions/action.ts';
+import type { Action, ActionBackend, Answer, Call } from './actions/action.ts';
 import { snsActionFunctions } from './actions/sns/table.ts';
 import { sqsActionFunctions } from './actions/sqs/table.ts';
 import type { Authentication } from './auth/authentication.ts';
@@ -27,6 +27,8 @@ export type { ApiRequest, ApiResponse };
 
 export interface ApiOptions {
   readonly backend: Backend;
+  /** The backend as one request sees it, for those who follow requests; default: the backend itself. */
+  readonly backendFor?: ((request: ApiRequest) => ActionBackend) | undefined;
   /** Scheme and host of queue URLs; default: those that the client used. */
   readonly publicUrl?: string | undefined;
   /** Who may call; absent where anybody may. */
@@ -166,13 +168,13 @@ function withOriginals(response: ApiResponse, duplicateOf: readonly string[]): A
 
 /** What an action may ask about its request; made only when it asks. */
 class RequestCall implements Call {
-  readonly backend: Backend;
+  readonly backend: ActionBackend;
   readonly #request: ApiRequest;
   readonly #publicUrl: string | undefined;
   readonly #caller: Caller;
 
-  constructor(request: ApiRequest, { backend, publicUrl }: ApiOptions, caller: Caller) {
-    this.backend = backend;
+  constructor(request: ApiRequest, { backend, backendFor, publicUrl }: ApiOptions, caller: Caller) {
+    this.backend = backendFor === undefined ? backend : backendFor(request);
     this.#request = request;
     this.#publicUrl = publicUrl;
     this.#caller = caller;

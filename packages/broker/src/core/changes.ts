@@ -77,7 +77,7 @@ export interface KeptWindowEntry {
   readonly acceptedAt: number;
   readonly source: DeduplicationSource;
   readonly bodyMd5: string;
-  /** Empty when there were no attributes. */
+  /** Of the attributes that are compared (trace-context.ts); empty when there were none. */
   readonly attributesMd5: string;
   /** SHA-256 of the body, where the queue also treats equal bodies as duplicates (profile yandex). */
   readonly bodyHash?: string | undefined;

@@ -9,6 +9,7 @@
 
 import type { DeduplicationSource, MoveTaskStatus } from './changes.ts';
 import type { Refusal } from './errors.ts';
+import type { Suppressed } from './events.ts';
 import type { DuePost, DueReplay, TopicCommand, TopicOutcomes } from './topic/commands.ts';
 
 /** A message attribute as it came in. */
@@ -177,6 +178,8 @@ export interface SendResult {
   readonly attributesMd5: string;
   readonly systemAttributesMd5: string;
   readonly isDuplicate: boolean;
+  /** What is told of a duplicate. */
+  readonly suppressed?: Suppressed;
 }
 
 /** A delivered or peeked message. Its content stands under the key (message, queue, sequence) of what is kept. */

@@ -1,4 +1,7 @@
-/** Commands that change nothing but what time alone changes: they can be answered while nothing can be kept. */
+/**
+ * Commands that change nothing but what time alone changes. They can be answered also while nothing can be kept, since
+ * nothing that they answer rests on something new.
+ */
 
 import type { Command } from './commands.ts';
 

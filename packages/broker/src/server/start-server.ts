@@ -27,6 +27,7 @@ import { type CertifiedSigner, createSigner } from './signer.ts';
 import { Counts } from './telemetry/counts.ts';
 import { startMetrics } from './telemetry/metrics.ts';
 import { createTopics } from './topics-at-start.ts';
+import type { Tracing } from './tracing/start-tracing.ts';
 import { version } from './version.ts';
 
 export interface Started {
@@ -83,9 +84,15 @@ async function serveFrom(
   await createTopics(backend, config.topics, config.publicUrl ?? urlOf(config, config.port));
   const onError = (error: unknown): void => log.error('a request failed', error);
   const authentication = await authenticationOf(config);
-  const { publicUrl } = config;
-  const requests = counts?.requests;
-  const api = createApi({ backend, publicUrl, authentication, requests, onError });
+  const tracing = await tracingOf(backend, config, log);
+  const api = createApi({
+    backend,
+    backendFor: tracing?.backendFor,
+    publicUrl: config.publicUrl,
+    authentication,
+    requests: counts?.requests,
+    onError,
+  });
   const metrics =
     counts && (await startMetrics({ counts, backend, exports: config.exports.metrics, log }));
   const events = new EventStream(backend);
@@ -112,7 +119,7 @@ async function serveFrom(
     events.end();
     closing ??= listener
       .close()
-      .then(() => metrics?.close())
+      .then(() => Promise.all([metrics?.close(), tracing?.close()]))
       .then(() => backend.close())
       .then(() => ledger?.close());
     return closing;
@@ -175,6 +182,17 @@ async function ledgerOf({ ledger }: Config, log: Log): Promise<Ledger | undefine
   if (ledger === undefined) return undefined;
   const { openLedger } = await import('./ledger/ledger.ts');
   return openLedger({ ...ledger, version }, log);
+}
+
+/** Loaded when traces are exported, and only then. */
+async function tracingOf(
+  backend: Backend,
+  { exports: { traces } }: Config,
+  log: Log,
+): Promise<Tracing | undefined> {
+  if (traces === undefined) return undefined;
+  const { startTracing } = await import('./tracing/start-tracing.ts');
+  return startTracing({ backend, exporters: traces.exporters, log });
 }
 
 async function createQueues(backend: Backend, { queues }: Config): Promise<void> {

@@ -111,6 +111,9 @@ export interface Backend {
     command: CommandOf<'explain' | 'explain-topic'>,
   ): Promise<{ readonly ok: true; readonly entries: readonly Explained[] } | Refusal>;
 
+  /** What the sender of a queue's message wrote, if the message is still there. */
+  content(queue: string, sequence: number): Promise<MessageContent | undefined>;
+
   failedDeliveries(topic: string): Promise<FailedDeliveries>;
 
   /** By the last part of a subscription's ARN; absent where nothing was published yet. */

@@ -4,8 +4,11 @@
  */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
+import { traceContextNames as toolkitNames } from '@oncemq/toolkit';
+import type { AttributeInput } from '../../src/core/commands.ts';
 import type { DuplicateEvent, Event } from '../../src/core/events.ts';
+import { traceContextNames } from '../../src/core/trace-context.ts';
 import {
   assertRefused,
   openQueue,
@@ -83,6 +86,49 @@ test('a content-hash duplicate that differs in attributes or group is told as a 
     groupId: 'other',
     originalMessageId: messageId,
     differed: ['attributes', 'group'],
+  });
+});
+
+describe('attributes that carry a trace', () => {
+  const text = (name: string, stringValue: string): AttributeInput => ({
+    name,
+    type: 'String',
+    stringValue,
+  });
+  const fifo = { fifo: true, attributes: { ContentBasedDeduplication: 'true' } };
+  const differedIn = (first: AttributeInput[], second: AttributeInput[]): boolean => {
+    const queue = openQueue(fifo);
+    queue.send({ deduplicationId: undefined, attributes: first });
+    queue.send({ deduplicationId: undefined, attributes: second });
+    const duplicate = queue.home.events.find(({ type }) => type === 'duplicate') as DuplicateEvent;
+    const { attributes } = duplicate.differed;
+    assert.equal(typesIn(queue).includes('collision'), attributes);
+    return attributes;
+  };
+
+  for (const name of traceContextNames) {
+    test(`another ${name} is no difference, and no collision`, () => {
+      assert.equal(differedIn([text(name, 'one')], [text(name, 'two')]), false);
+      assert.equal(differedIn([], [text(name.toUpperCase(), 'one')]), false);
+      const kind = text('kind', 'a');
+      assert.equal(differedIn([kind, text(name, 'one')], [text(name, 'two'), kind]), false);
+      assert.equal(differedIn([kind], [text('kind', 'b'), text(name, 'two')]), true);
+    });
+  }
+
+  test('are in the digest that clients check', () => {
+    const queue = openQueue(fifo);
+    const [one, two] = ['one', 'two'].map(
+      (value) =>
+        queue.send({ deduplicationId: undefined, attributes: [text('traceparent', value)] })
+          .attributesMd5,
+    );
+    assert.notEqual(one, '');
+    assert.notEqual(one, two);
+  });
+
+  test('are the same for core and for the toolkit', () => {
+    assert.deepEqual(traceContextNames, toolkitNames);
   });
 });
 

@@ -6,7 +6,7 @@
 
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import type { Command, CommandOf, SendEntry } from '../../src/core/commands.ts';
+import type { AttributeInput, Command, CommandOf, SendEntry } from '../../src/core/commands.ts';
 import { arnOf } from './model.ts';
 import type { DeadlineKind } from './model-views.ts';
 import {
@@ -191,7 +191,14 @@ const attributes = among(
   [6, undefined],
   [1, [{ name: 'origin', type: 'String', stringValue: 'east' }]],
   [1, [{ name: 'origin', type: 'String', stringValue: 'west' }]],
+  [1, [traced('a1'), { name: 'origin', type: 'String', stringValue: 'west' }]],
+  [1, [traced('a2')]],
 );
+
+/** Another one at every send, and no difference between events. */
+function traced(span: string): AttributeInput {
+  return { name: 'traceparent', type: 'String', stringValue: `00-5b8e-${span}-01` };
+}
 
 const fifoEntry: fc.Arbitrary<SendEntry> = fc.record({
   body,

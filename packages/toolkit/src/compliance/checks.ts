@@ -9,6 +9,7 @@
 
 import { inspect } from 'node:util';
 import { canonicalText, sha256 } from '../contract/canonical.ts';
+import { comparedAttributes } from '../contract/trace-context.ts';
 import { windowMsDefault } from '../contract/window.ts';
 import { memoryInbox } from '../inbox/memory-inbox.ts';
 import type { AnyProducer } from '../producer/define-producer.ts';
@@ -141,7 +142,7 @@ async function attributeIgnorance(
   const found: Finding[] = [];
   const seen = new Map<string, string>();
   for (const { body, groupId, attributes = {} } of messages) {
-    const rest = JSON.stringify([groupId, attributes]);
+    const rest = JSON.stringify([groupId, comparedAttributes(attributes)]);
     if ((seen.get(body) ?? rest) !== rest) {
       found.push(finding('attributes-decide', { differed: 'attributes or group' }, body));
     }

@@ -7,6 +7,7 @@
  */
 
 import type { SQSClient } from '@aws-sdk/client-sqs';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import { type Every, startHeartbeat } from './heartbeat.ts';
 import { groupOf, type SqsMessage } from './received.ts';
 
@@ -24,6 +25,8 @@ export interface ConsumeOptions {
   readonly onError?: (error: unknown, message: SqsMessage | undefined) => void;
   /** What drives the heartbeats; default: an interval of Node's. */
   readonly every?: Every;
+  /** Makes a span of each handling, for handlers that make none of their own; default: none does. */
+  readonly telemetry?: Telemetry;
 }
 
 const receiveMax = 10;
@@ -63,14 +66,16 @@ async function receive(options: ConsumeOptions): Promise<readonly SqsMessage[]> 
 }
 
 async function handleAll(messages: readonly SqsMessage[], options: ConsumeOptions): Promise<void> {
-  const { client, queueUrl, handler, onError = () => {} } = options;
+  const { client, queueUrl, handler, onError = () => {}, telemetry } = options;
   const { DeleteMessageCommand } = await import('@aws-sdk/client-sqs');
   const beats = messages.map((message) => startHeartbeat(message, options));
   const held = new Set<string>();
   for (const [index, message] of messages.entries()) {
     try {
       if (held.has(groupOf(message))) continue;
-      await handler(message);
+      await (telemetry === undefined
+        ? handler(message)
+        : telemetry.processing(message, queueUrl, () => handler(message)));
       const { ReceiptHandle } = message;
       await client.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle }));
     } catch (error) {

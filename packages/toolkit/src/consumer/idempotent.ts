@@ -11,6 +11,7 @@
 
 import type { Envelope } from '../contract/envelope.ts';
 import type { Inbox, InboxOutcome } from '../inbox/inbox.ts';
+import type { NotedSpan, Telemetry } from '../telemetry/telemetry.ts';
 import { type HeartbeatOptions, startHeartbeat } from './heartbeat.ts';
 import {
   asSqsMessage,
@@ -41,6 +42,10 @@ export interface IdempotentOptions {
   readonly heartbeat?: HeartbeatOptions;
   /** Told what became of each message. */
   readonly onOutcome?: (outcome: InboxOutcome, envelope: Envelope) => void;
+  /** Makes a span of each handling; default: none is made. */
+  readonly telemetry?: Telemetry;
+  /** For the name of these spans; default: that of the heartbeat, or Lambda's. */
+  readonly queueUrl?: string;
 }
 
 export interface IdempotentHandler {
@@ -59,9 +64,15 @@ export function idempotent<Payload, Transaction>(
   inbox: Inbox<Transaction>,
   options: IdempotentOptions = {},
 ): IdempotentHandler {
-  const { namespace, heartbeat, onOutcome = () => {} } = options;
+  const { namespace, heartbeat, onOutcome = () => {}, telemetry } = options;
+  const queueUrl = options.queueUrl ?? heartbeat?.queueUrl;
 
-  const handle = async (message: SqsMessage): Promise<void> => {
+  const handle = (message: SqsMessage, queue = queueUrl): Promise<void> =>
+    telemetry === undefined
+      ? handleOne(message)
+      : telemetry.processing(message, queue, (span) => handleOne(message, span));
+
+  const handleOne = async (message: SqsMessage, span?: NotedSpan): Promise<void> => {
     const envelope = envelopeOf<Payload>(message, namespace);
     const beat = heartbeat === undefined ? undefined : startHeartbeat(message, heartbeat);
     const signal = beat?.signal ?? neverAborts;
@@ -69,6 +80,7 @@ export function idempotent<Payload, Transaction>(
       const outcome = await inbox.once(envelope.dedupe_key, (transaction) =>
         handler(envelope, { message, transaction, signal }),
       );
+      span?.setAttribute('oncemq.inbox.outcome', outcome);
       onOutcome(outcome, envelope);
       if (outcome === 'busy') {
         throw new BusyError(`Another consumer is at ${envelope.dedupe_key}.`);
@@ -81,6 +93,7 @@ export function idempotent<Payload, Transaction>(
   /** The messages that were handled; those of a group stop at its first failure. */
   const handleAll = async <Message extends SqsMessage>(
     messages: readonly Message[],
+    queue?: string,
   ): Promise<{ done: Message[]; failure: unknown }> => {
     const done: Message[] = [];
     const held = new Set<string>();
@@ -88,7 +101,7 @@ export function idempotent<Payload, Transaction>(
     for (const message of messages) {
       if (held.has(groupOf(message))) continue;
       try {
-        await handle(message);
+        await handle(message, queue);
         done.push(message);
       } catch (error) {
         failure ??= error;
@@ -103,7 +116,7 @@ export function idempotent<Payload, Transaction>(
   ): Promise<SqsMessage | SqsMessage[] | LambdaAnswer> => {
     if ('Records' in given) {
       const messages = given.Records.map(asSqsMessage);
-      const { done } = await handleAll(messages);
+      const { done } = await handleAll(messages, given.Records[0]?.eventSourceARN);
       const failed = messages.filter((message) => !done.includes(message));
       return {
         batchItemFailures: failed.map(({ MessageId = '' }) => ({ itemIdentifier: MessageId })),

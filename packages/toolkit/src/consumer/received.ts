@@ -12,6 +12,9 @@ export interface SqsMessage {
   readonly Body?: string | undefined;
   readonly ReceiptHandle?: string | undefined;
   readonly Attributes?: Readonly<Partial<Record<string, string>>> | undefined;
+  readonly MessageAttributes?:
+    | Readonly<Record<string, { readonly StringValue?: string | undefined }>>
+    | undefined;
 }
 
 /** As Lambda's event source mapping gives it. */
@@ -20,6 +23,8 @@ export interface LambdaRecord {
   readonly body: string;
   readonly receiptHandle?: string;
   readonly attributes?: Readonly<Partial<Record<string, string>>>;
+  readonly messageAttributes?: Readonly<Record<string, { readonly stringValue?: string }>>;
+  readonly eventSourceARN?: string;
 }
 
 export interface LambdaEvent {
@@ -37,6 +42,12 @@ export function asSqsMessage(record: LambdaRecord): SqsMessage {
     Body: record.body,
     ReceiptHandle: record.receiptHandle,
     Attributes: record.attributes,
+    MessageAttributes: Object.fromEntries(
+      Object.entries(record.messageAttributes ?? {}).map(([name, { stringValue }]) => [
+        name,
+        { StringValue: stringValue },
+      ]),
+    ),
   };
 }
 
@@ -50,17 +61,30 @@ export function envelopeOf<Payload>(
   { Body = '', MessageId }: SqsMessage,
   namespace: string | undefined,
 ): Envelope<Payload> {
-  const read = readEnvelope(unwrapped(Body), namespace);
+  const read = readEnvelope(notificationIn(Body)?.message ?? Body, namespace);
   if (!read.ok) throw new ContractError(read, `Message ${MessageId}: `);
   return read.envelope as Envelope<Payload>;
 }
 
-function unwrapped(body: string): string {
-  if (!body.includes('"Notification"')) return body;
+/** What a topic has wrapped: the message, and its attributes that are texts. */
+export function notificationIn(
+  body: string,
+): { readonly message: string; readonly attributes: Readonly<Record<string, string>> } | undefined {
+  if (!body.includes('"Notification"')) return undefined;
   try {
-    const { Type, Message } = JSON.parse(body) as Record<string, unknown>;
-    return Type === 'Notification' && typeof Message === 'string' ? Message : body;
+    const { Type, Message, MessageAttributes } = JSON.parse(body) as Record<string, unknown>;
+    if (Type !== 'Notification' || typeof Message !== 'string') return undefined;
+    return { message: Message, attributes: textsOf(MessageAttributes) };
   } catch {
-    return body;
+    return undefined;
   }
+}
+
+function textsOf(attributes: unknown): Record<string, string> {
+  const pairs = Object.entries((attributes ?? {}) as Record<string, { Value?: unknown } | null>);
+  return Object.fromEntries(
+    pairs.flatMap(([name, attribute]) =>
+      typeof attribute?.Value === 'string' ? [[name, attribute.Value]] : [],
+    ),
+  );
 }

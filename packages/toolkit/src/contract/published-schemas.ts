@@ -75,6 +75,10 @@ export const telemetrySchema: JsonSchema = {
     mode: {
       enum: ['observe', 'reject'],
     },
+    source: {
+      description: 'Where the deduplication id comes from: given, or the hash of the body.',
+      enum: ['explicit', 'content'],
+    },
     code: {
       description: "The refusal's code.",
       type: 'string',

@@ -12,6 +12,7 @@
 import { sha256 } from '../contract/canonical.ts';
 import { checkMessage, type MessageRules, tracingName } from '../contract/message.ts';
 import { ContractError, type Refusal, refuse } from '../contract/refusals.ts';
+import { comparedAttributes } from '../contract/trace-context.ts';
 import { windowMsDefault } from '../contract/window.ts';
 import {
   aboutEnvelope,
@@ -20,7 +21,7 @@ import {
   type TelemetryRecord,
 } from '../telemetry/record.ts';
 import { type GuardedMessage, messagesOf } from './guarded-messages.ts';
-import { SentBodies } from './sent-bodies.ts';
+import { SentMessages } from './sent-messages.ts';
 
 export interface GuardOptions extends MessageRules {
   readonly mode: 'observe' | 'reject';
@@ -57,13 +58,13 @@ export function dedupeGuard(options: GuardOptions): DedupeGuard {
   }
   const { mode, report = () => {}, now = Date.now } = options;
   const windowMs = options.windowMs ?? windowMsDefault;
-  const sent = new SentBodies(windowMs);
+  const sent = new SentMessages(windowMs);
   const middleware: Middleware = (next, context) => async (args) => {
     const { target, messages } = messagesOf(context.commandName, args.input);
     if (!target.endsWith('.fifo')) return next(args);
     const base = { time: new Date(now()).toISOString(), target, mode };
     // Entries of one batch can collide with each other, before any of them is sent.
-    const known = [sent, new SentBodies(windowMs)] as const;
+    const known = [sent, new SentMessages(windowMs)] as const;
     const refused = messages
       .map((message) => ({
         message,
@@ -76,9 +77,7 @@ export function dedupeGuard(options: GuardOptions): DedupeGuard {
     }
     const result = await next(args);
     for (const message of messages) {
-      // With an explicit id the queue does not look at the body.
-      if (message.deduplicationId !== undefined) continue;
-      sent.note(target, sha256(message.body), restOf(message, options), now());
+      sent.note(target, idOf(message), restOf(message, options), now());
     }
     return result;
   };
@@ -92,7 +91,7 @@ interface Look {
   readonly base: Pick<TelemetryRecord, 'time' | 'target'> & { readonly mode: 'observe' | 'reject' };
   readonly options: GuardOptions;
   /** What was sent before, and what stands before it in the same call. */
-  readonly known: readonly [SentBodies, SentBodies];
+  readonly known: readonly [SentMessages, SentMessages];
   readonly report: Report;
   readonly now: () => number;
 }
@@ -104,7 +103,9 @@ function look(
 ): Refusal | undefined {
   const checked = checkMessage(message, options);
   const body_sha256 = sha256(message.body);
-  const about = { ...base, ...(checked.ok ? aboutEnvelope(checked.envelope) : {}), body_sha256 };
+  const source = message.deduplicationId === undefined ? 'content' : 'explicit';
+  const event = checked.ok ? aboutEnvelope(checked.envelope) : {};
+  const about = { ...base, ...event, source, body_sha256 } as const;
   const value = Buffer.byteLength(message.body);
   report({ ...about, metric: 'sqs_fifo.body_hash.length_bytes', value });
   if (!checked.ok) {
@@ -116,24 +117,31 @@ function look(
     });
   }
   const rest = restOf(message, options);
-  const isHashed = message.deduplicationId === undefined;
-  const verdicts = isHashed
-    ? known.map((bodies) => bodies.judge(base.target, body_sha256, rest, now()))
-    : [];
+  const id = idOf(message);
+  const verdicts = known.map((sends) => sends.judge(base.target, id, rest, now()));
   const verdict = verdicts.find((each) => each !== 'new') ?? 'new';
-  if (isHashed) known[1].note(base.target, body_sha256, rest, now());
-  if (verdict === 'again') report({ ...about, metric: 'sqs_fifo.dedupe_window_hits', value: 1 });
-  if (verdict !== 'collision') return checked.ok ? undefined : checked;
+  known[1].note(base.target, id, rest, now());
+  // Whoever gives ids says himself what is the same event, so other attributes are no collision.
+  const isCollision = verdict === 'collision' && source === 'content';
+  if (verdict !== 'new' && !isCollision) {
+    report({ ...about, metric: 'sqs_fifo.dedupe_window_hits', value: 1 });
+  }
+  if (!isCollision) return checked.ok ? undefined : checked;
   const collision = refuse('same-body-other-attributes');
   const metric = 'sqs_fifo.dedupe.collisions_detected';
   report({ ...about, metric, value: 1, ...aboutRefusal(collision) });
   return checked.ok ? collision : checked;
 }
 
+/** By which the queue knows the message again. */
+function idOf({ deduplicationId, body }: GuardedMessage): string {
+  return deduplicationId ?? sha256(body);
+}
+
 /** What the hash of the body does not see and what may tell events apart, in a stable order. */
 function restOf({ groupId, attributes }: GuardedMessage, { critical }: GuardOptions): unknown {
-  const telling = Object.entries(attributes).filter(([name]) =>
+  const telling = comparedAttributes(attributes).filter(([name]) =>
     critical === undefined ? !tracingName.test(name) : critical.includes(name),
   );
-  return [groupId, telling.sort(([a], [b]) => (a < b ? -1 : 1))];
+  return [groupId, telling];
 }

@@ -17,6 +17,7 @@ import {
   type SchemaCheck,
   schemaReason,
 } from '../contract/schemas.ts';
+import { aboutRefusal } from '../telemetry/record.ts';
 import { type Destination, type ProducerMessage, type Sent, sendMessages } from './send.ts';
 
 export interface ProducerOptions<Event, Payload extends object = Event & object> {
@@ -83,15 +84,16 @@ export function defineProducer<Event, Payload extends object = Event & object>(
   if (wrongSource !== undefined) throw new ContractError(wrongSource);
   const findPayloadError = options.schema === undefined ? undefined : compileSchema(options.schema);
   const check = (event: Event) => checkEvent(event, options, findPayloadError);
-  const checked = (event: Event): CheckedEvent<Payload> => {
+  const checked = (event: Event, destination?: Destination): CheckedEvent<Payload> => {
     const result = check(event);
-    if (!result.ok) throw new ContractError(result, `${source}: `);
-    return result;
+    if (result.ok) return result;
+    if (destination !== undefined) reportRefusal(result, destination);
+    throw new ContractError(result, `${source}: `);
   };
   const sendBatch = async (events: readonly Event[], destination: Destination): Promise<Sent[]> =>
     // All are made before the first is sent: a refused one stops the whole call, and nothing is half done.
     sendMessages(
-      events.map((event) => checked(event).message),
+      events.map((event) => checked(event, destination).message),
       destination,
     );
   return Object.freeze({
@@ -172,6 +174,18 @@ function checkKey(key: unknown): Refusal | undefined {
   if (typeof key !== 'string')
     return refuse('key-invalid', { reason: `is a ${typeof key}, no text` });
   return key.trim() === '' ? refuse('key-missing') : undefined;
+}
+
+/** What is refused here is never sent, and no guard gets to see it. */
+function reportRefusal(refusal: Refusal, { queueUrl, telemetry }: Destination): void {
+  telemetry?.report({
+    time: new Date().toISOString(),
+    metric: 'sqs_fifo.producer.violations',
+    value: 1,
+    target: queueUrl,
+    mode: 'reject',
+    ...aboutRefusal(refusal),
+  });
 }
 
 function timeOf(time: string | Date | number): string | undefined {

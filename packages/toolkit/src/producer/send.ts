@@ -9,6 +9,7 @@
 import type { SendMessageBatchRequestEntry, SQSClient } from '@aws-sdk/client-sqs';
 import type { Envelope } from '../contract/envelope.ts';
 import { deduplicationIdOf, messageBytes, messageBytesMax } from '../contract/message.ts';
+import type { NotedSpan, Telemetry } from '../telemetry/telemetry.ts';
 
 /** A message ready to be sent or kept. Replays resend exactly this. */
 export interface ProducerMessage {
@@ -23,6 +24,8 @@ export interface Destination {
   readonly queueUrl: string;
   /** `content`: the queue hashes the body. `key`: the id is the SHA-256 of the key, for queues that do not. */
   readonly deduplicateBy?: 'content' | 'key';
+  /** Makes a span of each request, whose trace goes with its messages; default: none is made. */
+  readonly telemetry?: Telemetry;
 }
 
 export interface Sent {
@@ -59,32 +62,47 @@ export async function sendMessages(
   return sent as Sent[];
 }
 
-async function sendOne(message: ProducerMessage, destination: Destination): Promise<Sent> {
-  const { SendMessageCommand } = await import('@aws-sdk/client-sqs');
-  const { queueUrl: QueueUrl, client } = destination;
-  const answer = await client.send(
-    new SendMessageCommand({ QueueUrl, ...wireWords(message, destination) }),
-  );
-  return sentOf(answer);
+function sendOne(message: ProducerMessage, destination: Destination): Promise<Sent> {
+  return followed([message], destination, async ([traced = message], span) => {
+    const { SendMessageCommand } = await import('@aws-sdk/client-sqs');
+    const { queueUrl: QueueUrl, client } = destination;
+    const answer = await client.send(
+      new SendMessageCommand({ QueueUrl, ...wireWords(traced, destination) }),
+    );
+    const sent = sentOf(answer);
+    span?.setAttribute('messaging.message.id', sent.messageId);
+    return sent;
+  });
 }
 
 /** One request: an answer or nothing for each message, in their order, and what was said of those not taken. */
-export async function sendBatch(
+export function sendBatch(
   messages: readonly ProducerMessage[],
   destination: Destination,
 ): Promise<{ answers: (Sent | undefined)[]; failures: string[] }> {
-  const { SendMessageBatchCommand } = await import('@aws-sdk/client-sqs');
-  const { queueUrl: QueueUrl, client } = destination;
-  const Entries = messages.map((message, index) => ({
-    Id: String(index),
-    ...wireWords(message, destination),
-  }));
-  const { Successful = [], Failed = [] } = await client.send(
-    new SendMessageBatchCommand({ QueueUrl, Entries }),
-  );
-  const answers: (Sent | undefined)[] = messages.map(() => undefined);
-  for (const entry of Successful) answers[Number(entry.Id)] = sentOf(entry);
-  return { answers, failures: Failed.map(({ Code, Message }) => `${Code}: ${Message}`) };
+  return followed(messages, destination, async (traced, span) => {
+    const { SendMessageBatchCommand } = await import('@aws-sdk/client-sqs');
+    const { queueUrl: QueueUrl, client } = destination;
+    const Entries = traced.map((message, index) => ({
+      Id: String(index),
+      ...wireWords(message, destination),
+    }));
+    const { Successful = [], Failed = [] } = await client.send(
+      new SendMessageBatchCommand({ QueueUrl, Entries }),
+    );
+    if (Failed.length > 0) span?.setAttribute('error.type', Failed[0]?.Code ?? 'unknown');
+    const answers: (Sent | undefined)[] = messages.map(() => undefined);
+    for (const entry of Successful) answers[Number(entry.Id)] = sentOf(entry);
+    return { answers, failures: Failed.map(({ Code, Message }) => `${Code}: ${Message}`) };
+  });
+}
+
+function followed<Result>(
+  messages: readonly ProducerMessage[],
+  { queueUrl, telemetry }: Destination,
+  send: (messages: readonly ProducerMessage[], span?: NotedSpan) => Promise<Result>,
+): Promise<Result> {
+  return telemetry === undefined ? send(messages) : telemetry.sending({ queueUrl, messages }, send);
 }
 
 /** Cut where either limit of a request would be passed. */

@@ -21,6 +21,8 @@ export interface TelemetryRecord {
   /** The queue's URL or the topic's ARN. */
   readonly target: string;
   readonly mode?: 'observe' | 'reject';
+  /** Where the deduplication id comes from: given, or the hash of the body. */
+  readonly source?: 'explicit' | 'content';
   readonly code?: string;
   readonly text?: string;
   readonly event_id?: string;

@@ -35,6 +35,16 @@ describe('a good producer passes', () => {
   test('also with random event ids, which it keeps and replays', async (t) => {
     assert.deepEqual(await codesOf(await openQueue(t), landsat({ eventId: 'random' })), {});
   });
+
+  test('also when each of its messages carries a trace of its own', async (t) => {
+    let spans = 0;
+    const traceparent = (): string => `00-5b8efff798038103d269b633813fc60c-${++spans}-01`;
+    const producer = landsat({
+      attributes: () => ({ traceparent: traceparent() }),
+      samples: [...scenes(2), { ...(scenes(1)[0] as Scene) }],
+    });
+    assert.deepEqual(await codesOf(await openQueue(t), producer), {});
+  });
 });
 
 describe('a bad producer is found', () => {

@@ -12,6 +12,7 @@ import { SNS } from '@aws-sdk/client-sns';
 import { telemetrySchema } from '../../src/contract/published-schemas.ts';
 import { ContractError } from '../../src/contract/refusals.ts';
 import { compileSchema } from '../../src/contract/schemas.ts';
+import { traceContextNames } from '../../src/contract/trace-context.ts';
 import { dedupeGuard, type GuardOptions } from '../../src/guard/dedupe-guard.ts';
 import type { TelemetryRecord } from '../../src/telemetry/record.ts';
 import { landsat, scene, scenes } from '../support/landsat.ts';
@@ -135,24 +136,25 @@ describe('a body that is sent again', () => {
     );
   });
 
-  test('with another trace is the same message again', async (t) => {
-    const queue = await openQueue(t);
-    const seen = guard(queue);
-    for (const StringValue of ['a', 'b']) {
-      const trace_id = { DataType: 'String', StringValue };
-      const { client, queueUrl: QueueUrl } = queue;
-      await client.sendMessage({
-        QueueUrl,
-        MessageBody: body,
-        MessageGroupId,
-        MessageAttributes: { trace_id },
-      });
-    }
-    assert.deepEqual(
-      seen.map(({ metric }) => metric),
-      ['sqs_fifo.dedupe_window_hits'],
-    );
-  });
+  for (const name of ['trace_id', ...traceContextNames]) {
+    test(`with another ${name} is the same message again`, async (t) => {
+      const queue = await openQueue(t);
+      const seen = guard(queue);
+      for (const StringValue of ['a', 'b']) {
+        const { client, queueUrl: QueueUrl } = queue;
+        await client.sendMessage({
+          QueueUrl,
+          MessageBody: body,
+          MessageGroupId,
+          MessageAttributes: { [name]: { DataType: 'String', StringValue } },
+        });
+      }
+      assert.deepEqual(
+        seen.map(({ metric }) => metric),
+        ['sqs_fifo.dedupe_window_hits'],
+      );
+    });
+  }
 
   test('with the same attributes is a hit of the window', async (t) => {
     const queue = await openQueue(t);

@@ -9,9 +9,12 @@ import type { Backend } from '../../storage/backend.ts';
 import type { Fault } from '../protocol/error-codes.ts';
 import type { ValueMap } from '../shapes/shape.ts';
 
+/** As much of the backend as actions use. */
+export type ActionBackend = Pick<Backend, 'realm' | 'run' | 'receive'>;
+
 /** Where a request came in. */
 export interface Call {
-  readonly backend: Backend;
+  readonly backend: ActionBackend;
   /** Scheme and host that the client used, or the public URL; queue URLs start with it. */
   readonly baseUrl: string;
   /** Aborts when the client has gone. */

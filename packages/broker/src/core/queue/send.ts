@@ -16,8 +16,10 @@ import type { CommandOf, Outcome, SendEntry, SendResult } from '../commands.ts';
 import { digestsOf, keyOf } from '../deduplication-window.ts';
 import { attributesMd5, md5Hex, sha256Hex } from '../digest.ts';
 import { type Refusal, refuse } from '../errors.ts';
+import type { Suppressed } from '../events.ts';
 import { batchSizeBytesMax, delaySecondsMax } from '../limits.ts';
 import { none } from '../slab.ts';
+import { comparedMd5 } from '../trace-context.ts';
 import type { Turn } from '../turn.ts';
 import { applyEntries, checkBatch } from './batch.ts';
 import { type CheckedMessage, checkMessage, messageSize } from './message-check.ts';
@@ -129,9 +131,12 @@ function sendFifo(
   const deduplicationId = entry.deduplicationId ?? (bodyHash as string);
   const source = entry.deduplicationId === undefined ? 'content' : 'explicit';
   const content = contentOf(entry, message, deduplicationId);
-  const { bodyMd5, attributesMd5 } = content;
-  const digests = digestsOf({ deduplicationId, groupId, bodyMd5, attributesMd5 });
-  const attempt: FifoSend = { queue, content, digests, groupId, deduplicationId, source };
+  const md5s = {
+    bodyMd5: content.bodyMd5,
+    attributesMd5: comparedMd5(content.attributes, content.attributesMd5),
+  };
+  const digests = digestsOf({ deduplicationId, groupId, ...md5s });
+  const attempt: FifoSend = { queue, content, md5s, digests, groupId, deduplicationId, source };
 
   const byId = queue.window.find(digests, 'id');
   if (byId !== none) return duplicate(attempt, byId, 'id', turn);
@@ -145,6 +150,7 @@ function sendFifo(
 interface FifoSend {
   readonly queue: Queue;
   readonly content: MessageContent;
+  readonly md5s: Pick<KeptWindowEntry, 'bodyMd5' | 'attributesMd5'>;
   readonly digests: WindowDigests;
   readonly groupId: string;
   readonly deduplicationId: string;
@@ -161,8 +167,7 @@ function accept(send: FifoSend, bodyHash: string | undefined, turn: Turn): SendR
     groupId,
     acceptedAt: turn.now,
     source,
-    bodyMd5: content.bodyMd5,
-    attributesMd5: content.attributesMd5,
+    ...send.md5s,
     bodyHash,
   };
   queue.addToWindow(turn, sequence, entry, send.digests);
@@ -188,10 +193,7 @@ function duplicate(send: FifoSend, row: number, matchedBy: 'id' | 'body', turn: 
   const match = queue.window.match(row);
   const original = { messageId: queue.idOf(match.sequence), ...match };
   const differed = queue.window.difference(row, send.digests);
-  turn.events.push({
-    type: 'duplicate',
-    at: turn.now,
-    queue: queue.name,
+  const suppressed: Suppressed = {
     deduplicationId,
     groupId,
     source,
@@ -201,13 +203,14 @@ function duplicate(send: FifoSend, row: number, matchedBy: 'id' | 'body', turn: 
     expiresAt: original.acceptedAt + queue.settings.windowMs,
     original,
     differed,
-    content,
-  });
+  };
+  const at = turn.now;
+  turn.events.push({ type: 'duplicate', at, queue: queue.name, ...suppressed, content });
   const unseen = (['attributes', 'group'] as const).filter((name) => differed[name]);
   if (source === 'content' && unseen.length > 0) {
     turn.events.push({
       type: 'collision',
-      at: turn.now,
+      at,
       queue: queue.name,
       deduplicationId,
       groupId,
@@ -216,7 +219,7 @@ function duplicate(send: FifoSend, row: number, matchedBy: 'id' | 'body', turn: 
     });
   }
   const { messageId, sequence } = original;
-  return sendResult(content, { messageId, sequence, isDuplicate: true });
+  return { ...sendResult(content, { messageId, sequence, isDuplicate: true }), suppressed };
 }
 
 function contentOf(

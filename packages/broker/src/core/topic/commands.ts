@@ -6,6 +6,7 @@
 import type { KeptPostAttempt, Publication } from '../changes.ts';
 import type { AttributeInput, Attributes, Command, ExplainedEntry } from '../commands.ts';
 import type { Refusal } from '../errors.ts';
+import type { Suppressed } from '../events.ts';
 
 export interface PublishEntry {
   readonly id?: string | undefined;
@@ -188,6 +189,8 @@ export interface PublishResult {
   /** Undefined on a standard topic. */
   readonly sequence: number | undefined;
   readonly isDuplicate: boolean;
+  /** What is told of a duplicate. */
+  readonly suppressed?: Suppressed;
 }
 
 /** A subscription as lists show it. */

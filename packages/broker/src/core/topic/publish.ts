@@ -10,8 +10,10 @@ import type { DeduplicationSource, KeptWindowEntry, Publication } from '../chang
 import { digestsOf } from '../deduplication-window.ts';
 import { attributesMd5, md5Hex, sha256Hex } from '../digest.ts';
 import { type Refusal, refuse } from '../errors.ts';
+import type { Suppressed } from '../events.ts';
 import { batchEntriesMax, batchEntryIdLengthMax, topicWindowMs } from '../limits.ts';
 import { none } from '../slab.ts';
+import { comparedMd5 } from '../trace-context.ts';
 import type { Turn } from '../turn.ts';
 import type { PublishEntry, PublishResult, TopicCommandOf, TopicOutcomes } from './commands.ts';
 import { fanOut, Notice, type Surroundings } from './fan-out.ts';
@@ -97,17 +99,17 @@ function publishFifo(
   const groupId = entry.groupId as string;
   const source: DeduplicationSource = entry.deduplicationId === undefined ? 'content' : 'explicit';
   const deduplicationId = entry.deduplicationId ?? sha256Hex(text);
-  const md5s = { bodyMd5: md5Hex(text), attributesMd5: attributesMd5(attributes) };
+  const md5s = {
+    bodyMd5: md5Hex(text),
+    attributesMd5: comparedMd5(attributes, attributesMd5(attributes)),
+  };
   const digests = digestsOf({ deduplicationId, groupId, ...md5s });
 
   const row = topic.window.find(digests, 'id');
   if (row !== none) {
     const match = topic.window.match(row);
     const original = { messageId: topic.idOf(match.sequence), ...match };
-    turn.events.push({
-      type: 'duplicate-publication',
-      at: turn.now,
-      topic: topic.name,
+    const suppressed: Suppressed = {
       deduplicationId,
       groupId,
       source,
@@ -117,10 +119,11 @@ function publishFifo(
       expiresAt: original.acceptedAt + topicWindowMs,
       original,
       differed: topic.window.difference(row, digests),
-      message: text,
-    });
+    };
+    const about = { at: turn.now, topic: topic.name, message: text };
+    turn.events.push({ type: 'duplicate-publication', ...about, ...suppressed });
     const { messageId, sequence } = original;
-    return { ok: true, messageId, sequence, isDuplicate: true };
+    return { ok: true, messageId, sequence, isDuplicate: true, suppressed };
   }
 
   const sequence = topic.nextStamp(turn);

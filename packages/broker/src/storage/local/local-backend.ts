@@ -205,6 +205,10 @@ class LocalBackend implements Backend, EntriesUser {
     return this.#answer({ ok: true, entries });
   }
 
+  content(queue: string, sequence: number): Promise<MessageContent | undefined> {
+    return Promise.resolve(this.#entries.content(queue, sequence));
+  }
+
   failedDeliveries(topic: string): Promise<FailedDeliveries> {
     return Promise.resolve(this.#readers.failures.of(topic));
   }

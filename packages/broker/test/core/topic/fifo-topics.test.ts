@@ -175,6 +175,16 @@ test('a suppressed publication is told with what differed (10.7)', () => {
   assert.equal(event?.ageMs, 10_000);
 });
 
+test('another trace is no difference between two publications', () => {
+  const topic = openTopic({ fifo: true });
+  for (const stringValue of ['00-5b8e-a1-01', '00-5b8e-a2-01']) {
+    const attributes = [{ name: 'traceparent', type: 'String', stringValue }];
+    topic.publish({ deduplicationId: 'd', attributes });
+  }
+  const [event] = topic.home.told('duplicate-publication');
+  assert.deepEqual(event?.differed, { body: false, attributes: false, group: false });
+});
+
 test('sequence numbers rise over the whole topic (2.6)', () => {
   const topic = openTopic({ fifo: true });
   const sequences = ['a', 'b', 'a'].map((groupId) => topic.publish({ groupId }).sequence ?? 0);

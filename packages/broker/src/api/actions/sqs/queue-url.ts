@@ -3,8 +3,7 @@
  * bare name is taken too. Going out, scheme and host are those that the client used.
  */
 
-import type { Backend } from '../../../storage/backend.ts';
-import type { Call } from '../action.ts';
+import type { ActionBackend, Call } from '../action.ts';
 
 /** What actions on one queue have in common. */
 export type QueueInput = { readonly QueueUrl?: string };
@@ -12,7 +11,7 @@ export type QueueInput = { readonly QueueUrl?: string };
 /** No queue has this name, so core refuses it as missing, which is what a bad URL gives (1.6). */
 const noQueue = '';
 
-export function queueOf({ QueueUrl: url = '' }: QueueInput, { realm }: Backend): string {
+export function queueOf({ QueueUrl: url = '' }: QueueInput, { realm }: ActionBackend): string {
   const nameAt = url.lastIndexOf('/') + 1;
   const accountAt = nameAt < 2 ? 0 : url.lastIndexOf('/', nameAt - 2) + 1;
   const account = url.slice(accountAt, Math.max(accountAt, nameAt - 1));

@@ -1,17 +1,18 @@
 /**
- * The bodies sent within the last window, by hash, each with a digest of what the hash does not see: attributes and
- * group. So the guard notices the forbidden pattern in the act, on Amazon too, which never tells.
+ * What was sent within the last window, by deduplication id (given, or the hash of the body), each with a digest of what
+ * the hash does not see: attributes and group. So the guard notices the forbidden pattern in the act, on Amazon too,
+ * which never tells.
  *
  * Bounded in time and in number; what is forgotten early is a collision that goes unnoticed here, nothing worse.
  */
 
 import { sha256 } from '../contract/canonical.ts';
 
-const bodiesMax = 10_000;
+const messagesMax = 10_000;
 
 export type Verdict = 'new' | 'again' | 'collision';
 
-export class SentBodies {
+export class SentMessages {
   readonly #windowMs: number;
   /** In order of sending: a Map keeps it. */
   readonly #sent: Map<string, { readonly rest: string; readonly at: number }> = new Map();
@@ -20,20 +21,20 @@ export class SentBodies {
     this.#windowMs = windowMs;
   }
 
-  /** What a send would be to a queue that deduplicates by content. */
-  judge(target: string, bodyHash: string, rest: unknown, now: number): Verdict {
-    const sent = this.#sent.get(`${target} ${bodyHash}`);
+  /** What a send would be to the queue. */
+  judge(target: string, id: string, rest: unknown, now: number): Verdict {
+    const sent = this.#sent.get(`${target} ${id}`);
     if (sent === undefined || now - sent.at >= this.#windowMs) return 'new';
     return sent.rest === restHash(rest) ? 'again' : 'collision';
   }
 
   /** Only the first send counts: a duplicate does not prolong the window. */
-  note(target: string, bodyHash: string, rest: unknown, now: number): void {
+  note(target: string, id: string, rest: unknown, now: number): void {
     for (const [key, { at }] of this.#sent) {
-      if (now - at < this.#windowMs && this.#sent.size < bodiesMax) break;
+      if (now - at < this.#windowMs && this.#sent.size < messagesMax) break;
       this.#sent.delete(key);
     }
-    const key = `${target} ${bodyHash}`;
+    const key = `${target} ${id}`;
     if (!this.#sent.has(key)) this.#sent.set(key, { rest: restHash(rest), at: now });
   }
 }

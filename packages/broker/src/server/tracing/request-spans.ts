@@ -1,0 +1,290 @@
+/**
+ * One span for each message that is sent or published, for each receive that got messages, and for each delete: the
+ * server's side of a trace, with OpenTelemetry's messaging attributes. A span is made when its outcome is known, so what
+ * is not exported costs nothing but the question.
+ *
+ *   send, publish   a child of the request's `traceparent` header, else of what the message carries. In a batch each
+ *                   message has its own span. A duplicate's links to the span of its original
+ *   receive         links to what its messages carry; a receive that got nothing has no span
+ *   delete          a child of the request's context, else of its message's; a batch is one span with links
+ *
+ * Spans are for people: a failure here never fails a request.
+ */
+
+import type { Attributes, Link, Span, SpanContext, Tracer } from '@opentelemetry/api';
+import type { ActionBackend } from '../../api/actions/action.ts';
+import { type Fault, fault } from '../../api/protocol/error-codes.ts';
+import type { ApiRequest } from '../../api/request.ts';
+import type { CommandOf, Outcome, SendResult } from '../../core/commands.ts';
+import type { Refusal } from '../../core/errors.ts';
+import type { Event, Suppressed } from '../../core/events.ts';
+import type { PublishResult } from '../../core/topic/commands.ts';
+import {
+  type Backend,
+  type Delivered,
+  type PlainCommand,
+  Unavailable,
+} from '../../storage/backend.ts';
+import { Latest } from './latest.ts';
+import {
+  type Asked,
+  aboutDuplicate,
+  aboutEntry,
+  isSame,
+  linkTo,
+  type Operation,
+  queueOperation,
+  type Received,
+  type SpanDetails,
+  startSpan,
+} from './server-span.ts';
+import {
+  type Carrier,
+  carriedByMessage,
+  carriedByPublication,
+  carriedBySend,
+  type ReadContext,
+} from './trace-context.ts';
+
+export interface SpanOptions {
+  readonly tracer: Tracer;
+  readonly readContext: ReadContext;
+  readonly backend: Backend;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Messages whose span is remembered, for what links to it later: their duplicates, and their receives. */
+const messagesMax = 50_000;
+const receiptsMax = 50_000;
+/** Publications whose deliveries are gathered until the answer to the publisher is made. */
+const publicationsMax = 1_000;
+/** Of a publication with more queues than this, the others are only counted. */
+const deliveriesToldMax = 32;
+
+/** The queues that have a publication. */
+interface Reached {
+  queues: number;
+  readonly first: Extract<Event, { type: 'fanned-out' }>[];
+}
+
+/** Tells of an outcome, whatever its command was. */
+type Teller = (outcome: unknown) => Promise<void> | void;
+
+export class RequestSpans {
+  readonly #options: SpanOptions;
+  readonly #sent: Latest<SpanContext> = new Latest(messagesMax);
+  readonly #received: Latest<Received> = new Latest(receiptsMax);
+  readonly #fannedOut: Latest<Reached> = new Latest(publicationsMax);
+
+  constructor(options: SpanOptions) {
+    this.#options = options;
+    options.backend.listen((event) => {
+      if (event.type !== 'fanned-out') return;
+      const known = this.#fannedOut.get(event.messageId) ?? { queues: 0, first: [] };
+      if (known.queues === 0) this.#fannedOut.set(event.messageId, known);
+      known.queues += 1;
+      if (known.first.length < deliveriesToldMax) known.first.push(event);
+    });
+  }
+
+  /** The backend as this request sees it. */
+  backendFor(request: ApiRequest): ActionBackend {
+    const { backend } = this.#options;
+    return {
+      realm: backend.realm,
+      run: (command) => {
+        const tell = this.#tellerOf(command, request);
+        return tell === undefined ? backend.run(command) : this.#told(backend.run(command), tell);
+      },
+      receive: (command, client) => {
+        const asked = { request, startedAt: performance.now() };
+        return this.#told(backend.receive(command, client), (outcome) =>
+          this.#toldReceive(command.queue, outcome, asked),
+        );
+      },
+    };
+  }
+
+  /** How the outcome of a command is told; undefined for those without spans. */
+  #tellerOf(command: PlainCommand, request: ApiRequest): Teller | undefined {
+    const asked = { request, startedAt: performance.now() };
+    switch (command.type) {
+      case 'send':
+        return (outcome) => this.#toldSend(command, outcome as Outcome<'send'>, asked);
+      case 'publish':
+        return (outcome) => this.#toldPublish(command, outcome as Outcome<'publish'>, asked);
+      case 'delete-messages':
+        return (outcome) => this.#toldDelete(command, outcome as Outcome<'delete-messages'>, asked);
+      default:
+        return undefined;
+    }
+  }
+
+  /** The outcome as it comes, once it is told; what failed is told as what its client will see. */
+  async #told<Result>(
+    underWay: Promise<Result>,
+    tell: (outcome: Result | Fault) => Promise<void> | void,
+  ): Promise<Result> {
+    const record = async (outcome: Result | Fault): Promise<void> => {
+      try {
+        await tell(outcome);
+      } catch (error) {
+        this.#options.onError(error);
+      }
+    };
+    try {
+      const outcome = await underWay;
+      await record(outcome);
+      return outcome;
+    } catch (error) {
+      await record(
+        fault(error instanceof Unavailable ? 'service-unavailable' : 'internal-failure'),
+      );
+      throw error;
+    }
+  }
+
+  async #toldSend(
+    { queue, entries, isBatch }: CommandOf<'send'>,
+    outcome: Outcome<'send'> | Fault,
+    asked: Asked,
+  ): Promise<void> {
+    const operation = queueOperation('send', 'send', queue);
+    for (const [at, entry] of toldOf(entries, outcome).entries()) {
+      const result = outcome.ok ? (outcome.results[at] as SendResult | Refusal) : outcome;
+      const { body = '', groupId } = entry;
+      const about = aboutEntry(body, groupId, isBatch ? entries.length : undefined);
+      await this.#toldMessage(operation, result, about, carriedBySend(entry), asked);
+    }
+  }
+
+  async #toldPublish(
+    { topicArn = '', entries, isBatch }: CommandOf<'publish'>,
+    outcome: Outcome<'publish'> | Fault,
+    asked: Asked,
+  ): Promise<void> {
+    const destination = topicArn.slice(topicArn.lastIndexOf(':') + 1);
+    const operation = { name: 'publish', type: 'send', system: 'aws.sns', destination } as const;
+    for (const [at, entry] of toldOf(entries, outcome).entries()) {
+      const result = outcome.ok ? (outcome.results[at] as PublishResult) : outcome;
+      const { message = '', groupId } = entry;
+      const about = aboutEntry(message, groupId, isBatch ? entries.length : undefined);
+      await this.#toldMessage(operation, result, about, carriedByPublication(entry), asked);
+    }
+  }
+
+  async #toldMessage(
+    operation: Operation,
+    result: SendResult | PublishResult | Fault,
+    about: Attributes,
+    carrier: Carrier,
+    asked: Asked,
+  ): Promise<void> {
+    const carried = this.#options.readContext(carrier);
+    const { traceparent, tracestate } = asked.request.headers;
+    const parent = this.#options.readContext({ traceparent, tracestate }) ?? carried;
+    const links = carried === undefined || isSame(carried, parent) ? [] : [{ context: carried }];
+    if (!result.ok) {
+      this.#tell(operation, asked, { parent, links, attributes: about, fault: result });
+      return;
+    }
+    const { messageId, suppressed } = result;
+    const attributes = { ...about, 'messaging.message.id': messageId };
+    if (suppressed !== undefined) {
+      const original = await this.#originalOf(operation, suppressed);
+      if (original !== undefined) links.push(original);
+      Object.assign(attributes, aboutDuplicate(suppressed));
+    }
+    const span = this.#span(operation, asked, { parent, links, attributes });
+    if (suppressed === undefined) {
+      this.#sent.set(messageId, span.spanContext());
+      this.#tellFanOut(span, messageId);
+    }
+    span.end(performance.now());
+  }
+
+  /** The span of the original; when that is forgotten, what the original carries, if it is still in its queue. */
+  async #originalOf(
+    { system, destination }: Operation,
+    { original }: Suppressed,
+  ): Promise<Link | undefined> {
+    const { messageId, sequence } = original;
+    let context = this.#sent.get(messageId);
+    if (context === undefined && system === 'aws_sqs') {
+      const content = await this.#options.backend.content(destination, sequence);
+      context = content && this.#options.readContext(carriedByMessage(content));
+    }
+    const attributes = { 'oncemq.link': 'original', 'messaging.message.id': messageId };
+    return context && { context, attributes };
+  }
+
+  #tellFanOut(span: Span, messageId: string): void {
+    const reached = this.#fannedOut.take(messageId);
+    if (reached === undefined) return;
+    span.setAttribute('oncemq.fan_out.queues', reached.queues);
+    for (const { queue, queueMessageId, isDuplicate } of reached.first) {
+      if (!isDuplicate) this.#sent.set(queueMessageId, span.spanContext());
+      span.addEvent('oncemq.fanned_out', {
+        'messaging.destination.name': queue,
+        'messaging.message.id': queueMessageId,
+        ...(isDuplicate ? { 'oncemq.duplicate': true } : {}),
+      });
+    }
+  }
+
+  #toldReceive(
+    queue: string,
+    outcome: { readonly ok: true; readonly messages: readonly Delivered[] } | Fault,
+    asked: Asked,
+  ): void {
+    const operation = queueOperation('receive', 'receive', queue);
+    const parent = this.#options.readContext(asked.request.headers);
+    if (!outcome.ok) {
+      this.#tell(operation, asked, { parent, fault: outcome });
+      return;
+    }
+    if (outcome.messages.length === 0) return;
+    const received = outcome.messages.map(({ messageId, receiptHandle, content }) => {
+      const carried = this.#options.readContext(carriedByMessage(content));
+      const message = { messageId, context: carried ?? this.#sent.get(messageId) };
+      this.#received.set(receiptHandle, message);
+      return message;
+    });
+    const attributes = { 'messaging.batch.message_count': received.length };
+    const links = received.flatMap(linkTo);
+    this.#tell(operation, asked, { parent, links, attributes });
+  }
+
+  #toldDelete(
+    { queue, entries, isBatch }: CommandOf<'delete-messages'>,
+    outcome: Outcome<'delete-messages'> | Fault,
+    asked: Asked,
+  ): void {
+    const operation = queueOperation('delete', 'settle', queue);
+    const results = outcome.ok ? outcome.results : [];
+    const deleted = entries.flatMap(({ receiptHandle = '' }, at) =>
+      results[at]?.ok === true ? (this.#received.take(receiptHandle) ?? []) : [],
+    );
+    const [only] = isBatch ? [] : deleted;
+    const links = isBatch ? deleted.flatMap(linkTo) : [];
+    const attributes = isBatch
+      ? { 'messaging.batch.message_count': entries.length }
+      : { ...(only && { 'messaging.message.id': only.messageId }) };
+    const failure = outcome.ok ? results.find((result) => !result.ok) : outcome;
+    const parent = this.#options.readContext(asked.request.headers) ?? only?.context;
+    this.#tell(operation, asked, { parent, links, attributes, fault: failure });
+  }
+
+  #span(operation: Operation, asked: Asked, details: SpanDetails): Span {
+    return startSpan(this.#options.tracer, operation, asked, details);
+  }
+
+  #tell(operation: Operation, asked: Asked, details: SpanDetails): void {
+    this.#span(operation, asked, details).end(performance.now());
+  }
+}
+
+/** A request that failed as a whole is told once: it may have any number of entries. */
+function toldOf<Entry>(entries: readonly Entry[], outcome: { ok: boolean }): readonly Entry[] {
+  return outcome.ok ? entries : entries.slice(0, 1);
+}

@@ -1,0 +1,400 @@
+/**
+ * The spans of a running server, as a real collector gets them, made by the calls of the real AWS clients.
+ */
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { describe, test } from 'node:test';
+import { ConfigError } from '../../../src/index.ts';
+import { temporaryDirectory } from '../../storage/backends.ts';
+import { ServerProcess } from '../../support/server-process.ts';
+import { type CollectedSpan, openCollector } from '../../support/span-collector.ts';
+import {
+  addHeaders,
+  createFifo,
+  named,
+  newContext,
+  openTraced,
+  parentOf,
+  placeOf,
+  setVariables,
+} from './fixture.ts';
+
+const message = { MessageBody: 'hello', MessageGroupId: 'g' };
+const all = { MessageAttributeNames: ['All'], MessageSystemAttributeNames: ['All' as const] };
+
+function only(spans: readonly CollectedSpan[], name: string): CollectedSpan {
+  const found = named(spans, name);
+  assert.equal(found.length, 1, `${name} among ${spans.map((span) => span.name)}`);
+  return found[0] as CollectedSpan;
+}
+
+describe('the life of a message that carries a trace', () => {
+  test('is spans of that trace, in the words of the conventions', async (t) => {
+    const { sqs, spans } = await openTraced(t);
+    const QueueUrl = await createFifo(sqs);
+    const context = newContext();
+    const { MessageId } = await sqs.sendMessage({
+      QueueUrl,
+      ...message,
+      MessageAttributes: context.attributes,
+    });
+    const { Messages = [] } = await sqs.receiveMessage({ QueueUrl, ...all });
+    assert.deepEqual(
+      Messages[0]?.MessageAttributes?.['traceparent'],
+      context.attributes.traceparent,
+    );
+    await sqs.deleteMessage({ QueueUrl, ReceiptHandle: Messages[0]?.ReceiptHandle });
+    const told = await spans();
+    assert.deepEqual(
+      told.map(({ name, kind, hasFailed }) => [name, kind, hasFailed]),
+      ['send', 'receive', 'delete'].map((name) => [`${name} jobs.fifo`, 'server', false]),
+    );
+
+    const send = only(told, 'send jobs.fifo');
+    assert.equal(parentOf(send), placeOf(context));
+    const { 'aws.request_id': requestId, ...attributes } = send.attributes;
+    assert.match(String(requestId), /^[0-9a-f-]{36}$/);
+    assert.deepEqual(attributes, {
+      'messaging.system': 'aws_sqs',
+      'messaging.operation.name': 'send',
+      'messaging.operation.type': 'send',
+      'messaging.destination.name': 'jobs.fifo',
+      'messaging.message.id': MessageId,
+      'messaging.message.body.size': 5,
+      'oncemq.message.group_id': 'g',
+    });
+    assert.ok(send.endedAt >= send.startedAt);
+    assert.equal(send.resource['service.name'], 'oncemq');
+
+    const receive = only(told, 'receive jobs.fifo');
+    assert.equal(receive.attributes['messaging.operation.type'], 'receive');
+    assert.equal(receive.attributes['messaging.batch.message_count'], 1);
+    assert.deepEqual(receive.links.map(placeOf), [placeOf(context)]);
+    assert.equal(receive.links[0]?.attributes['messaging.message.id'], MessageId);
+
+    const settle = only(told, 'delete jobs.fifo');
+    assert.equal(settle.attributes['messaging.operation.type'], 'settle');
+    assert.equal(settle.attributes['messaging.message.id'], MessageId);
+    assert.equal(parentOf(settle), placeOf(context));
+  });
+
+  test('is found by AWSTraceHeader when there is no traceparent', async (t) => {
+    const { sqs, spans } = await openTraced(t);
+    const QueueUrl = await createFifo(sqs);
+    const context = newContext();
+    const AWSTraceHeader = { DataType: 'String', StringValue: context.xray };
+    await sqs.sendMessage({ QueueUrl, ...message, MessageSystemAttributes: { AWSTraceHeader } });
+    await sqs.receiveMessage({ QueueUrl });
+    const told = await spans();
+    assert.equal(parentOf(only(told, 'send jobs.fifo')), placeOf(context));
+    assert.deepEqual(only(told, 'receive jobs.fifo').links.map(placeOf), [placeOf(context)]);
+  });
+
+  test('is found by the header X-Amzn-Trace-Id, which becomes the AWSTraceHeader', async (t) => {
+    const { sqs, spans } = await openTraced(t);
+    const QueueUrl = await createFifo(sqs);
+    const context = newContext();
+    addHeaders(sqs, { 'X-Amzn-Trace-Id': context.xray });
+    await sqs.sendMessage({ QueueUrl, ...message });
+    const { Messages = [] } = await sqs.receiveMessage({ QueueUrl, ...all });
+    assert.equal(Messages[0]?.Attributes?.AWSTraceHeader, context.xray);
+    const told = await spans();
+    assert.equal(parentOf(only(told, 'send jobs.fifo')), placeOf(context));
+    assert.equal(parentOf(only(told, 'receive jobs.fifo')), placeOf(context));
+  });
+
+  test("is below the request's own traceparent, with a link to what the message carries", async (t) => {
+    const { sqs, spans } = await openTraced(t);
+    const QueueUrl = await createFifo(sqs);
+    const [request, carried] = [newContext(), newContext()];
+    addHeaders(sqs, { traceparent: request.traceparent });
+    await sqs.sendMessage({ QueueUrl, ...message, MessageAttributes: carried.attributes });
+    const send = only(await spans(), 'send jobs.fifo');
+    assert.equal(parentOf(send), placeOf(request));
+    assert.deepEqual(send.links.map(placeOf), [placeOf(carried)]);
+  });
+});
+
+test('a message without a trace gets none, and its receive links to the span of its send', async (t) => {
+  const { sqs, spans } = await openTraced(t);
+  const QueueUrl = await createFifo(sqs);
+  await sqs.sendMessage({ QueueUrl, ...message });
+  const { Messages = [] } = await sqs.receiveMessage({ QueueUrl, ...all });
+  assert.equal(Messages[0]?.MessageAttributes, undefined);
+  assert.equal(Messages[0]?.Attributes?.AWSTraceHeader, undefined);
+  const told = await spans();
+  const send = only(told, 'send jobs.fifo');
+  assert.equal(send.parentSpanId, '');
+  assert.deepEqual(only(told, 'receive jobs.fifo').links.map(placeOf), [placeOf(send)]);
+});
+
+test('what cannot be read as a trace is passed over', async (t) => {
+  const { sqs, spans } = await openTraced(t);
+  const QueueUrl = await createFifo(sqs);
+  for (const StringValue of ['hello', '00-0-0-00', '00-'.repeat(1000)]) {
+    const traceparent = { DataType: 'String', StringValue };
+    const MessageBody = `body ${StringValue}`;
+    await sqs.sendMessage({
+      QueueUrl,
+      ...message,
+      MessageBody,
+      MessageAttributes: { traceparent },
+    });
+  }
+  const sends = named(await spans(), 'send jobs.fifo');
+  assert.deepEqual(
+    sends.map(({ parentSpanId }) => parentSpanId),
+    ['', '', ''],
+  );
+});
+
+test('a receive that gets nothing has no span', async (t) => {
+  const { sqs, spans } = await openTraced(t);
+  const QueueUrl = await createFifo(sqs);
+  await sqs.receiveMessage({ QueueUrl });
+  assert.deepEqual(await spans(), []);
+});
+
+describe("a suppressed duplicate's span", () => {
+  test('links to the span of its original, and says what made it one', async (t) => {
+    const { sqs, server, spans } = await openTraced(t);
+    const QueueUrl = await createFifo(sqs);
+    const { MessageId } = await sqs.sendMessage({ QueueUrl, ...message });
+    await server.backend.advance(7_000);
+    const context = newContext();
+    const kind = { DataType: 'String', StringValue: 'other' };
+    const MessageAttributes = { ...context.attributes, kind };
+    await sqs.sendMessage({ QueueUrl, ...message, MessageAttributes });
+    const [original, duplicate] = named(await spans(), 'send jobs.fifo') as [
+      CollectedSpan,
+      CollectedSpan,
+    ];
+    assert.equal(original.attributes['oncemq.duplicate'], undefined);
+    assert.equal(parentOf(duplicate), placeOf(context));
+    assert.deepEqual(duplicate.links, [
+      {
+        traceId: original.traceId,
+        spanId: original.spanId,
+        attributes: { 'oncemq.link': 'original', 'messaging.message.id': MessageId },
+      },
+    ]);
+    const { attributes } = duplicate;
+    assert.equal(attributes['messaging.message.id'], MessageId);
+    assert.equal(attributes['oncemq.duplicate'], true);
+    assert.equal(attributes['oncemq.dedupe.source'], 'content');
+    assert.equal(attributes['oncemq.dedupe.matched_by'], 'id');
+    assert.equal(attributes['oncemq.dedupe.age_ms'], 7_000);
+    assert.deepEqual(attributes['oncemq.dedupe.differed'], ['attributes']);
+  });
+
+  test('links to what the original carries when the server has started anew', async (t) => {
+    const { path, remove } = temporaryDirectory();
+    t.after(remove);
+    const first = await openTraced(t, { data: path });
+    const QueueUrl = await createFifo(first.sqs);
+    const context = newContext();
+    await first.sqs.sendMessage({ QueueUrl, ...message, MessageAttributes: context.attributes });
+    await first.spans();
+    const second = await openTraced(t, { data: path });
+    await second.sqs.sendMessage({ QueueUrl, ...message });
+    const { Messages = [] } = await second.sqs.receiveMessage({ QueueUrl });
+    await second.sqs.deleteMessage({ QueueUrl, ReceiptHandle: Messages[0]?.ReceiptHandle });
+    await second.sqs.sendMessage({ QueueUrl, ...message });
+    const [duplicate, later] = named(await second.spans(), 'send jobs.fifo');
+    assert.deepEqual(duplicate?.links.map(placeOf), [placeOf(context)]);
+    assert.deepEqual(later?.links, [], 'the original is gone, and with it what it carried');
+  });
+});
+
+test('each message of a batch has a span, also one that is a duplicate of another or refused', async (t) => {
+  const { sqs, spans } = await openTraced(t);
+  const QueueUrl = await createFifo(sqs);
+  const contexts = [newContext(), newContext(), newContext()];
+  const Entries = ['one', 'one', ''].map((MessageBody, at) => ({
+    Id: String(at),
+    MessageBody,
+    MessageGroupId: 'g',
+    MessageAttributes: contexts[at]?.attributes,
+  }));
+  await sqs.sendMessageBatch({ QueueUrl, Entries });
+  const sends = named(await spans(), 'send jobs.fifo');
+  assert.deepEqual(sends.map(parentOf), contexts.map(placeOf));
+  assert.deepEqual(
+    sends.map(({ attributes }) => attributes['messaging.batch.message_count']),
+    [3, 3, 3],
+  );
+  const [first, duplicate, refused] = sends as [CollectedSpan, CollectedSpan, CollectedSpan];
+  assert.deepEqual(duplicate.links.map(placeOf), [placeOf(first)]);
+  assert.equal(refused.hasFailed, true);
+  assert.equal(refused.attributes['error.type'], 'MissingParameter');
+});
+
+test('a batch of deletes is one span with a link for each message', async (t) => {
+  const { sqs, spans } = await openTraced(t);
+  const QueueUrl = await createFifo(sqs);
+  const contexts = [newContext(), newContext()];
+  for (const [at, { attributes }] of contexts.entries()) {
+    const MessageBody = String(at);
+    await sqs.sendMessage({ QueueUrl, ...message, MessageBody, MessageAttributes: attributes });
+  }
+  const { Messages = [] } = await sqs.receiveMessage({ QueueUrl, MaxNumberOfMessages: 10 });
+  const Entries = Messages.map(({ ReceiptHandle }, at) => ({ Id: String(at), ReceiptHandle }));
+  await sqs.deleteMessageBatch({ QueueUrl, Entries });
+  const settle = only(await spans(), 'delete jobs.fifo');
+  assert.equal(settle.attributes['messaging.batch.message_count'], 2);
+  assert.deepEqual(settle.links.map(placeOf), contexts.map(placeOf));
+});
+
+test('what is refused as a whole is one failed span with the code that the client saw', async (t) => {
+  const { sqs, server, spans } = await openTraced(t);
+  const QueueUrl = `${server.url}/000000000000/missing`;
+  const Entries = ['a', 'b'].map((Id) => ({ Id, MessageBody: Id }));
+  await assert.rejects(sqs.sendMessageBatch({ QueueUrl, Entries }));
+  await assert.rejects(sqs.receiveMessage({ QueueUrl }));
+  const told = await spans();
+  assert.deepEqual(
+    told.map(({ name, hasFailed, attributes }) => [name, hasFailed, attributes['error.type']]),
+    ['send', 'receive'].map((name) => [
+      `${name} missing`,
+      true,
+      'AWS.SimpleQueueService.NonExistentQueue',
+    ]),
+  );
+});
+
+test('a send that cannot be kept is a failed span', async (t) => {
+  const collector = await openCollector();
+  t.after(() => collector.close());
+  setVariables(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+  const { path, remove } = temporaryDirectory();
+  t.after(remove);
+  const prefix = ['bash', '-c', 'ulimit -S -f 2000; exec "$0" "$@"'];
+  const server = await ServerProcess.start(['--data', path], { prefix });
+  await server.call('CreateQueue', { QueueName: 'jobs' });
+  const send = { QueueUrl: server.queueUrl('jobs'), MessageBody: 'x'.repeat(200_000) };
+  while ((await server.call('SendMessage', send)).status === 200);
+  await server.kill('SIGTERM');
+  const failed = collector.spans.filter(({ hasFailed }) => hasFailed);
+  assert.deepEqual(
+    failed.map(({ name, attributes }) => [name, attributes['error.type']]),
+    [['send jobs', 'ServiceUnavailable']],
+  );
+});
+
+describe('a publication', () => {
+  test('is one span that tells which queues have it, and their receives link to it', async (t) => {
+    const { sqs, sns, spans } = await openTraced(t);
+    const queues = ['east.fifo', 'west.fifo'];
+    for (const name of queues) await createFifo(sqs, name);
+    const { TopicArn } = await sns.createTopic({
+      Name: 'prices.fifo',
+      Attributes: { FifoTopic: 'true', ContentBasedDeduplication: 'true' },
+    });
+    for (const name of queues) {
+      const Endpoint = `arn:aws:sqs:us-east-1:000000000000:${name}`;
+      await sns.subscribe({ TopicArn, Protocol: 'sqs', Endpoint });
+    }
+    const context = newContext();
+    const publication = { TopicArn, Message: 'hello', MessageGroupId: 'g' };
+    await sns.publish({ ...publication, MessageAttributes: context.attributes });
+    await sns.publish(publication);
+    const QueueUrl = (await sqs.getQueueUrl({ QueueName: 'west.fifo' })).QueueUrl;
+    const { Messages = [] } = await sqs.receiveMessage({ QueueUrl });
+    const told = await spans();
+    const [publish, duplicate] = named(told, 'publish prices.fifo') as [
+      CollectedSpan,
+      CollectedSpan,
+    ];
+    assert.equal(publish.attributes['messaging.system'], 'aws.sns');
+    assert.equal(parentOf(publish), placeOf(context));
+    assert.equal(publish.attributes['oncemq.fan_out.queues'], 2);
+    assert.deepEqual(
+      publish.events.map(({ attributes }) => attributes['messaging.destination.name']),
+      queues,
+    );
+    assert.equal(publish.events[1]?.attributes['messaging.message.id'], Messages[0]?.MessageId);
+    assert.deepEqual(only(told, 'receive west.fifo').links.map(placeOf), [placeOf(publish)]);
+    assert.deepEqual(duplicate.links.map(placeOf), [placeOf(publish)]);
+    assert.equal(duplicate.attributes['oncemq.duplicate'], true);
+    assert.deepEqual(duplicate.events, []);
+  });
+});
+
+describe('the standard variables', () => {
+  test('a sampler that takes nothing exports nothing, and sends go on', async (t) => {
+    const { sqs, spans } = await openTraced(t, {}, { OTEL_TRACES_SAMPLER: 'always_off' });
+    const QueueUrl = await createFifo(sqs);
+    await sqs.sendMessage({ QueueUrl, ...message });
+    assert.deepEqual(await spans(), []);
+  });
+
+  test('a trace that its sender does not sample is not exported either', async (t) => {
+    const { sqs, spans } = await openTraced(t);
+    const QueueUrl = await createFifo(sqs);
+    const StringValue = newContext().traceparent.replace(/01$/, '00');
+    const traceparent = { DataType: 'String', StringValue };
+    await sqs.sendMessage({ QueueUrl, ...message, MessageAttributes: { traceparent } });
+    assert.deepEqual(await spans(), []);
+  });
+
+  test('propagators that are not named are not asked', async (t) => {
+    const { sqs, spans } = await openTraced(t, {}, { OTEL_PROPAGATORS: 'xray, baggage' });
+    const QueueUrl = await createFifo(sqs);
+    await sqs.sendMessage({ QueueUrl, ...message, MessageAttributes: newContext().attributes });
+    assert.equal(only(await spans(), 'send jobs.fifo').parentSpanId, '');
+  });
+
+  for (const [name, value] of [
+    ['OTEL_TRACES_SAMPLER', 'sometimes'],
+    ['OTEL_PROPAGATORS', 'tracecontext,pigeon'],
+  ] as const) {
+    test(`${name}=${value} is refused at the start`, async (t) => {
+      await assert.rejects(
+        openTraced(t, {}, { [name]: value }),
+        (error) => error instanceof ConfigError && error.message.startsWith(`${name}: `),
+      );
+    });
+  }
+
+  test('a ratio that is none is refused at the start', async (t) => {
+    const variables = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: 'half' };
+    await assert.rejects(
+      openTraced(t, {}, variables),
+      /^ConfigError: OTEL_TRACES_SAMPLER_ARG: half/,
+    );
+  });
+});
+
+test('a collector that is away disturbs no send, and does not hold up the end for long', async (t) => {
+  const collector = await openCollector();
+  await collector.close();
+  setVariables(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '1' });
+  const server = await ServerProcess.start(['--memory']);
+  await server.call('CreateQueue', { QueueName: 'jobs' });
+  const QueueUrl = server.queueUrl('jobs');
+  for (const MessageBody of ['one', 'two', 'three']) {
+    const { status } = await server.call('SendMessage', { QueueUrl, MessageBody });
+    assert.equal(status, 200);
+  }
+  const { body } = await server.call('ReceiveMessage', { QueueUrl, MaxNumberOfMessages: 10 });
+  assert.equal(body.Messages.length, 3);
+  assert.equal(await server.kill('SIGTERM'), 0);
+});
+
+test('a server that exports no traces loads nothing of OpenTelemetry', () => {
+  const program = `
+    import { createRequire } from 'node:module';
+    import { startTestServer } from 'oncemq/testing';
+    const server = await startTestServer();
+    await server.close();
+    const loaded = Object.keys(createRequire(import.meta.url).cache);
+    console.log(loaded.filter((file) => /opentelemetry.(sdk-trace|exporter-trace|propagator)/.test(file)).length);
+  `;
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    encoding: 'utf8',
+    env: { ...env, OTEL_TRACES_EXPORTER: 'otlp' },
+  });
+  assert.equal(stdout, '0\n', stderr);
+});

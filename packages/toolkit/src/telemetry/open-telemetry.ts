@@ -1,0 +1,183 @@
+/**
+ * The toolkit's telemetry as OpenTelemetry: records become the contract's four metrics, sends and handlers become spans,
+ * and the trace goes with the message.
+ *
+ *   import * as api from '@opentelemetry/api';
+ *   const telemetry = openTelemetry(api);
+ *
+ * The api is the caller's own copy, with the providers that are registered there; nothing of OpenTelemetry is imported
+ * here, so whoever does not use it need not have it.
+ *
+ * A send is a PRODUCER span for each request, whose context its messages carry. A handler is a CONSUMER span: a child of
+ * what the message carries, or, where a span is under way already, a child of that one with a link.
+ */
+
+import type {
+  Attributes,
+  Counter,
+  Histogram,
+  Link,
+  Meter,
+  MeterProvider,
+  Span,
+  SpanContext,
+  TracerProvider,
+} from '@opentelemetry/api';
+import type { SqsMessage } from '../consumer/received.ts';
+import { type CarriedTrace, traceIn, traceOf, withTrace } from './carried-trace.ts';
+import type { Metric, TelemetryRecord } from './record.ts';
+import { nameOf, type Telemetry, type Traceable } from './telemetry.ts';
+
+/** The module `@opentelemetry/api`. */
+export type OpenTelemetryApi = Pick<
+  typeof import('@opentelemetry/api'),
+  | 'context'
+  | 'createTraceState'
+  | 'isSpanContextValid'
+  | 'metrics'
+  | 'SpanKind'
+  | 'SpanStatusCode'
+  | 'trace'
+>;
+
+export interface OpenTelemetryOptions {
+  /** Default: the one registered in the api. */
+  readonly tracerProvider?: TracerProvider;
+  /** Default: the one registered in the api. */
+  readonly meterProvider?: MeterProvider;
+}
+
+const scope = '@oncemq/toolkit';
+
+export function openTelemetry(
+  api: OpenTelemetryApi,
+  options: OpenTelemetryOptions = {},
+): Telemetry {
+  const { tracerProvider = api.trace, meterProvider = api.metrics } = options;
+  const tracer = tracerProvider.getTracer(scope);
+  const instruments = instrumentsOf(meterProvider.getMeter(scope));
+
+  /** Runs the work inside of the span, which ends with it. */
+  const follow = async <Result>(span: Span, work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await api.context.with(api.trace.setSpan(api.context.active(), span), work);
+    } catch (error) {
+      const { name, message } = error instanceof Error ? error : new Error(String(error));
+      span.setAttribute('error.type', name);
+      span.setStatus({ code: api.SpanStatusCode.ERROR, message });
+      throw error;
+    } finally {
+      span.end();
+    }
+  };
+
+  const contextOf = ({ traceId, spanId, flags, state }: CarriedTrace): SpanContext => ({
+    traceId,
+    spanId,
+    traceFlags: flags,
+    isRemote: true,
+    ...(state === undefined ? {} : { traceState: api.createTraceState(state) }),
+  });
+
+  const underWay = (): SpanContext | undefined => api.trace.getSpanContext(api.context.active());
+
+  /** Where no provider is registered spans have no ids, and there is nothing to carry. */
+  const traced = <Message extends Traceable>(
+    messages: readonly Message[],
+    by: SpanContext | undefined,
+  ): readonly Message[] =>
+    by !== undefined && api.isSpanContextValid(by) ? withTrace(messages, traceBy(by)) : messages;
+
+  const linkTo = (carried: CarriedTrace | undefined): Link[] =>
+    carried === undefined ? [] : [{ context: contextOf(carried) }];
+
+  return {
+    report: (record) => instruments[record.metric](record.value, seriesOf(record)),
+
+    carry: (message) => traced([message], underWay())[0] ?? message,
+
+    sending: ({ queueUrl, messages }, send) => {
+      const links = messages.flatMap((message) => linkTo(traceOf(message)));
+      const count =
+        messages.length === 1 ? {} : { 'messaging.batch.message_count': messages.length };
+      const attributes = { ...aboutQueue('send', 'send', queueUrl), ...count };
+      const kind = api.SpanKind.PRODUCER;
+      const span = tracer.startSpan(`send ${nameOf(queueUrl)}`, { kind, links, attributes });
+      return follow(span, () => send(traced(messages, span.spanContext()), span));
+    },
+
+    processing: (message, queue, handle) => {
+      const carried = traceIn(message);
+      const active = api.context.active();
+      const isChild = carried !== undefined && underWay() === undefined;
+      const span = tracer.startSpan(
+        queue === undefined ? 'process' : `process ${nameOf(queue)}`,
+        {
+          kind: api.SpanKind.CONSUMER,
+          links: isChild ? [] : linkTo(carried),
+          attributes: { ...aboutQueue('process', 'process', queue), ...aboutMessage(message) },
+        },
+        isChild ? api.trace.setSpanContext(active, contextOf(carried)) : active,
+      );
+      return follow(span, () => handle(span));
+    },
+  };
+}
+
+type Instrument = (value: number, attributes: Attributes) => void;
+
+function instrumentsOf(meter: Meter): Readonly<Record<Metric, Instrument>> {
+  const counted = (name: Metric, description: string): Instrument => {
+    const counter: Counter = meter.createCounter(name, { unit: '{send}', description });
+    return (value, attributes) => counter.add(value, attributes);
+  };
+  const measured = (name: Metric, description: string): Instrument => {
+    const histogram: Histogram = meter.createHistogram(name, { unit: 'By', description });
+    return (value, attributes) => histogram.record(value, attributes);
+  };
+  return {
+    'sqs_fifo.dedupe.collisions_detected': counted(
+      'sqs_fifo.dedupe.collisions_detected',
+      'sends of a body again with other attributes or in another group',
+    ),
+    'sqs_fifo.producer.violations': counted(
+      'sqs_fifo.producer.violations',
+      'messages that break the contract',
+    ),
+    'sqs_fifo.body_hash.length_bytes': measured(
+      'sqs_fifo.body_hash.length_bytes',
+      'length of the bodies sent',
+    ),
+    'sqs_fifo.dedupe_window_hits': counted(
+      'sqs_fifo.dedupe_window_hits',
+      'sends that a queue suppresses as duplicates',
+    ),
+  };
+}
+
+/** What tells series apart, as on the server; nothing of which there can be many. */
+function seriesOf({ target, source, code }: TelemetryRecord): Attributes {
+  const kind = target.startsWith('arn:') ? 'topic' : 'queue';
+  return {
+    [kind]: nameOf(target),
+    ...(source === undefined ? {} : { source }),
+    ...(code === undefined ? {} : { reason: code }),
+  };
+}
+
+function aboutQueue(name: string, type: string, queue: string | undefined): Attributes {
+  return {
+    'messaging.system': 'aws_sqs',
+    'messaging.operation.name': name,
+    'messaging.operation.type': type,
+    ...(queue === undefined ? {} : { 'messaging.destination.name': nameOf(queue) }),
+  };
+}
+
+function aboutMessage({ MessageId }: SqsMessage): Attributes {
+  return MessageId === undefined ? {} : { 'messaging.message.id': MessageId };
+}
+
+function traceBy({ traceId, spanId, traceFlags, traceState }: SpanContext): CarriedTrace {
+  return { traceId, spanId, flags: traceFlags, state: traceState?.serialize() || undefined };
+}
