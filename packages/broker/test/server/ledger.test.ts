@@ -314,9 +314,16 @@ test('deliveries to endpoints are told, and those that fail with their reason', 
   await sns.subscribe({ TopicArn, Protocol: 'http', Endpoint });
   // The confirmation is a call that time waits for.
   await server.clock.advance(0);
-  const gone = await queue('gone');
-  await sns.subscribe({ TopicArn, Protocol: 'sqs', Endpoint: arn('gone') });
-  await sqs.deleteQueue({ QueueUrl: gone });
+  await queue('dead');
+  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: arn('dead') });
+  for (const [name, Attributes] of [
+    ['gone', {}],
+    ['gone-too', { RedrivePolicy }],
+  ] as const) {
+    const QueueUrl = await queue(name);
+    await sns.subscribe({ TopicArn, Protocol: 'sqs', Endpoint: arn(name), Attributes });
+    await sqs.deleteQueue({ QueueUrl });
+  }
   const { MessageId } = await sns.publish({ TopicArn, Message: 'x' });
   await server.clock.advance(0);
   status = 200;
@@ -325,7 +332,9 @@ test('deliveries to endpoints are told, and those that fail with their reason', 
   readLedger(ledger);
   const { out } = await trace(MessageId as string, '--ledger', ledger);
   assert.match(out, /published +news +publication/);
-  assert.match(out, /delivery-failed +news +subscription \S+: there is no queue \S+gone/);
+  assert.match(out, /delivery-failed +news +subscription \S+: there is no queue \S+gone; lost/);
+  assert.match(out, /delivery-failed +news → dead +subscription \S+: .*gone-too; there \S{36}/);
+  assert.match(out, /accepted +dead +message/);
   assert.match(out, /post-failed +news +subscription \S+: .*503/);
   assert.match(out, /posted +news +to the endpoint of subscription/);
 });

@@ -72,8 +72,11 @@ function detailsOf(record: LedgerRecord): string {
     case 'posted':
       return `to the endpoint of subscription ${record.subscription}`;
     case 'post-failed':
-    case 'delivery-failed':
       return `subscription ${record.subscription}: ${record.reason}`;
+    case 'delivery-failed': {
+      const fate = record.target === undefined ? 'lost' : `there ${record.queue_message_id}`;
+      return `subscription ${record.subscription}: ${record.reason}; ${fate}`;
+    }
     case 'purged':
       return `with ${record.messages} messages`;
     case 'gap':
