@@ -347,6 +347,9 @@ test('trace shows one queue of a story if asked to, and says so when there is no
   const audit = await trace(eventId, '--ledger', ledger, '--queue', 'audit.fifo', '--json');
   const events = JSON.parse(audit.out).records.map(({ event }: LedgerRecord) => event);
   assert.deepEqual(events, ['accepted', 'fanned-out']);
+  const dead = await trace(eventId, '--ledger', ledger, '--queue', 'dead.fifo');
+  assert.match(dead.out, /dead-lettered.*\n.*moved/);
+  assert.ok(!dead.out.includes('Its beginning is not in the ledger'));
   const nothing = await trace('nobody', '--ledger', ledger);
   assert.deepEqual([nothing.code, nothing.out], [1, '']);
   assert.match(nothing.error, /Nothing in the ledger \S+ is about nobody\.\n$/);
