@@ -106,6 +106,8 @@ export interface DeliveryFailedEvent extends PublicationEvent {
   readonly reason: string;
   /** The dead-letter queue that has it now; undefined if it is lost. */
   readonly deadLetterQueue: string | undefined;
+  /** What it is there. */
+  readonly deadLetterMessageId: string | undefined;
 }
 
 export type TopicEvent =

@@ -314,9 +314,16 @@ test('deliveries to endpoints are told, and those that fail with their reason', 
   await sns.subscribe({ TopicArn, Protocol: 'http', Endpoint });
   // The confirmation is a call that time waits for.
   await server.clock.advance(0);
-  const gone = await queue('gone');
-  await sns.subscribe({ TopicArn, Protocol: 'sqs', Endpoint: arn('gone') });
-  await sqs.deleteQueue({ QueueUrl: gone });
+  await queue('dead');
+  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: arn('dead') });
+  for (const [name, Attributes] of [
+    ['gone', {}],
+    ['gone-too', { RedrivePolicy }],
+  ] as const) {
+    const QueueUrl = await queue(name);
+    await sns.subscribe({ TopicArn, Protocol: 'sqs', Endpoint: arn(name), Attributes });
+    await sqs.deleteQueue({ QueueUrl });
+  }
   const { MessageId } = await sns.publish({ TopicArn, Message: 'x' });
   await server.clock.advance(0);
   status = 200;
@@ -325,7 +332,9 @@ test('deliveries to endpoints are told, and those that fail with their reason', 
   readLedger(ledger);
   const { out } = await trace(MessageId as string, '--ledger', ledger);
   assert.match(out, /published +news +publication/);
-  assert.match(out, /delivery-failed +news +subscription \S+: there is no queue \S+gone/);
+  assert.match(out, /delivery-failed +news +subscription \S+: there is no queue \S+gone; lost/);
+  assert.match(out, /delivery-failed +news → dead +subscription \S+: .*gone-too; there \S{36}/);
+  assert.match(out, /accepted +dead +message/);
   assert.match(out, /post-failed +news +subscription \S+: .*503/);
   assert.match(out, /posted +news +to the endpoint of subscription/);
 });
@@ -338,6 +347,9 @@ test('trace shows one queue of a story if asked to, and says so when there is no
   const audit = await trace(eventId, '--ledger', ledger, '--queue', 'audit.fifo', '--json');
   const events = JSON.parse(audit.out).records.map(({ event }: LedgerRecord) => event);
   assert.deepEqual(events, ['accepted', 'fanned-out']);
+  const dead = await trace(eventId, '--ledger', ledger, '--queue', 'dead.fifo');
+  assert.match(dead.out, /dead-lettered.*\n.*moved/);
+  assert.ok(!dead.out.includes('Its beginning is not in the ledger'));
   const nothing = await trace('nobody', '--ledger', ledger);
   assert.deepEqual([nothing.code, nothing.out], [1, '']);
   assert.match(nothing.error, /Nothing in the ledger \S+ is about nobody\.\n$/);

@@ -7,7 +7,7 @@ import type { LedgerRecord } from '../../server/ledger/record.ts';
 import { table } from '../table.ts';
 import type { Story } from './story.ts';
 
-export function storyText({ records, isCut, beginsAt }: Story): string {
+export function storyText({ records, isCut, isWhole, beginsAt }: Story): string {
   const rows = records.map((record, at) => [
     record['prov:startedAtTime'],
     at === 0 ? '' : sinceText(records[at - 1] as LedgerRecord, record),
@@ -16,9 +16,6 @@ export function storyText({ records, isCut, beginsAt }: Story): string {
     detailsOf(record),
   ]);
   const notes: string[] = [];
-  const isWhole = ['published', 'accepted', 'suppressed', 'violation'].includes(
-    records[0]?.event ?? '',
-  );
   if (!isWhole) notes.push(`Its beginning is not in the ledger, which begins at ${beginsAt}.`);
   if (isCut) notes.push(`There is more: only the first ${records.length} records are told.`);
   return [...headOf(records), table(['time', 'after', 'event', 'where', ''], rows), ...notes].join(
@@ -72,8 +69,11 @@ function detailsOf(record: LedgerRecord): string {
     case 'posted':
       return `to the endpoint of subscription ${record.subscription}`;
     case 'post-failed':
-    case 'delivery-failed':
       return `subscription ${record.subscription}: ${record.reason}`;
+    case 'delivery-failed': {
+      const fate = record.target === undefined ? 'lost' : `there ${record.queue_message_id}`;
+      return `subscription ${record.subscription}: ${record.reason}; ${fate}`;
+    }
     case 'purged':
       return `with ${record.messages} messages`;
     case 'gap':

@@ -15,12 +15,16 @@ export interface Story {
   readonly records: readonly LedgerRecord[];
   /** There are more records than are told. */
   readonly isCut: boolean;
+  /** Whether it begins at its beginning: else that is older than the ledger. */
+  readonly isWhole: boolean;
   /** When the ledger begins: what is older has been removed. */
   readonly beginsAt: string | undefined;
 }
 
 export const storyMax = 10_000;
 const readingsMax = 20;
+
+const beginnings: readonly LedgerEvent[] = ['published', 'accepted', 'suppressed', 'violation'];
 
 const aside: readonly LedgerEvent[] = ['purged', 'queue-deleted', 'gap', 'opened'];
 const asideNeedles = aside.map((event) => Buffer.from(`"event":"${event}"`));
@@ -45,10 +49,19 @@ async function readStory(directory: string, thread: Thread): Promise<Story> {
     beginsAt ??= record['prov:startedAtTime'];
     const isOfStory = thread.take(record);
     if (!isOfStory && (told.length === 0 || !explains(record))) continue;
-    if (told.length === storyMax) return { records: relevant(told), isCut: true, beginsAt };
+    if (told.length === storyMax) return storyFrom(told, true, beginsAt);
     told.push(record);
   }
-  return { records: relevant(told), isCut: false, beginsAt };
+  return storyFrom(told, false, beginsAt);
+}
+
+function storyFrom(
+  told: readonly LedgerRecord[],
+  isCut: boolean,
+  beginsAt: string | undefined,
+): Story {
+  const isWhole = told[0] !== undefined && beginnings.includes(told[0].event);
+  return { records: relevant(told), isCut, isWhole, beginsAt };
 }
 
 function explains({ event, clean }: LedgerRecord): boolean {

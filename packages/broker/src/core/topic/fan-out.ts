@@ -161,6 +161,7 @@ export function fail(
     endpoint: subscription.kept.endpoint,
     reason: isSaved || target === undefined ? reason : `${reason}; its dead-letter queue: ${sent}`,
     deadLetterQueue: isSaved ? sent.queue : undefined,
+    deadLetterMessageId: isSaved ? sent.result.messageId : undefined,
   });
 }
 

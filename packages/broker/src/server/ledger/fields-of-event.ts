@@ -123,6 +123,7 @@ export function fieldsOf(
         endpoint: cut(event.endpoint),
         reason: cut(event.reason),
         target: event.deadLetterQueue,
+        queue_message_id: event.deadLetterMessageId,
       };
     case 'queue-purged':
       return { event: 'purged', queue: event.queue, messages: event.messages };

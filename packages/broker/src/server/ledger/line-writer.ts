@@ -21,7 +21,7 @@ const gatherMs = 20;
 const retryMs = 1_000;
 /** Lines that wait for the disk, in characters. */
 const waitingLengthMax = 64 * 1024 * 1024;
-const batchLengthMax = 4 * 1024 * 1024;
+const batchBytesMax = 4 * 1024 * 1024;
 
 export class LineWriter {
   readonly #options: LineWriterOptions;
@@ -98,7 +98,7 @@ export class LineWriter {
     const { segments, onFailure, onRecovery } = this.#options;
     try {
       while (this.#lines.length > 0) {
-        const count = this.#batchWithin(Math.min(segments.room, batchLengthMax));
+        const count = this.#batchWithin(Math.min(segments.room, batchBytesMax));
         const batch = this.#lines.slice(0, count).join('');
         await segments.append(Buffer.from(batch));
         this.#lines = this.#lines.slice(count);

@@ -61,11 +61,11 @@ export interface LedgerFields extends AboutMessage {
   readonly mode?: 'observe' | 'reject' | undefined;
   readonly rule?: string | undefined;
   readonly reason?: string | undefined;
-  /** Dead-lettered and moved: the queue that has the message now. */
+  /** The queue that has the message now. */
   readonly target?: string | undefined;
   /** Moved: its id there. */
   readonly new_message_id?: string | undefined;
-  /** Fanned out: the message that the queue made of the publication; with `duplicate`, the one it had already. */
+  /** The message that a queue, be it a dead-letter queue, made of a publication; with `duplicate`, the one it had already. */
   readonly queue_message_id?: string | undefined;
   readonly duplicate?: boolean | undefined;
   readonly endpoint?: string | undefined;
