@@ -98,7 +98,14 @@ export class ServerProcess {
   }
 
   async #fetch(path: string, init: RequestInit): Promise<Answer> {
-    const response = await fetch(`${this.url}${path}`, init);
+    const response = await fetch(`${this.url}${path}`, init).catch(async (cause: Error) => {
+      // Of a server that has died, its own last words say more.
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      const { exitCode, signalCode } = this.child;
+      const end = exitCode ?? signalCode;
+      if (end === null) throw cause;
+      throw new Error(`the server ended with ${end}: ${this.said()}`, { cause });
+    });
     const text = await response.text();
     return { status: response.status, body: text === '' ? {} : JSON.parse(text) };
   }
