@@ -17,6 +17,8 @@ import {
 } from 'node:http';
 import type { Api, ApiRequest, ApiResponse } from '../api/handler.ts';
 import type { Inspect } from '../api/inspect/inspect.ts';
+import { consoleFile, type FileResponse } from './console-files.ts';
+import { isFromForeignPage } from './foreign-page.ts';
 
 /** A message of 1 MiB is at most 6 MiB of JSON, when every byte of it is written as an escape. */
 const bodyBytesMax = 8 * 1024 * 1024;
@@ -31,6 +33,7 @@ const headersMsMax = 30_000;
 const idleMsMax = 75_000;
 
 const inspectPrefix = '/_oncemq/';
+const consolePath = '/_oncemq';
 
 export interface Listener {
   readonly server: Server;
@@ -38,14 +41,22 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-export function createListener(
-  api: Api,
-  inspect: Inspect,
-  onError: (error: unknown) => void,
-): Listener {
+export interface ListenerOptions {
+  readonly onError: (error: unknown) => void;
+  /** What clients reach the server as, where that is not what they ask for. */
+  readonly publicUrl?: string | undefined;
+}
+
+export function createListener(api: Api, inspect: Inspect, options: ListenerOptions): Listener {
+  const { onError } = options;
   let isClosing = false;
-  const answer = (call: Call): Promise<ApiResponse> =>
-    call.path.startsWith(inspectPrefix) ? answerInspect(inspect, call, onError) : api.handle(call);
+  const answer = (call: Call): Promise<FileResponse> => {
+    if (!call.path.startsWith(consolePath)) return api.handle(call);
+    if (call.path === consolePath) return Promise.resolve(toConsole);
+    return call.path.startsWith(inspectPrefix)
+      ? answerInspect(inspect, call, options)
+      : api.handle(call);
+  };
   const server = createServer((request, response) => {
     readBody(request, response, (body) => {
       const call = new Call(request, response, body ?? noBody);
@@ -78,6 +89,9 @@ export function createListener(
     },
   };
 }
+
+/** Relative, so that it holds behind a proxy too. */
+const toConsole: FileResponse = { status: 308, headers: { Location: '_oncemq/' }, body: '' };
 
 /** One request, as the api sees it. */
 class Call implements ApiRequest {
@@ -136,7 +150,7 @@ function readBody(
   request.on('error', () => response.destroy());
 }
 
-function send(response: ServerResponse, { status, headers, body }: ApiResponse): void {
+function send(response: ServerResponse, { status, headers, body }: FileResponse): void {
   // A flat list is the form that node takes without looking into it again.
   const lines: (string | number)[] = ['Content-Length', Buffer.byteLength(body)];
   for (const name in headers) lines.push(name, headers[name] as string);
@@ -147,12 +161,17 @@ function send(response: ServerResponse, { status, headers, body }: ApiResponse):
 async function answerInspect(
   inspect: Inspect,
   call: Call,
-  onError: (error: unknown) => void,
-): Promise<ApiResponse> {
+  { onError, publicUrl }: ListenerOptions,
+): Promise<FileResponse> {
+  const path = call.path.slice(inspectPrefix.length);
+  const file = consoleFile(path, call);
+  if (file !== undefined) return file;
+  const isReading = call.method === 'GET' || call.method === 'HEAD';
+  if (!isReading && isFromForeignPage(call.headers, publicUrl)) return foreignPage;
   const { status, body, allow, contentType } = await inspect
     .handle({
       method: call.method,
-      path: call.path.slice(inspectPrefix.length),
+      path,
       query: new URLSearchParams(call.query),
       body: call.body.toString('utf8'),
     })
@@ -170,6 +189,14 @@ async function answerInspect(
     body: contentType === undefined ? `${JSON.stringify(body)}\n` : String(body),
   };
 }
+
+const foreignPage: ApiResponse = {
+  status: 403,
+  headers: { 'Content-Type': 'application/json' },
+  body: `${JSON.stringify({
+    error: { code: 'ForeignPage', message: 'Pages of other servers may not change this one.' },
+  })}\n`,
+};
 
 /** Lets what is under way be answered, for a while; who has sent nothing, or half of it, is cut off then. */
 function close(server: Server): Promise<void> {

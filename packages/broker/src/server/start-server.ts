@@ -71,7 +71,7 @@ async function serveFrom(backend: Backend, config: Config, log: Log): Promise<St
     certificate: signer.certificate,
     violations: config.contract === undefined ? undefined : recentViolations(backend),
   });
-  const listener = createListener(api, inspect, onError);
+  const listener = createListener(api, inspect, { onError, publicUrl: config.publicUrl });
   const { port } = await listen(listener.server, config, onError);
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {

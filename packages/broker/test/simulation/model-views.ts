@@ -71,9 +71,15 @@ function describeQueue(model: Model, queue: Queue): Result {
     inFlight: model.inState(queue, 'in-flight').length,
     delayed: model.inState(queue, 'delayed').length,
     groups: queue.isFifo ? new Set(queue.messages.map((it) => it.groupId)).size : 0,
+    blockedGroups: queue.isFifo ? blockedGroups(model, queue) : 0,
     windowEntries: queue.window.length,
     oldestSentAt: queue.messages.map((it) => it.sentAt).sort((a, b) => a - b)[0],
   });
+}
+
+function blockedGroups(model: Model, queue: Queue): number {
+  const heads = new Map(queue.messages.toReversed().map((it) => [it.groupId, it]));
+  return [...heads.values()].filter((it) => model.stateOf(queue, it) !== 'visible').length;
 }
 
 function peek(model: Model, queue: Queue, command: CommandOf<'peek-messages'>): Result {

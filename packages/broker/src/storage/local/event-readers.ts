@@ -5,12 +5,17 @@
 
 import type { Event } from '../../core/events.ts';
 import { DeliveryFailures } from './failed-deliveries.ts';
-import { SuppressedSends } from './suppressed-sends.ts';
+import { type ContentOf, SuppressedSends } from './suppressed-sends.ts';
 
 export class EventReaders {
-  readonly suppressed: SuppressedSends = new SuppressedSends();
+  readonly suppressed: SuppressedSends;
   readonly failures: DeliveryFailures = new DeliveryFailures();
   readonly #listeners: Set<(event: Event) => void> = new Set();
+
+  /** `contentOf` reads what a message that is still in its queue says. */
+  constructor(contentOf: ContentOf) {
+    this.suppressed = new SuppressedSends(contentOf);
+  }
 
   /** Whether anybody wants more than what the backend remembers. */
   get isObserved(): boolean {

@@ -32,6 +32,7 @@ import {
   type FailedDeliveries,
   type Peeked,
   type PlainCommand,
+  type RememberedSend,
   Unavailable,
 } from '../backend.ts';
 import type { Clock } from '../clock.ts';
@@ -96,7 +97,9 @@ class LocalBackend implements Backend, EntriesUser {
   #engine: Engine;
   readonly #entries: Entries;
   readonly #receivers: ParkedReceivers<Waiting> = new ParkedReceivers();
-  readonly #readers: EventReaders = new EventReaders();
+  readonly #readers: EventReaders = new EventReaders((queue, sequence) =>
+    this.#entries.content(queue, sequence),
+  );
   readonly #work: TopicWork;
   /** Queues with waiting receivers that changed since they were last asked. */
   readonly #restless: Set<string> = new Set();
@@ -199,6 +202,17 @@ class LocalBackend implements Backend, EntriesUser {
       suppressed: this.#readers.suppressed.of(place, entry.sequence),
     }));
     return this.#answer({ ok: true, entries });
+  }
+
+  suppressed(queue: string): Promise<readonly RememberedSend[]> {
+    return this.#answer(this.#readers.suppressed.ofQueue(queue));
+  }
+
+  contents(
+    queue: string,
+    sequences: readonly number[],
+  ): Promise<readonly (MessageContent | undefined)[]> {
+    return this.#answer(sequences.map((sequence) => this.#entries.content(queue, sequence)));
   }
 
   failedDeliveries(topic: string): Promise<FailedDeliveries> {
