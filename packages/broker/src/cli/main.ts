@@ -6,6 +6,7 @@
 
 import { ConfigError } from '../server/config.ts';
 import { backup, backupUsage, check, checkUsage } from './data.ts';
+import { events, eventsUsage } from './events.ts';
 import { queueCommand, queueUsage } from './queue.ts';
 import { serve, serveUsage } from './serve.ts';
 import { topicCommand, topicUsage } from './topic.ts';
@@ -21,6 +22,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => ({ usage: serveUsage(), run: serve }),
   queue: async () => ({ usage: queueUsage, run: queueCommand }),
   topic: async () => ({ usage: topicUsage, run: topicCommand }),
+  events: async () => ({ usage: eventsUsage, run: events }),
   backup: async () => ({ usage: backupUsage, run: backup }),
   check: async () => ({ usage: checkUsage, run: check }),
   verify: async () => {
@@ -42,6 +44,7 @@ const usage = `Usage: oncemq COMMAND
   serve     run the server
   queue     look at queues of a running server, purge and redrive them
   topic     look at topics of a running server
+  events    follow what happens on a running server
   backup    copy the data of a running or stopped server
   check     verify the data of a stopped server
   verify    hold producers to the message contract

@@ -3,6 +3,10 @@
  * for. A refusal becomes an error with the server's text; no answer, an error that says how to get one.
  */
 
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import type { ReadableStream as WebStream } from 'node:stream/web';
+
 const timeoutMs = 30_000;
 
 export class Remote {
@@ -17,6 +21,21 @@ export class Remote {
     const answer = (await response.json()) as T & { error?: { message: string } };
     if (!response.ok) throw new Error(answer.error?.message ?? `status ${response.status}`);
     return answer;
+  }
+
+  /** Server-sent events, until the server ends them. */
+  async *follow(path: string): AsyncGenerator<{ readonly type: string; readonly data: string }> {
+    const response = await this.#fetch(`${this.#url}/_oncemq/${path}`, { signal: null });
+    if (!response.ok) {
+      const answer = (await response.json()) as { error?: { message: string } };
+      throw new Error(answer.error?.message ?? `status ${response.status}`);
+    }
+    let type = '';
+    const lines = createInterface({ input: Readable.fromWeb(response.body as WebStream) });
+    for await (const line of lines) {
+      if (line.startsWith('event: ')) type = line.slice('event: '.length);
+      else if (line.startsWith('data: ')) yield { type, data: line.slice('data: '.length) };
+    }
   }
 
   async sqs(action: string, input: object): Promise<Record<string, unknown>> {
@@ -36,7 +55,7 @@ export class Remote {
 
   async #fetch(url: string, init: RequestInit): Promise<Response> {
     try {
-      return await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
+      return await fetch(url, { signal: AbortSignal.timeout(timeoutMs), ...init });
     } catch (cause) {
       throw new Error(
         `No server answers at ${this.#url}; start one with oncemq serve, or name it with --url.`,

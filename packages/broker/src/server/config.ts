@@ -5,8 +5,8 @@
  */
 
 import { readFileSync } from 'node:fs';
+import { nearestName } from '../api/nearest-name.ts';
 import { ConfigError } from './config-error.ts';
-import { nearestName } from './nearest-name.ts';
 import { texts } from './texts.ts';
 import { type TopicConfig, topicsOf } from './topics-at-start.ts';
 

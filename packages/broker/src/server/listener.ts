@@ -16,7 +16,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Api, ApiRequest, ApiResponse } from '../api/handler.ts';
-import type { Inspect } from '../api/inspect/inspect.ts';
+import type { Inspect, InspectResponse } from '../api/inspect/inspect.ts';
 import { consoleFile, type FileResponse } from './console-files.ts';
 import { isFromForeignPage } from './foreign-page.ts';
 
@@ -31,6 +31,13 @@ const requestMsMax = 60_000;
 const headersMsMax = 30_000;
 /** Longer than AWS clients keep an idle connection, so that they, and not we, close it. */
 const idleMsMax = 75_000;
+
+/** Nothing between the server and a reader may keep what is for the moment. */
+const streamHeaders = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-store',
+  'X-Accel-Buffering': 'no',
+};
 
 const inspectPrefix = '/_oncemq/';
 const consolePath = '/_oncemq';
@@ -50,12 +57,9 @@ export interface ListenerOptions {
 export function createListener(api: Api, inspect: Inspect, options: ListenerOptions): Listener {
   const { onError } = options;
   let isClosing = false;
-  const answer = (call: Call): Promise<FileResponse> => {
-    if (!call.path.startsWith(consolePath)) return api.handle(call);
-    if (call.path === consolePath) return Promise.resolve(toConsole);
-    return call.path.startsWith(inspectPrefix)
-      ? answerInspect(inspect, call, options)
-      : api.handle(call);
+  const answer = (call: Call): Promise<Answer> => {
+    if (call.path.startsWith(inspectPrefix)) return answerInspect(inspect, call, options);
+    return call.path === consolePath ? Promise.resolve(toConsole) : api.handle(call);
   };
   const server = createServer((request, response) => {
     readBody(request, response, (body) => {
@@ -90,8 +94,13 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
   };
 }
 
+/** Whole, or one that goes on until either side ends it. */
+interface Answer extends FileResponse {
+  readonly stream?: InspectResponse['stream'];
+}
+
 /** Relative, so that it holds behind a proxy too. */
-const toConsole: FileResponse = { status: 308, headers: { Location: '_oncemq/' }, body: '' };
+const toConsole: Answer = { status: 308, headers: { Location: '_oncemq/' }, body: '' };
 
 /** One request, as the api sees it. */
 class Call implements ApiRequest {
@@ -150,7 +159,14 @@ function readBody(
   request.on('error', () => response.destroy());
 }
 
-function send(response: ServerResponse, { status, headers, body }: FileResponse): void {
+function send(response: ServerResponse, { status, headers, body, stream }: Answer): void {
+  if (stream !== undefined) {
+    // When a stream ends, so does its connection: a client that does not read would keep it.
+    response.shouldKeepAlive = false;
+    response.writeHead(status, headers);
+    stream(response);
+    return;
+  }
   // A flat list is the form that node takes without looking into it again.
   const lines: (string | number)[] = ['Content-Length', Buffer.byteLength(body)];
   for (const name in headers) lines.push(name, headers[name] as string);
@@ -162,13 +178,13 @@ async function answerInspect(
   inspect: Inspect,
   call: Call,
   { onError, publicUrl }: ListenerOptions,
-): Promise<FileResponse> {
+): Promise<Answer> {
   const path = call.path.slice(inspectPrefix.length);
   const file = consoleFile(path, call);
   if (file !== undefined) return file;
   const isReading = call.method === 'GET' || call.method === 'HEAD';
   if (!isReading && isFromForeignPage(call.headers, publicUrl)) return foreignPage;
-  const { status, body, allow, contentType } = await inspect
+  const answered: InspectResponse = await inspect
     .handle({
       method: call.method,
       path,
@@ -178,8 +194,10 @@ async function answerInspect(
     .catch((error: unknown) => {
       onError(error);
       const failure = { code: 'InternalFailure', message: 'The server failed; its log says why.' };
-      return { status: 500, body: { error: failure }, allow: undefined, contentType: undefined };
+      return { status: 500, body: { error: failure } };
     });
+  const { status, body, allow, contentType, stream } = answered;
+  if (stream !== undefined) return { status, headers: streamHeaders, body: '', stream };
   return {
     status,
     headers: {

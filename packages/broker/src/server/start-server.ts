@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createApi } from '../api/handler.ts';
+import { EventStream } from '../api/inspect/event-stream.ts';
 import { createInspect } from '../api/inspect/inspect.ts';
 import { errorText } from '../core/errors.ts';
 import { relaxedLimits, strictLimits } from '../core/limits.ts';
@@ -64,8 +65,10 @@ async function serveFrom(backend: Backend, config: Config, log: Log): Promise<St
   await createTopics(backend, config.topics, config.publicUrl ?? urlOf(config, config.port));
   const onError = (error: unknown): void => log.error('a request failed', error);
   const api = createApi({ backend, publicUrl: config.publicUrl, onError });
+  const events = new EventStream(backend);
   const inspect = createInspect({
     backend,
+    events,
     version,
     clock: config.clock,
     certificate: signer.certificate,
@@ -76,6 +79,7 @@ async function serveFrom(backend: Backend, config: Config, log: Log): Promise<St
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     backend.endWaits();
+    events.end();
     closing ??= listener.close().then(() => backend.close());
     return closing;
   };

@@ -4,11 +4,11 @@
  * links start with that HTTP endpoints are sent.
  */
 
+import { nearestName } from '../api/nearest-name.ts';
 import { queueArn } from '../core/arn.ts';
 import { errorText } from '../core/errors.ts';
 import type { Backend } from '../storage/backend.ts';
 import { ConfigError } from './config-error.ts';
-import { nearestName } from './nearest-name.ts';
 import { texts } from './texts.ts';
 
 export interface SubscriptionConfig {

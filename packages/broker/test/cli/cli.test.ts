@@ -83,6 +83,7 @@ test('help is help, and ends with 0', async () => {
     ['--help'],
     ['serve', '--help'],
     ['queue', '--help'],
+    ['events', '--help'],
     ['verify', '--help'],
     ['gate', '--help'],
     ['replay', '--help'],
@@ -113,6 +114,44 @@ test('queue violations tells what broke the contract of a queue, and collisions'
   const { out } = await violations();
   assert.match(out, /observe +body-not-envelope +g +The body is not the envelope/);
   assert.match(out, /collision +h +same body as [0-9a-f-]{36}, other group/);
+});
+
+test('events prints a line for each event that its filter lets through', async (t) => {
+  const server = await startTestServer({ clock: 'manual' });
+  t.after(() => server.close());
+  const args = ['--url', server.url, '--type', 'sent,duplicate', '--queue', 'jobs.fifo'];
+  const child = spawn(process.execPath, [main, 'events', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const fifo = 'Attribute.1.Name=FifoQueue&Attribute.1.Value=true';
+  const byContent = 'Attribute.2.Name=ContentBasedDeduplication&Attribute.2.Value=true';
+  await fetch(`${server.url}/?Action=CreateQueue&QueueName=jobs.fifo&${fifo}&${byContent}`);
+  const send = (body: string): Promise<Response> =>
+    fetch(
+      `${server.url}/000000000000/jobs.fifo?Action=SendMessage&MessageBody=${body}&MessageGroupId=g`,
+    );
+  // It follows from the moment at which it has connected; until then sends go by unseen.
+  const first = lines.next();
+  let isFollowing = false;
+  first.then(
+    () => {
+      isFollowing = true;
+    },
+    () => {},
+  );
+  for (let at = 0; !isFollowing; at += 1) await send(`n${at}`);
+  await send('n0');
+  for (let line = (await first).value as string; ; line = (await lines.next()).value as string) {
+    assert.match(line, /^\d{4}-\S+Z {2}(sent|duplicate) +jobs\.fifo {2}/);
+    if (!line.includes('  duplicate')) continue;
+    assert.match(line, /original\.messageId=[0-9a-f-]{36}/);
+    break;
+  }
+  const ended = once(child, 'exit');
+  await server.close();
+  assert.deepEqual(await ended, [1, null]);
 });
 
 test('without a server the queue commands say so and end with 1', async () => {

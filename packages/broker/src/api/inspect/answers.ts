@@ -3,6 +3,7 @@
  * have in common.
  */
 
+import type { Writable } from 'node:stream';
 import { errorShape, errorText, type Refusal } from '../../core/errors.ts';
 
 export interface InspectResponse {
@@ -10,6 +11,8 @@ export interface InspectResponse {
   /** Answered as JSON; a text with a content type, as it is. */
   readonly body: unknown;
   readonly contentType?: string;
+  /** Instead of a body: takes what is written from now on, until either side ends it. */
+  readonly stream?: (out: Writable) => void;
   /** The methods that the path takes, with status 405. */
   readonly allow?: string;
 }

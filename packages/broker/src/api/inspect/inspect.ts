@@ -15,6 +15,7 @@ import {
   wrongLimit,
 } from './answers.ts';
 import { shownAttributes } from './contents.ts';
+import type { EventStream } from './event-stream.ts';
 import { explained } from './explained.ts';
 import { listGroups, numberOf, wrongAfter } from './groups.ts';
 import { showCounts, showOverview } from './overview.ts';
@@ -46,6 +47,7 @@ export interface InspectOptions {
   readonly clock: 'real' | 'virtual' | 'manual';
   /** What topics sign with, as PEM. */
   readonly certificate: () => string;
+  readonly events: EventStream;
   /** The latest violations and collisions of a queue, oldest first; absent where no contract is set. */
   readonly violations?: ((queue: string) => readonly Event[]) | undefined;
 }
@@ -77,6 +79,7 @@ const routes: readonly Route[] = [
   { path: /^clock\/advance$/, methods: { POST: advanceClock } },
   { path: /^reset$/, methods: { POST: reset } },
   { path: /^overview$/, methods: { GET: showOverview } },
+  { path: /^events$/, methods: { GET: followEvents } },
   { path: /^queues$/, methods: { GET: listQueues } },
   { path: /^queues\/([^/]+)$/, methods: { GET: showQueue } },
   { path: /^queues\/([^/]+)\/messages$/, methods: { GET: listMessages } },
@@ -155,6 +158,13 @@ async function reset({ backend, clock }: InspectOptions): Promise<InspectRespons
   return ok({ status: 'ok' });
 }
 
+async function followEvents(
+  { events }: InspectOptions,
+  { query }: InspectRequest,
+): Promise<InspectResponse> {
+  return events.answer(query);
+}
+
 async function listQueues(options: InspectOptions): Promise<InspectResponse> {
   const { backend } = options;
   const queues: unknown[] = [];
@@ -198,6 +208,8 @@ async function listMessages(
   if (limit === undefined) return wrongLimit();
   const after = numberOf(query.get('after'));
   if (after === null) return failed(400, 'InvalidRequest', wrongAfter);
+  const bodyChars = numberOf(query.get('bodyChars'));
+  if (bodyChars === null) return failed(400, 'InvalidRequest', 'bodyChars must be a number.');
   const groupId = query.get('group') || undefined;
   const found = await backend.peek({ type: 'peek-messages', queue: name, groupId, after, limit });
   if (!found.ok) return refused(found);
@@ -212,7 +224,8 @@ async function listMessages(
     receiveCount: message.receiveCount,
     firstReceivedAt: message.firstReceivedAt ?? null,
     deadLetterSource: message.deadLetterSource ?? null,
-    body: content.body,
+    body: content.body.slice(0, bodyChars),
+    bodyLength: content.body.length,
     attributes: shownAttributes(content.attributes),
   }));
   return ok({ messages });

@@ -18,9 +18,9 @@ import {
   type MessageParts,
   schemaReason,
 } from '@oncemq/toolkit';
+import { nearestName } from '../../api/nearest-name.ts';
 import type { Violation } from '../../core/commands.ts';
 import { ConfigError } from '../config.ts';
-import { nearestName } from '../nearest-name.ts';
 
 export interface Contract {
   /** What is wrong with a message by the contract of its queue; undefined if nothing is, or the queue has none. */

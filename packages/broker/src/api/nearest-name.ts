@@ -1,5 +1,5 @@
 /**
- * Finds the known name that somebody probably meant, for refusals of unknown settings and flags. A word that is like
+ * Finds the known name that somebody probably meant, for refusals of unknown settings, flags and filters. A word that is like
  * none of them gets no guess: a wrong one is worse than none.
  */
 

@@ -1,0 +1,64 @@
+/**
+ * One event as the stream writes it: `id`, `event` and one line of JSON (server-sent events, HTML Standard 9.2.5). What a
+ * message says is left out, or with bodies cut at a bound: one large message must not fill a reader's buffer.
+ */
+
+import type { MessageAttribute } from '../../core/changes.ts';
+import type { Event } from '../../core/events.ts';
+import { envelopeIds } from './envelope-ids.ts';
+
+/** Characters of a body, and of an attribute's value, that are shown. */
+export const shownCharactersMax = 4_096;
+
+export function eventFrame(id: number, event: Event, hasBodies: boolean): string {
+  const data = JSON.stringify(shownEvent(event, hasBodies));
+  return `id: ${id}\nevent: ${event.type}\ndata: ${data}\n\n`;
+}
+
+function shownEvent(event: Event, hasBodies: boolean): object {
+  switch (event.type) {
+    case 'sent':
+    case 'duplicate': {
+      const { content, ...others } = event;
+      return { ...others, ...shownBody(content.body, content.attributes, hasBodies) };
+    }
+    case 'published': {
+      const { publication, ...others } = event;
+      return { ...others, ...shownBody(publication.message, publication.attributes, hasBodies) };
+    }
+    case 'duplicate-publication': {
+      const { message, ...others } = event;
+      return { ...others, ...shownBody(message, [], hasBodies) };
+    }
+    case 'contract-violation': {
+      const { body, ...others } = event;
+      return { ...others, ...shownBody(body, [], hasBodies) };
+    }
+    default:
+      return event;
+  }
+}
+
+function shownBody(
+  body: string,
+  attributes: readonly MessageAttribute[],
+  hasBodies: boolean,
+): object {
+  const { eventId, dedupeKey } = envelopeIds(body) ?? {};
+  const about = { bodyBytes: Buffer.byteLength(body), eventId, dedupeKey };
+  if (!hasBodies) return about;
+  const isCut = body.length > shownCharactersMax;
+  return {
+    ...about,
+    body: isCut ? body.slice(0, shownCharactersMax) : body,
+    ...(isCut && { bodyCut: true }),
+    attributes: attributes.map(({ name, type, value }) => ({
+      name,
+      type,
+      value: (typeof value === 'string' ? value : Buffer.from(value).toString('base64')).slice(
+        0,
+        shownCharactersMax,
+      ),
+    })),
+  };
+}

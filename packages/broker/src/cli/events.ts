@@ -1,0 +1,57 @@
+/**
+ * `oncemq events`: what happens on a running server, as it happens, one line an event; until Ctrl-C, or until the server
+ * ends the stream.
+ */
+
+import { Remote } from './remote.ts';
+import { checkFlags, readArguments, UsageError } from './usage.ts';
+
+export const eventsUsage = `Usage: oncemq events [--queue NAME] [--topic NAME] [--type TYPE] [--group ID] [--bodies] [--url URL] [--json]
+
+What happens on a running server, from now on, one line an event. Several names are separated by commas.
+
+  --queue, --topic   only what concerns these
+  --type TYPE        only these: sent, duplicate, delivered, deleted, dead-lettered, …
+  --group ID         only events that name one of these message groups
+  --bodies           with bodies, cut at 4,096 characters
+  --url URL          the server [http://127.0.0.1:9324, or ONCEMQ_URL]
+  --json             each event as the server writes it, one JSON object a line
+`;
+
+const filters = ['queue', 'topic', 'type', 'group'];
+
+export async function events(args: readonly string[]): Promise<void> {
+  const { words, flags } = readArguments(args, ['json', 'bodies']);
+  if (words.length > 0) throw new UsageError(eventsUsage);
+  checkFlags(flags, [...filters, 'bodies', 'url', 'json'], eventsUsage);
+  const query = new URLSearchParams();
+  for (const name of filters) {
+    for (const value of flags[name]?.split(',') ?? []) query.append(name, value);
+  }
+  if (flags['bodies'] === 'true') query.set('bodies', 'true');
+  const remote = new Remote(flags['url'] ?? process.env['ONCEMQ_URL'] ?? 'http://127.0.0.1:9324');
+  // Whoever reads along may have seen enough, as `head` has.
+  process.stdout.once('error', () => process.exit());
+  for await (const { type, data } of remote.follow(`events?${query}`)) {
+    const event = JSON.parse(data) as Record<string, unknown>;
+    if (type === 'dropped') throw new Error(String(event['reason']));
+    process.stdout.write(`${flags['json'] === 'true' ? data : lineOf(event)}\n`);
+  }
+  throw new Error('The server ended the stream.');
+}
+
+/** Time, what, where, then everything else that the event says. */
+function lineOf({ at, type, queue, topic, ...others }: Readonly<Record<string, unknown>>): string {
+  const places = [topic, queue].filter((place) => place !== undefined).join(' → ');
+  const time = new Date(Number(at)).toISOString();
+  return [time, String(type).padEnd(18), places, ...namedValues(others, '')].join('  ');
+}
+
+function namedValues(fields: object, prefix: string): string[] {
+  return Object.entries(fields).flatMap(([name, value]: [string, unknown]) => {
+    const isNested = typeof value === 'object' && value !== null && !Array.isArray(value);
+    if (isNested) return namedValues(value, `${prefix}${name}.`);
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return [`${prefix}${name}=${text.replaceAll(/\s+/g, ' ')}`];
+  });
+}
