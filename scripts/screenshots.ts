@@ -91,5 +91,7 @@ async function take(
 }
 
 async function tryMessage(page: Page): Promise<void> {
+  await page.getByLabel('Attributes').fill('region: us\nkind: price\namount: 120');
   await page.getByRole('button', { name: 'Try' }).click();
+  await page.evaluate('scrollTo(0, 0)');
 }

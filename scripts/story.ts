@@ -30,7 +30,7 @@ export async function tellStory(server: TestServer, watch: () => Promise<void>):
   await watch();
   await trade(server, sqs, sns);
   const row = await collide(server, sqs);
-  await receive(sqs, 'orders.fifo', 3, 240);
+  for (const seconds of [25, 95, 240]) await receive(sqs, 'orders.fifo', 2, seconds);
   sqs.destroy();
   sns.destroy();
   return row;
@@ -124,7 +124,13 @@ async function collide(server: TestServer, sqs: SQSClient): Promise<string> {
   await send(sqs, 'payments.fifo', body, 'renewals', { tenant: 'north-press', trace: '7f3a' });
   await server.clock.advance(9);
   await send(sqs, 'payments.fifo', body, 'renewals', { tenant: 'tidewater', trace: '81c0' });
-  await server.clock.advance(4);
+  for (const order of [5001, 5002, 5003, 5004]) {
+    const customer = customers[order % customers.length] as string;
+    await send(sqs, 'orders.fifo', JSON.stringify({ order, customer, total: 75 }), customer);
+    await consume(sqs, 'orders.fifo', 2);
+    await consume(sqs, 'payments.fifo', 1);
+    await server.clock.advance(1);
+  }
   const answer = await fetch(`${server.url}/_oncemq/queues/payments.fifo/window`);
   const { rows } = (await answer.json()) as {
     rows: { sequence: number; number?: number; collision?: boolean }[];

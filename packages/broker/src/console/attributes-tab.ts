@@ -4,8 +4,9 @@
  */
 
 import type { App } from './app.ts';
-import { field, openDialog } from './dialog.ts';
+import { openDialog } from './dialog.ts';
 import { type Child, h } from './dom.ts';
+import { field } from './field.ts';
 import { pretty } from './format.ts';
 import type { TabView } from './queue.ts';
 import { sqs } from './server.ts';
@@ -89,7 +90,7 @@ export function attributesTab(app: App, name: string): TabView {
     });
     openDialog({
       title: `${attribute} of ${name}`,
-      content: field('Value', input),
+      content: field('attribute-value', 'Value', input),
       action: 'Set',
       run: async (form) => {
         const Attributes = { [attribute]: String(form.get('value') ?? '') };

@@ -14,15 +14,17 @@ export function sparkline(
   suppressed: readonly number[],
   label: string,
 ): Element {
-  const peak = Math.max(1, ...sent, ...suppressed);
+  const peakUp = Math.max(1, ...sent);
+  const peakDown = Math.max(1, ...suppressed);
   const step = 3;
-  const up = (value: number): number => (value / peak) * (middle - 1);
-  const down = (value: number): number => (value / peak) * (height - middle - 2);
+  const up = (value: number): number => (value / peakUp) * (middle - 1);
+  const down = (value: number): number => (value / peakDown) * (height - middle - 2);
   return svg(
     'svg',
     {
       class: 'spark',
       viewBox: `0 0 ${sent.length * step} ${height}`,
+      preserveAspectRatio: 'none',
       role: 'img',
       'aria-label': label,
     },

@@ -60,14 +60,3 @@ export function openDialog({
   document.body.append(dialog);
   dialog.showModal();
 }
-
-/** A field with its name above it. */
-export function field(label: string, input: HTMLElement, hint?: string): HTMLElement {
-  return h(
-    'label',
-    { class: 'field' },
-    h('span', { class: 'name' }, label),
-    input,
-    hint !== undefined && h('span', { class: 'hint' }, hint),
-  );
-}

@@ -74,6 +74,29 @@ export function nameInArn(arn: string): string {
   return arn.slice(arn.lastIndexOf(':') + 1);
 }
 
+/** JSON with as few line breaks as make it readable: what fits in a line stands in one. */
+export function compact(text: string): string {
+  try {
+    return laidOut(JSON.parse(text), '');
+  } catch {
+    return text;
+  }
+}
+
+const lineCharsMax = 56;
+
+function laidOut(value: unknown, indent: string): string {
+  const line = JSON.stringify(value);
+  if (line.length <= lineCharsMax || typeof value !== 'object' || value === null) return line;
+  const inner = `${indent}  `;
+  const isList = Array.isArray(value);
+  const parts = isList
+    ? value.map((each: unknown) => laidOut(each, inner))
+    : Object.entries(value).map(([key, each]) => `${JSON.stringify(key)}: ${laidOut(each, inner)}`);
+  const [open, close] = isList ? ['[', ']'] : ['{', '}'];
+  return `${open}\n${parts.map((part) => inner + part).join(',\n')}\n${indent}${close}`;
+}
+
 /** JSON with line breaks, if it is JSON and the whole of it is there; else the text as it is. */
 export function pretty(text: string): string {
   const start = text.trimStart()[0];

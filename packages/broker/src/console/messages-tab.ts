@@ -162,7 +162,7 @@ export function messagesTab(app: App, name: string): TabView {
     const left = (visibleAt ?? 0) - app.now();
     return [
       h('span', { class: 'state blocked' }, is === 'delayed' ? 'Delayed' : 'In flight'),
-      left > 0 ? `, ${duration(left)} left` : ', due now',
+      left > 0 ? ` ${duration(left)} left` : ' due now',
     ];
   }
 

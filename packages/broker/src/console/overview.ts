@@ -217,26 +217,26 @@ function queueRow(app: App, row: QueueCounts): HTMLElement {
     number(row.visible),
     number(row.inFlight),
     number(row.delayed, 'wide'),
-    h('td', { class: 'number' }, oldestSentAt === null ? '–' : duration(app.now() - oldestSentAt)),
-    fifo ? number(groups, 'wide') : h('td', { class: 'number wide' }, '–'),
-    h(
-      'td',
-      { class: blockedGroups > 0 ? 'number warn' : 'number' },
-      fifo ? dash(blockedGroups) : '–',
-    ),
-    h('td', { class: 'number wide' }, rate(sentPerSecond)),
-    h('td', { class: 'number wide' }, rate(deletedPerSecond)),
+    cell(oldestSentAt === null ? '–' : duration(app.now() - oldestSentAt)),
+    number(groups, 'wide'),
+    number(blockedGroups, 'warn'),
+    cell(rate(sentPerSecond), 'wide'),
+    cell(rate(deletedPerSecond), 'wide'),
     h('td', { class: 'wide' }, sparkline(sent, suppressed, label)),
   );
 }
 
 function number(value: number, kind = ''): HTMLElement {
-  return h('td', { class: `number ${kind}`, title: exactCount(value) }, dash(value));
+  return cell(value === 0 ? '–' : count(value), kind);
 }
 
 /** A quiet queue is quiet to look at. */
-function dash(value: number): string {
-  return value === 0 ? '–' : count(value);
+function cell(text: string, kind = ''): HTMLElement {
+  return h(
+    'td',
+    { class: `number ${text === '–' ? `${kind.replace(/warn|bad/, '')} none` : kind}` },
+    text,
+  );
 }
 
 function noQueues(): HTMLElement {
@@ -291,11 +291,7 @@ function topics(rows: readonly TopicCounts[]): Child {
           number(subscriptions),
           number(dedupEntries),
           number(archived, 'wide'),
-          h(
-            'td',
-            { class: failedDeliveries > 0 ? 'number bad' : 'number' },
-            dash(failedDeliveries),
-          ),
+          number(failedDeliveries, 'bad'),
         ),
       ),
     ),

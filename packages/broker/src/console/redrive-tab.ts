@@ -5,8 +5,9 @@
 
 import type { MoveTask } from './answers.ts';
 import type { App } from './app.ts';
-import { field, openDialog } from './dialog.ts';
+import { openDialog } from './dialog.ts';
 import { type Child, h } from './dom.ts';
+import { field } from './field.ts';
 import { dayAndTime, exactCount, nameInArn } from './format.ts';
 import type { TabView } from './queue.ts';
 import { queueLink } from './route.ts';
@@ -105,11 +106,13 @@ export function redriveTab(app: App, name: string): TabView {
       content: [
         h('p', {}, 'Moves every message out of ', h('strong', {}, name), '.'),
         field(
+          'redrive-to',
           'To the queue',
           h('input', { name: 'to' }),
           'Left out, each goes back to the queue it died in.',
         ),
         field(
+          'redrive-rate',
           'Messages per second',
           h('input', { name: 'rate', type: 'number', min: 1, max: 500 }),
           'Left out, as fast as it goes.',

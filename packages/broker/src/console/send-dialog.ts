@@ -4,8 +4,9 @@
  */
 
 import type { App } from './app.ts';
-import { field, openDialog } from './dialog.ts';
+import { openDialog } from './dialog.ts';
 import { type Child, h } from './dom.ts';
+import { field } from './field.ts';
 import { shortId } from './format.ts';
 import { queueLink } from './route.ts';
 import { sqs } from './server.ts';
@@ -22,18 +23,32 @@ export function openSendDialog(app: App, queue: string): void {
   openDialog({
     title: `Send a message to ${queue}`,
     content: [
-      field('Body', h('textarea', { name: 'body', rows: 7, required: true, spellcheck: 'false' })),
-      isFifo &&
-        field('Message group', h('input', { name: 'group', required: true, value: 'console' })),
+      field(
+        'send-body',
+        'Body',
+        h('textarea', { name: 'body', rows: 7, required: true, spellcheck: 'false' }),
+      ),
       isFifo &&
         field(
+          'send-group',
+          'Message group',
+          h('input', { name: 'group', required: true, value: 'console' }),
+        ),
+      isFifo &&
+        field(
+          'send-id',
           'Deduplication id',
           h('input', { name: 'id' }),
           'Left out, it is the SHA-256 of the body, where the queue says so.',
         ),
       !isFifo &&
-        field('Delay in seconds', h('input', { name: 'delay', type: 'number', min: 0, max: 900 })),
+        field(
+          'send-delay',
+          'Delay in seconds',
+          h('input', { name: 'delay', type: 'number', min: 0, max: 900 }),
+        ),
       field(
+        'send-attributes',
         'Attributes',
         h('textarea', { name: 'attributes', rows: 2, spellcheck: 'false' }),
         'One in a line: name: value. A content hash does not see them.',

@@ -5,8 +5,8 @@
 
 import type { MatchResult, Subscription } from './answers.ts';
 import type { App } from './app.ts';
-import { field } from './dialog.ts';
 import { type Child, h } from './dom.ts';
+import { field } from './field.ts';
 import { nameInArn } from './format.ts';
 import { ask, placePath } from './server.ts';
 
@@ -18,8 +18,8 @@ const attributeForm = /^\s*([^:=\s]+)\s*[:=]\s*(.+?)\s*$/;
 
 export function trial(app: App, topic: string): Trial {
   const asked = {
-    message: '{"kind":"price","amount":12}',
-    attributes: 'kind: price',
+    message: '{}',
+    attributes: '',
     policy: '',
     scope: 'MessageAttributes',
   };
@@ -60,6 +60,7 @@ export function trial(app: App, topic: string): Trial {
         'div',
         { class: 'columns' },
         field(
+          'trial-message',
           'Message',
           h('textarea', {
             rows: 5,
@@ -69,6 +70,7 @@ export function trial(app: App, topic: string): Trial {
           }),
         ),
         field(
+          'trial-attributes',
           'Attributes',
           h('textarea', {
             rows: 5,
@@ -82,6 +84,7 @@ export function trial(app: App, topic: string): Trial {
           'div',
           {},
           field(
+            'trial-policy',
             'Another filter policy',
             h('textarea', {
               rows: 3,
@@ -92,6 +95,7 @@ export function trial(app: App, topic: string): Trial {
             'Left out, those of the subscriptions are tried.',
           ),
           field(
+            'trial-scope',
             'on',
             h(
               'select',

@@ -7,12 +7,12 @@ import type { Deliveries, Delivery, Subscription, Topic } from './answers.ts';
 import type { App, View } from './app.ts';
 import { type Child, h } from './dom.ts';
 import {
+  compact,
   count,
   duration,
   exactCount,
   nameInArn,
   plural,
-  pretty,
   shortId,
   timeOfDay,
 } from './format.ts';
@@ -124,7 +124,7 @@ export function topicView(app: App, name: string): View {
                   role: 'region',
                   'aria-label': `Filter policy of ${queue}`,
                 },
-                pretty(policy),
+                compact(policy),
               ),
               h('span', { class: 'hint' }, inBody ? 'on the body' : 'on attributes'),
             ],

@@ -12,7 +12,7 @@ import { dayAndTime, duration, exactCount, shortId, timeOfDay } from './format.t
 import type { TabView } from './queue.ts';
 import { queueLink } from './route.ts';
 import { look, placePath, Refused } from './server.ts';
-import { table } from './table.ts';
+import { pager, table } from './table.ts';
 import { timeline } from './timeline.ts';
 
 type Filter = 'all' | 'suppressed' | 'collisions' | 'violations';
@@ -24,7 +24,8 @@ const filters: readonly { readonly name: Filter; readonly text: string }[] = [
   { name: 'violations', text: 'Violations' },
 ];
 
-const rowsMax = 200;
+const rowsMax = 500;
+const rowsPerPage = 50;
 const leavingMax = 50;
 const leavingMs = 3_000;
 
@@ -36,6 +37,7 @@ export function windowTab(app: App, name: string): TabView {
   let chosen: readonly string[] = [];
   let search = '';
   let filter: Filter = 'all';
+  let page = 0;
   let leaving: { readonly row: WindowRow; readonly until: number }[] = [];
 
   async function load(): Promise<void> {
@@ -112,6 +114,7 @@ export function windowTab(app: App, name: string): TabView {
               'aria-pressed': String(each.name === filter),
               onclick: () => {
                 filter = each.name;
+                page = 0;
                 app.repaint();
               },
             },
@@ -126,6 +129,7 @@ export function windowTab(app: App, name: string): TabView {
         value: search,
         oninput: (event) => {
           search = (event.target as HTMLInputElement).value.trim();
+          page = 0;
           app.refresh();
         },
       }),
@@ -141,6 +145,7 @@ export function windowTab(app: App, name: string): TabView {
 
   function list({ rows, accepted }: Window): Child {
     const shown = rows.filter(isShown);
+    page = Math.min(page, Math.max(0, Math.ceil(shown.length / rowsPerPage) - 1));
     const going = leaving.filter(({ row, until }) => isShown(row) && until > performance.now());
     if (shown.length + going.length === 0) {
       const isEmpty = rows.length === 0 && search === '' && filter === 'all';
@@ -164,8 +169,21 @@ export function windowTab(app: App, name: string): TabView {
           { title: 'Message', class: 'wide' },
           { title: 'Window' },
         ],
-        [...shown.map((row) => rowOf(row)), ...going.map(({ row }) => rowOf(row, true))],
+        [
+          ...shown.slice(page * rowsPerPage, (page + 1) * rowsPerPage).map((row) => rowOf(row)),
+          ...going.map(({ row }) => rowOf(row, true)),
+        ],
       ),
+      pager({
+        what: 'sends',
+        page,
+        size: rowsPerPage,
+        total: shown.length,
+        go: (next) => {
+          page = next;
+          app.repaint();
+        },
+      }),
       search === '' &&
         rows.length >= rowsMax &&
         total > rowsMax &&

@@ -87,7 +87,7 @@ export async function showTopic(
 
 /** Where the latest publications went, newest first, since somebody watches. */
 export async function listDeliveries(
-  { backend, watching }: Surroundings,
+  { backend, clock, watching }: Surroundings,
   _request: unknown,
   name: string,
 ): Promise<InspectResponse> {
@@ -98,7 +98,7 @@ export async function listDeliveries(
     .deliveries(name)
     .toReversed()
     .map((event) => ({ ...event, subscription: `${found.topicArn}:${event.subscription}` }));
-  return ok({ now: backend.now(), deliveries });
+  return ok({ now: backend.now(), clock, deliveries });
 }
 
 const matchForm =
