@@ -9,9 +9,9 @@ import { dayAndTime } from './format.ts';
 import { ask } from './server.ts';
 
 const steps = [
-  { seconds: 1, text: '+1 s', label: 'Move time by 1 second' },
-  { seconds: 30, text: '+30 s', label: 'Move time by 30 seconds' },
-  { seconds: 300, text: '+5 min', label: 'Move time by 5 minutes' },
+  { seconds: 1, text: '+1 s' },
+  { seconds: 30, text: '+30 s' },
+  { seconds: 300, text: '+5 min' },
 ] as const;
 
 let ownSeconds = '60';
@@ -27,13 +27,9 @@ export function clockBar(app: App): Child {
     h('time', { class: 'now', datetime: new Date(now).toISOString() }, dayAndTime(now)),
     h(
       'div',
-      { class: 'steps' },
-      steps.map(({ seconds, text, label }) =>
-        h(
-          'button',
-          { type: 'button', 'aria-label': label, onclick: () => void move(app, seconds) },
-          text,
-        ),
+      { class: 'steps', role: 'group', 'aria-label': 'Move time by' },
+      steps.map(({ seconds, text }) =>
+        h('button', { type: 'button', onclick: () => void move(app, seconds) }, text),
       ),
       h(
         'form',

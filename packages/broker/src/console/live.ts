@@ -11,7 +11,9 @@ import { Unreachable } from './server.ts';
 const apartMs = 300;
 const pollMs = 1_000;
 /** With a stream: for what no event tells of, such as time itself. */
-const slowPollMs = 5_000;
+const slowPollMs = 2_000;
+/** How much longer than the last load the wait is, so that a slow server is not asked all the time. */
+const patience = 5;
 const retryMsMax = 5_000;
 const eventsPerSecondMax = 200;
 const streamPauseMs = 10_000;
@@ -81,6 +83,7 @@ export class Live {
     this.#timerAt = Number.POSITIVE_INFINITY;
     this.#isLoading = true;
     this.#isWanted = false;
+    const startedAt = performance.now();
     try {
       await this.#load();
       this.#failures = 0;
@@ -94,14 +97,15 @@ export class Live {
     } finally {
       this.#isLoading = false;
       this.#loadedAt = performance.now();
-      this.#loadAt(this.#loadedAt + this.#waitMs());
+      this.#loadAt(this.#loadedAt + this.#waitMs(this.#loadedAt - startedAt));
     }
   }
 
-  #waitMs(): number {
+  #waitMs(tookMs: number): number {
     if (this.#failures > 0) return Math.min(this.#failures * 500, retryMsMax);
     if (this.#isWanted) return apartMs;
-    return this.#stream?.readyState === EventSource.OPEN ? slowPollMs : pollMs;
+    const usual = this.#stream?.readyState === EventSource.OPEN ? slowPollMs : pollMs;
+    return Math.max(usual, patience * tookMs);
   }
 
   #set(connection: Connection): void {

@@ -14,7 +14,7 @@ import { messagesTab } from './messages-tab.ts';
 import { redriveTab } from './redrive-tab.ts';
 import { queueLink, type Tab } from './route.ts';
 import { openSendDialog } from './send-dialog.ts';
-import { look, placePath, sqs } from './server.ts';
+import { look, placePath, Refused, sqs } from './server.ts';
 import { windowTab } from './window-tab.ts';
 
 /** What a tab shows; `open` gets what stands behind it in the address. */
@@ -47,6 +47,18 @@ export function queueView(app: App, name: string): QueueView {
   };
   let current: Tab = isFifo ? 'window' : 'messages';
   let counts: (QueueCounts & Timed) | undefined;
+  /** Why the tab cannot be shown; the rest of the page can. */
+  let problem: string | undefined;
+
+  async function loadTab(): Promise<void> {
+    try {
+      await tabs[current]?.load();
+      problem = undefined;
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      problem = error.message;
+    }
+  }
 
   return {
     name,
@@ -55,12 +67,12 @@ export function queueView(app: App, name: string): QueueView {
     open: (tab, rest) => {
       current = tab !== undefined && tab in tabs ? tab : isFifo ? 'window' : 'messages';
       tabs[current]?.open(rest);
+      problem = undefined;
     },
     load: async () => {
-      const tab = tabs[current];
       const [answer] = await Promise.all([
         look<QueueCounts & Timed>(placePath('queues', name, 'counts')),
-        tab?.load(),
+        loadTab(),
       ]);
       counts = answer;
       app.learn(answer);
@@ -98,7 +110,13 @@ export function queueView(app: App, name: string): QueueView {
           ),
         ),
       ),
-      h('section', { key: current, 'aria-label': tabTitles[current] }, tabs[current]?.render()),
+      h(
+        'section',
+        { key: current, 'aria-label': tabTitles[current] },
+        problem === undefined
+          ? tabs[current]?.render()
+          : h('p', { class: 'notice bad', role: 'alert' }, problem),
+      ),
     ],
   };
 }

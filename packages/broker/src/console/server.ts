@@ -72,7 +72,7 @@ async function request(path: string, init: RequestInit): Promise<Response> {
 async function answerOf(response: Response): Promise<unknown> {
   const text = await response.text();
   const body = text === '' ? {} : parsed(text);
-  if (response.ok) return body;
+  if (response.ok && body !== undefined) return body;
   throw new Refused(response.status, reasonIn(body) ?? `The server answered ${response.status}.`);
 }
 

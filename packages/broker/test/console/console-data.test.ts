@@ -6,12 +6,13 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { startTestServer, type TestServer, type TestServerOptions } from '../../src/testing.ts';
-import { type Answer, ask, fifo, sns, sqs } from './calls.ts';
+import { type Answer, ask, sns, sqs } from './calls.ts';
+import { consume, createFifo, send as sendTo } from './scenes.ts';
 
 async function open(t: TestContext, options: TestServerOptions = {}): Promise<TestServer> {
   const server = await startTestServer({ clock: 'manual', ...options });
   t.after(() => server.close());
-  await sqs(server, 'CreateQueue', { QueueName: 'jobs.fifo', Attributes: fifo });
+  await createFifo(server, 'jobs.fifo');
   return server;
 }
 
@@ -20,12 +21,7 @@ const send = (
   body: string,
   { group = 'g', tenant = '' }: { group?: string; tenant?: string } = {},
 ): Promise<Answer> =>
-  sqs(server, 'SendMessage', {
-    QueueUrl: 'jobs.fifo',
-    MessageBody: body,
-    MessageGroupId: group,
-    MessageAttributes: tenant === '' ? {} : { tenant: { DataType: 'String', StringValue: tenant } },
-  });
+  sendTo(server, 'jobs.fifo', body, { group, attributes: tenant === '' ? {} : { tenant } });
 
 const get = async (server: TestServer, path: string) => (await ask(server, path)).body;
 
@@ -212,7 +208,7 @@ test('an original that was deleted after the suppression is remembered', async (
   const server = await open(t);
   await send(server, 'one', { tenant: 'blue' });
   await send(server, 'one', { tenant: 'red' });
-  await consume(server);
+  await consume(server, 'jobs.fifo');
   const { original } = await detail(server);
   assert.equal(original.isInQueue, false);
   assert.equal(original.content.attributes[0].value, 'blue');
@@ -221,7 +217,7 @@ test('an original that was deleted after the suppression is remembered', async (
 test('an original that was deleted before anybody watched is told by what the window knows', async (t) => {
   const server = await open(t);
   await send(server, 'one', { tenant: 'blue' });
-  await consume(server);
+  await consume(server, 'jobs.fifo');
   await send(server, 'one', { tenant: 'red' });
   const { original } = await detail(server);
   assert.equal(original.content, null);
@@ -233,7 +229,7 @@ test('an original that was deleted while somebody watched is remembered', async 
   const server = await open(t);
   await get(server, 'overview');
   await send(server, 'one', { tenant: 'blue' });
-  await consume(server);
+  await consume(server, 'jobs.fifo');
   await send(server, 'one', { tenant: 'red' });
   const { original } = await detail(server);
   assert.equal(original.content.attributes[0].value, 'blue');
@@ -367,10 +363,4 @@ async function detail(server: TestServer) {
   const [row] = (await get(server, 'queues/jobs.fifo/window')).rows;
   assert.equal(row.kind, 'suppressed');
   return get(server, `queues/jobs.fifo/window/${row.sequence}`);
-}
-
-async function consume(server: TestServer): Promise<void> {
-  const { body } = await sqs(server, 'ReceiveMessage', { QueueUrl: 'jobs.fifo' });
-  const { ReceiptHandle } = body.Messages[0];
-  await sqs(server, 'DeleteMessage', { QueueUrl: 'jobs.fifo', ReceiptHandle });
 }

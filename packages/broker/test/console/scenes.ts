@@ -53,6 +53,13 @@ export async function receive(
   return (body.Messages ?? []).map(({ MessageId }: { MessageId: string }) => MessageId);
 }
 
+/** Receives one message and deletes it. */
+export async function consume(server: TestServer, queue: string): Promise<void> {
+  const { body } = await sqs(server, 'ReceiveMessage', { QueueUrl: queue });
+  const { ReceiptHandle } = body.Messages[0];
+  await sqs(server, 'DeleteMessage', { QueueUrl: queue, ReceiptHandle });
+}
+
 /** Many sends in batches, as many requests at once as make it quick. */
 export async function sendMany(server: TestServer, queue: string, count: number): Promise<void> {
   const batchSize = 10;
