@@ -1,5 +1,5 @@
-// The pictures of the console in docs/images, made anew: a small shop on a manual clock, whose story is the same each time,
-// so a picture changes only when the page does.
+// The pictures of the console in docs/images, made anew: a small shop on a manual clock, whose story is the same each time
+// but for the ids of its messages.
 //
 //   npm run screenshots
 //

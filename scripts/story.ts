@@ -1,5 +1,6 @@
-// The story that the console's pictures tell, as calls of the AWS clients: see screenshots.ts. It ends with what is worth a
-// picture: the address of a collision.
+// The story that the console's pictures tell (screenshots.ts), as calls of the AWS clients: five minutes of a shop, with
+// duplicates, groups that are held, publications that are filtered. It ends with what is worth a picture most, and gives
+// the address of it: a collision.
 
 import {
   CreateTopicCommand,
@@ -84,12 +85,9 @@ async function trade(server: TestServer, sqs: SQSClient, sns: SNSClient): Promis
       const order = JSON.stringify({ order: 4000 + tick * 4 + index, customer, total: 20 + tick });
       await send(sqs, 'orders.fifo', order, customer);
       if (tick % 11 === 3) await send(sqs, 'orders.fifo', order, customer);
-      await send(
-        sqs,
-        'payments.fifo',
-        JSON.stringify({ payment: tick * 4 + index, customer }),
-        customer,
-      );
+      const payment = JSON.stringify({ payment: tick * 4 + index, customer });
+      await send(sqs, 'payments.fifo', payment, customer);
+      if (tick % 17 === 5) await send(sqs, 'payments.fifo', payment, customer);
     }
     if (tick % 3 !== 0) await consume(sqs, 'payments.fifo', wave);
     if (tick % 4 === 0) await consume(sqs, 'orders.fifo', 2);

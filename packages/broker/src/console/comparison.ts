@@ -11,6 +11,7 @@ import { duration, exactCount, timeOfDay } from './format.ts';
 import { queueLink } from './route.ts';
 import { sides } from './sides.ts';
 
+export const comparisonTitleId = 'comparison-title';
 /** Of one original; the others are in the list of the window. */
 const choicesMax = 8;
 
@@ -25,7 +26,7 @@ export function comparison(
     'section',
     {
       class: chosen?.collision ? 'comparison bad' : 'comparison',
-      'aria-labelledby': 'comparison-title',
+      'aria-labelledby': comparisonTitleId,
       key: 'comparison',
     },
     h(
@@ -33,7 +34,7 @@ export function comparison(
       { class: 'heading' },
       h(
         'h2',
-        { id: 'comparison-title' },
+        { id: comparisonTitleId, tabindex: -1 },
         chosen === undefined ? 'Accepted' : chosen.collision ? 'Collision' : 'Suppressed',
       ),
       h('a', { class: 'button small', href: queueLink(queue, 'window') }, 'Close'),

@@ -8,7 +8,7 @@
 
 import { Unreachable } from './server.ts';
 
-const apartMs = 300;
+const apartMs = 400;
 const pollMs = 1_000;
 /** With a stream: for what no event tells of, such as time itself. */
 const slowPollMs = 2_000;
@@ -103,8 +103,8 @@ export class Live {
 
   #waitMs(tookMs: number): number {
     if (this.#failures > 0) return Math.min(this.#failures * 500, retryMsMax);
-    if (this.#isWanted) return apartMs;
-    const usual = this.#stream?.readyState === EventSource.OPEN ? slowPollMs : pollMs;
+    const isOpen = this.#stream?.readyState === EventSource.OPEN;
+    const usual = this.#isWanted ? apartMs : isOpen ? slowPollMs : pollMs;
     return Math.max(usual, patience * tookMs);
   }
 

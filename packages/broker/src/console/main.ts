@@ -78,7 +78,7 @@ function repaint(): void {
 }
 
 function paint(): void {
-  const content = shell({ app, connection: live.connection, told, title: view.title }, body());
+  const content = shell({ app, connection: live.connection, told }, body());
   morph(root, h('div', { id: 'app' }, content));
   const isGone = live.connection === 'gone';
   document.title = `${isGone ? 'Not reachable · ' : ''}${view.title} · OnceMQ`;

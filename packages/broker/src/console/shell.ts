@@ -13,7 +13,6 @@ export interface Surroundings {
   readonly app: App;
   readonly connection: Connection;
   readonly told: string;
-  readonly title: string;
 }
 
 const connectionTexts: Readonly<Record<Connection, string>> = {

@@ -5,7 +5,7 @@
  */
 
 import type { Attribute, Content, Send, SuppressedSend } from './answers.ts';
-import { cutNote } from './body-text.ts';
+import { bodyText, cutNote } from './body-text.ts';
 import { compareTexts, type Line } from './diff.ts';
 import { type Child, h } from './dom.ts';
 import { dayAndTime, plural, pretty } from './format.ts';
@@ -146,7 +146,7 @@ function bodies({ original }: Send, { content, differed }: SuppressedSend): HTML
   const title = h('th', { scope: 'row' }, 'Body', isDifferent && differs());
   if (content !== null && !isDifferent) {
     const cell = [
-      shown([pretty(content.body)], 'Body of both'),
+      bodyText(content.body, 'Body of both'),
       cutNote(content.body.length, content.bodyLength),
       same(),
     ];
@@ -192,7 +192,7 @@ function bodies({ original }: Send, { content, differed }: SuppressedSend): HTML
 
 function whole(content: Content | null, label: string, otherwise: string): Child {
   if (content === null) return h('p', { class: 'hint' }, otherwise);
-  return [shown([pretty(content.body)], label), cutNote(content.body.length, content.bodyLength)];
+  return [bodyText(content.body, label), cutNote(content.body.length, content.bodyLength)];
 }
 
 function shown(content: Child, label: string): HTMLElement {

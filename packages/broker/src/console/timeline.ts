@@ -68,7 +68,7 @@ export function timeline(window: Window, open: (row: WindowRow) => void): HTMLEl
       {},
       key('accepted', 'Accepted', total(accepted)),
       key('suppressed', 'Suppressed', total(suppressed)),
-      key('collisions', 'Collisions', total(collisions)),
+      key('collisions', 'of them collisions', total(collisions)),
       total(violations) > 0 && key('violations', 'Violations', total(violations)),
       acceptedCountedFrom !== null &&
         h(

@@ -96,7 +96,7 @@ export function trial(app: App, topic: string): Trial {
           ),
           field(
             'trial-scope',
-            'on',
+            'which looks at',
             h(
               'select',
               { value: asked.scope, onchange: note('scope') },

@@ -6,7 +6,7 @@
 
 import type { Send, Window, WindowRow } from './answers.ts';
 import type { App } from './app.ts';
-import { comparison } from './comparison.ts';
+import { comparison, comparisonTitleId } from './comparison.ts';
 import { type Child, h, svg } from './dom.ts';
 import { dayAndTime, duration, exactCount, shortId, timeOfDay } from './format.ts';
 import type { TabView } from './queue.ts';
@@ -24,7 +24,7 @@ const filters: readonly { readonly name: Filter; readonly text: string }[] = [
   { name: 'violations', text: 'Violations' },
 ];
 
-const rowsMax = 500;
+const rowsMax = 200;
 const rowsPerPage = 50;
 const leavingMax = 50;
 const leavingMs = 3_000;
@@ -38,6 +38,8 @@ export function windowTab(app: App, name: string): TabView {
   let search = '';
   let filter: Filter = 'all';
   let page = 0;
+  /** Where the focus goes once what was chosen is on the page. */
+  let nextFocus: string | undefined;
   let leaving: { readonly row: WindowRow; readonly until: number }[] = [];
 
   async function load(): Promise<void> {
@@ -50,6 +52,8 @@ export function windowTab(app: App, name: string): TabView {
     noteLeaving(next);
     window = next;
     send = nextSend;
+    if (nextFocus !== undefined) focusOncePainted(nextFocus);
+    nextFocus = undefined;
   }
 
   async function loadSend(sequence: string): Promise<Send | undefined> {
@@ -274,6 +278,9 @@ export function windowTab(app: App, name: string): TabView {
   return {
     open: (next) => {
       if (next.join('/') === chosen.join('/')) return;
+      // Into what opens; and when it is closed, back to the row it was opened from.
+      const from = queueLink(name, 'window', ...chosen);
+      nextFocus = next.length > 0 ? `#${comparisonTitleId}` : `tbody a[href="${from}"]`;
       chosen = next;
       // What was shown belongs to another send.
       if (send !== undefined && String(send.original.sequence) !== next[0]) send = undefined;
@@ -282,6 +289,17 @@ export function windowTab(app: App, name: string): TabView {
     load,
     render,
   };
+}
+
+/** The view is painted with the next frame; after it the element is there. */
+function focusOncePainted(selector: string): void {
+  requestAnimationFrame(() =>
+    requestAnimationFrame(() => {
+      const element = document.querySelector<HTMLElement>(selector);
+      element?.focus({ preventScroll: true });
+      element?.scrollIntoView({ block: 'nearest' });
+    }),
+  );
 }
 
 function keyOf({ kind, sequence, number, at, reason }: WindowRow): string {

@@ -1,4 +1,6 @@
-/** Commands that change nothing but what time alone changes: they can be answered while nothing can be kept. */
+/**
+ * Commands that change nothing but what time alone changes: they can be answered while nothing can be kept.
+ */
 
 import type { Command } from './commands.ts';
 

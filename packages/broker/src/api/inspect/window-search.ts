@@ -17,7 +17,7 @@ export interface Found {
   readonly isAll: boolean;
 }
 
-export const searchedEntriesMax = 2_000;
+export const searchedEntriesMax = 1_000;
 /** Of bodies, in characters. */
 const searchedCharsMax = 16 * 1024 * 1024;
 const readAtOnce = 20;
