@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -83,7 +83,8 @@ async function surroundings(
   });
   const pool = needsDatabase ? await database(t) : undefined;
   const refreshed: string[] = [];
-  return { ...toolkit, assert, server, client, queueUrl, folder, landsatRefresh, pool, refreshed };
+  const imported = { ...toolkit, assert, SQS, startTestServer, readdirSync, readFileSync };
+  return { ...imported, server, client, queueUrl, folder, landsatRefresh, pool, refreshed };
 }
 
 async function database(t: TestContext): Promise<pg.Pool> {

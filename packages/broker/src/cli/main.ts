@@ -10,6 +10,7 @@ import { events, eventsUsage } from './events.ts';
 import { queueCommand, queueUsage } from './queue.ts';
 import { serve, serveUsage } from './serve.ts';
 import { topicCommand, topicUsage } from './topic.ts';
+import { trace, traceUsage } from './trace.ts';
 import { UsageError } from './usage.ts';
 
 interface Command {
@@ -23,6 +24,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   queue: async () => ({ usage: queueUsage, run: queueCommand }),
   topic: async () => ({ usage: topicUsage, run: topicCommand }),
   events: async () => ({ usage: eventsUsage, run: events }),
+  trace: async () => ({ usage: traceUsage, run: trace }),
   backup: async () => ({ usage: backupUsage, run: backup }),
   check: async () => ({ usage: checkUsage, run: check }),
   verify: async () => {
@@ -45,6 +47,7 @@ const usage = `Usage: oncemq COMMAND
   queue     look at queues of a running server, purge and redrive them
   topic     look at topics of a running server
   events    follow what happens on a running server
+  trace     tell the story of one event, from a ledger
   backup    copy the data of a running or stopped server
   check     verify the data of a stopped server
   verify    hold producers to the message contract

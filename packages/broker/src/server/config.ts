@@ -35,6 +35,8 @@ export interface Config {
   readonly arePoliciesEnforced: boolean;
   /** The file that binds queues to contracts. */
   readonly contract: string | undefined;
+  /** Where an account of every message is kept, if it is. */
+  readonly ledger: { readonly directory: string; readonly bytesMax: number } | undefined;
   /** Created at the start if they do not exist. */
   readonly queues: readonly QueueConfig[];
   /** Created after the queues, with their subscriptions. */
@@ -135,6 +137,16 @@ export const settings: Readonly<Record<string, Setting>> = {
     doc: 'JSON file with the contracts that queues are held to',
     value: 'FILE',
   },
+  ledger: {
+    doc: 'directory to keep an account of every message in, for oncemq trace',
+    value: 'DIR',
+  },
+  'ledger-max-bytes': {
+    doc: 'what the ledger may take; its oldest part goes first',
+    value: 'BYTES',
+    pattern: /^[1-9][0-9]{6,14}$/,
+    default: '1073741824',
+  },
   log: {
     doc: 'how errors are logged, to standard error',
     value: 'FORM',
@@ -178,6 +190,10 @@ export function readConfig(
     log: value('log') as Config['log'],
     arePoliciesEnforced: given['enforce-policies'] !== undefined,
     contract: given['contract'],
+    ledger:
+      given['ledger'] === undefined
+        ? undefined
+        : { directory: given['ledger'], bytesMax: Number(value('ledger-max-bytes')) },
     queues,
     topics,
   });

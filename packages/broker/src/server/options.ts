@@ -35,6 +35,10 @@ export interface ServerOptions {
   readonly enforcePolicies?: boolean;
   /** A JSON file with the contracts that queues are held to. */
   readonly contract?: string;
+  /** A directory to keep an account of every message in, for `oncemq trace`. */
+  readonly ledger?: string;
+  /** What the ledger may take; default 1 GiB, at least 1,000,000. */
+  readonly ledgerMaxBytes?: number;
   /** A JSON file with these settings, and queues and topics to create. */
   readonly config?: string;
 }

@@ -17,6 +17,7 @@ import { type Config, ConfigError } from './config.ts';
 import type { Contract } from './contract/contract-file.ts';
 import { contractedBackend } from './contract/contracted-backend.ts';
 import { recentViolations } from './contract/recent-violations.ts';
+import type { Ledger } from './ledger/ledger.ts';
 import { createListener } from './listener.ts';
 import { createLog, type Log } from './log.ts';
 import { post } from './poster.ts';
@@ -50,17 +51,25 @@ export interface StartOptions {
 export async function start(config: Config, options: StartOptions = {}): Promise<Started> {
   const log = createLog(config.log);
   const contract = await contractOf(config);
+  const ledger = await ledgerOf(config, log);
   const kept = await openBackend(config, options, log);
+  ledger?.follow(kept);
   const backend = contract === undefined ? kept : contractedBackend(kept, contract);
   try {
-    return await serveFrom(backend, config, log);
+    return await serveFrom(backend, config, log, ledger);
   } catch (error) {
     await backend.close();
+    await ledger?.close();
     throw error;
   }
 }
 
-async function serveFrom(backend: Backend, config: Config, log: Log): Promise<Started> {
+async function serveFrom(
+  backend: Backend,
+  config: Config,
+  log: Log,
+  ledger: Ledger | undefined,
+): Promise<Started> {
   await createQueues(backend, config);
   await createTopics(backend, config.topics, config.publicUrl ?? urlOf(config, config.port));
   const onError = (error: unknown): void => log.error('a request failed', error);
@@ -69,6 +78,7 @@ async function serveFrom(backend: Backend, config: Config, log: Log): Promise<St
   const inspect = createInspect({
     backend,
     events,
+    ledger: ledger?.state,
     version,
     clock: config.clock,
     certificate: signer.certificate,
@@ -80,7 +90,10 @@ async function serveFrom(backend: Backend, config: Config, log: Log): Promise<St
   const close = (): Promise<void> => {
     backend.endWaits();
     events.end();
-    closing ??= listener.close().then(() => backend.close());
+    closing ??= listener
+      .close()
+      .then(() => backend.close())
+      .then(() => ledger?.close());
     return closing;
   };
   const url = urlOf(config, port);
@@ -128,6 +141,12 @@ async function contractOf({ contract }: Config): Promise<Contract | undefined> {
   if (contract === undefined) return undefined;
   const { readContract } = await import('./contract/contract-file.ts');
   return readContract(contract);
+}
+
+async function ledgerOf({ ledger }: Config, log: Log): Promise<Ledger | undefined> {
+  if (ledger === undefined) return undefined;
+  const { openLedger } = await import('./ledger/ledger.ts');
+  return openLedger({ ...ledger, version }, log);
 }
 
 async function createQueues(backend: Backend, { queues }: Config): Promise<void> {

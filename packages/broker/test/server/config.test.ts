@@ -34,6 +34,7 @@ test('without anything said every setting has its default', () => {
     log: 'pretty',
     arePoliciesEnforced: false,
     contract: undefined,
+    ledger: undefined,
     queues: [],
     topics: [],
   });
@@ -57,6 +58,14 @@ test('the file spells settings in camel case, variables in capitals', () => {
   assert.equal(readConfig({ config }, {}).publicUrl, 'https://queue.example');
   const environment = { ONCEMQ_PUBLIC_URL: 'https://mq.example' };
   assert.equal(readConfig({}, environment).publicUrl, 'https://mq.example');
+});
+
+test('a ledger has a directory and a bound', () => {
+  const environment = { ONCEMQ_LEDGER: './account' };
+  const whole = { directory: './account', bytesMax: 1024 ** 3 };
+  assert.deepEqual(readConfig({}, environment).ledger, whole);
+  const config = file({ ledgerMaxBytes: 5_000_000 });
+  assert.equal(readConfig({ config }, environment).ledger?.bytesMax, 5_000_000);
 });
 
 test('an unknown name is refused with the nearest known one, in the spelling of its source', () => {

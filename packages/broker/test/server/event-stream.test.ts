@@ -14,7 +14,8 @@ import { type TestContext, test } from 'node:test';
 import { SNS } from '@aws-sdk/client-sns';
 import { SQS } from '@aws-sdk/client-sqs';
 import { defineProducer } from '@oncemq/toolkit';
-import { readersMax, waitingBytesMax } from '../../src/api/inspect/event-stream.ts';
+import { waitingBytesMax } from '../../src/api/inspect/event-follower.ts';
+import { readersMax } from '../../src/api/inspect/event-stream.ts';
 import { startTestServer, type TestServer } from '../../src/testing.ts';
 import { EventReader } from '../support/event-reader.ts';
 
@@ -238,6 +239,18 @@ async function sendMuch(sqs: SQS, QueueUrl: string): Promise<number> {
   }
   return sent;
 }
+
+test('a quiet stream has a heartbeat', async (t) => {
+  const { server } = await open(t);
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const response = await fetch(`${server.url}/_oncemq/events`);
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const text = async (): Promise<string> => new TextDecoder().decode((await reader.read()).value);
+  assert.match(await text(), /^retry: 2000\n: /);
+  t.mock.timers.tick(15_000);
+  assert.equal(await text(), ':\n\n');
+  await reader.cancel();
+});
 
 test('a reader that does not read is dropped with a word, and the queue goes on', async (t) => {
   const { server, sqs, queue, follow } = await open(t);

@@ -1,12 +1,10 @@
 /**
  * `GET /_oncemq/events`: everything that happens, as it happens, to whoever reads along. It never slows the queue: an
- * event is written down once for all who read it in the same form, a write never waits, and a reader that takes less
- * than comes is told `dropped` and let go. Without a reader the backend is not listened to, so nothing is made at all.
+ * event is written down once for all who read it in the same form, no write waits, and a reader that takes less than comes
+ * is dropped. Without a reader the backend is not listened to, so nothing is made at all.
  *
  * Nothing is replayed: a reader gets what happens while it is there. Ids rise by one with each event while anybody reads;
  * a filter leaves gaps.
- *
- * Bounds: readers, and the bytes that wait for each of them.
  */
 
 import type { Writable } from 'node:stream';
@@ -14,32 +12,24 @@ import type { Event } from '../../core/events.ts';
 import type { Backend } from '../../storage/backend.ts';
 import { failed, type InspectResponse } from './answers.ts';
 import { type EventFilter, eventFilter } from './event-filter.ts';
+import { EventFollower } from './event-follower.ts';
 import { eventFrame } from './event-frame.ts';
 
 export const readersMax = 100;
-/** Written for a reader and not taken by it. */
-export const waitingBytesMax: number = 1024 * 1024;
 /** Proxies close what is silent for longer; 30 s is their shortest usual patience. */
 const heartbeatMs = 15_000;
-/** How long a reader that was dropped may take to read why. */
-const farewellMs = 30_000;
+const heartbeat = ':\n\n';
 /** What a browser waits before it asks again, in milliseconds. */
 const greeting = 'retry: 2000\n: what happens from now on\n\n';
 
-interface Reader {
-  readonly out: Writable;
-  readonly filter: EventFilter;
-  /** Was told that it is too slow, and has not gone yet. */
-  isDropped: boolean;
-}
-
 export class EventStream {
   readonly #backend: Backend;
-  readonly #readers: Set<Reader> = new Set();
+  readonly #readers: Set<EventFollower> = new Set();
   #lastId = 0;
   #isEnded = false;
+  #isFlushing = false;
   #stopListening: () => void = () => {};
-  #heartbeat: NodeJS.Timeout | undefined;
+  #heart: NodeJS.Timeout | undefined;
 
   constructor(backend: Backend) {
     this.#backend = backend;
@@ -54,36 +44,31 @@ export class EventStream {
       const text = `${readersMax} readers follow the events already, and no more are taken.`;
       return failed(503, 'TooManyReaders', text);
     }
-    const stream = (out: Writable): void => this.#open({ out, filter, isDropped: false });
-    return { status: 200, body: undefined, stream };
+    return { status: 200, body: undefined, stream: (out) => this.#open(out, filter) };
   }
 
-  /** Lets all readers go, for good. One that is behind is not waited for. */
+  /** Lets all readers go, for good. */
   end(): void {
     this.#isEnded = true;
-    for (const { out } of this.#readers) {
-      if (out.writableLength > 0) out.destroy();
-      else out.end();
-    }
+    for (const reader of this.#readers) reader.end();
   }
 
-  #open(reader: Reader): void {
-    const { out } = reader;
+  #open(out: Writable, filter: EventFilter): void {
     if (out.destroyed) return;
-    out.once('close', () => this.#forget(reader));
-    this.#readers.add(reader);
-    if (this.#readers.size === 1) {
-      this.#stopListening = this.#backend.listen((event) => this.#tell(event));
-      this.#heartbeat = setInterval(() => this.#writeToAll(':\n\n'), heartbeatMs).unref();
-    }
     out.write(greeting);
-    if (this.#isEnded) out.end();
+    const reader = new EventFollower(out, filter);
+    this.#readers.add(reader);
+    out.once('close', () => this.#forget(reader));
+    if (this.#isEnded) reader.end();
+    if (this.#readers.size > 1) return;
+    this.#stopListening = this.#backend.listen((event) => this.#tell(event));
+    this.#heart = setInterval(() => this.#beat(), heartbeatMs).unref();
   }
 
-  #forget(reader: Reader): void {
+  #forget(reader: EventFollower): void {
     this.#readers.delete(reader);
     if (this.#readers.size > 0) return;
-    clearInterval(this.#heartbeat);
+    clearInterval(this.#heart);
     this.#stopListening();
   }
 
@@ -95,29 +80,24 @@ export class EventStream {
       if (!reader.filter.accepts(event)) continue;
       if (reader.filter.hasBodies) {
         withBodies ??= eventFrame(this.#lastId, event, true);
-        write(reader, withBodies);
+        reader.add(withBodies);
       } else {
         plain ??= eventFrame(this.#lastId, event, false);
-        write(reader, plain);
+        reader.add(plain);
       }
     }
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    setImmediate(() => this.#flush());
   }
 
-  #writeToAll(text: string): void {
-    for (const reader of this.#readers) write(reader, text);
+  #flush(): void {
+    this.#isFlushing = false;
+    for (const reader of this.#readers) reader.flush();
   }
-}
 
-function write(reader: Reader, text: string): void {
-  const { out, isDropped } = reader;
-  if (isDropped || out.writableEnded || out.destroyed) return;
-  if (out.writableLength <= waitingBytesMax) {
-    out.write(text);
-    return;
+  #beat(): void {
+    for (const reader of this.#readers) reader.add(heartbeat);
+    this.#flush();
   }
-  reader.isDropped = true;
-  const reason = `More than ${waitingBytesMax} bytes waited for you. Read faster, or filter.`;
-  out.end(`event: dropped\ndata: ${JSON.stringify({ reason })}\n\n`);
-  const farewell = setTimeout(() => out.destroy(), farewellMs).unref();
-  out.once('close', () => clearTimeout(farewell));
 }

@@ -48,6 +48,8 @@ export interface InspectOptions {
   /** What topics sign with, as PEM. */
   readonly certificate: () => string;
   readonly events: EventStream;
+  /** How the ledger is; absent where none is kept. */
+  readonly ledger?: (() => object) | undefined;
   /** The latest violations and collisions of a queue, oldest first; absent where no contract is set. */
   readonly violations?: ((queue: string) => readonly Event[]) | undefined;
 }
@@ -126,8 +128,9 @@ function unavailable(error: unknown): InspectResponse {
   throw error;
 }
 
-async function health({ backend, version, clock }: InspectOptions): Promise<InspectResponse> {
-  const about = { version, storage: backend.kind, clock };
+async function health(options: InspectOptions): Promise<InspectResponse> {
+  const { backend, version, clock, ledger } = options;
+  const about = { version, storage: backend.kind, clock, ledger: ledger?.() };
   const reason = backend.unavailable();
   if (reason === undefined) return ok({ status: 'ok', ...about });
   return { status: 503, body: { status: 'changes are refused', reason, ...about } };

@@ -1,0 +1,95 @@
+/**
+ * A story for people: which event it is about, then a line for each thing that happened, with the time since the one
+ * before, where it was, and what there is to say about it.
+ */
+
+import type { LedgerRecord } from '../../server/ledger/record.ts';
+import { table } from '../table.ts';
+import type { Story } from './story.ts';
+
+export function storyText({ records, isCut, beginsAt }: Story): string {
+  const rows = records.map((record, at) => [
+    record['prov:startedAtTime'],
+    at === 0 ? '' : sinceText(records[at - 1] as LedgerRecord, record),
+    record.event,
+    placeOf(record),
+    detailsOf(record),
+  ]);
+  const notes: string[] = [];
+  const isWhole = ['published', 'accepted', 'suppressed', 'violation'].includes(
+    records[0]?.event ?? '',
+  );
+  if (!isWhole) notes.push(`Its beginning is not in the ledger, which begins at ${beginsAt}.`);
+  if (isCut) notes.push(`There is more: only the first ${records.length} records are told.`);
+  return [...headOf(records), table(['time', 'after', 'event', 'where', ''], rows), ...notes].join(
+    '\n',
+  );
+}
+
+function headOf(records: readonly LedgerRecord[]): string[] {
+  const named = records.find(({ event_id }) => event_id !== undefined);
+  if (named === undefined) return [];
+  const { event_id, event_source = '', dedupe_key } = named;
+  return [`event ${event_id} of ${event_source}`, `key   ${dedupe_key}`, ''];
+}
+
+function sinceText(before: LedgerRecord, record: LedgerRecord): string {
+  const [from, to] = [before, record].map((each) => Date.parse(each['prov:startedAtTime']));
+  const seconds = ((to as number) - (from as number)) / 1000;
+  return `${seconds < 0 ? '' : '+'}${seconds.toFixed(1)} s`;
+}
+
+function placeOf({ topic, queue, target }: LedgerRecord): string {
+  return [topic, queue, target].filter((place) => place !== undefined).join(' → ');
+}
+
+function detailsOf(record: LedgerRecord): string {
+  const { message_id: id, group, receive_count: count = 0 } = record;
+  const grouped = group === undefined ? '' : `, group ${group}`;
+  switch (record.event) {
+    case 'published':
+      return `publication ${id}${grouped}`;
+    case 'accepted':
+      return `message ${id}${grouped}`;
+    case 'suppressed':
+      return suppressedText(record);
+    case 'violation': {
+      const fate = record.mode === 'reject' ? 'refused' : 'sent nevertheless';
+      return `${record.rule}, ${fate}: ${record.reason}`;
+    }
+    case 'delivered':
+      return `message ${id}, receive ${count}`;
+    case 'dead-lettered':
+      return `message ${id}, after ${count} ${count === 1 ? 'receive' : 'receives'}`;
+    case 'moved':
+      return `message ${id}, there ${record.new_message_id}`;
+    case 'fanned-out':
+      return record.duplicate === true
+        ? `the queue had it already, as message ${record.queue_message_id}`
+        : `as message ${record.queue_message_id}`;
+    case 'filtered-out':
+      return `by the filter policy of subscription ${record.subscription}`;
+    case 'posted':
+      return `to the endpoint of subscription ${record.subscription}`;
+    case 'post-failed':
+    case 'delivery-failed':
+      return `subscription ${record.subscription}: ${record.reason}`;
+    case 'purged':
+      return `with ${record.messages} messages`;
+    case 'gap':
+      return `${record.lost} records are missing here`;
+    case 'opened':
+      return 'the server had been killed: what happened just before may be missing';
+    default:
+      return id === undefined ? '' : `message ${id}`;
+  }
+}
+
+function suppressedText(record: LedgerRecord): string {
+  const { original_message_id, matched_by, source, differed = [], collision } = record;
+  const content = 'same body (content hash)';
+  const cause = matched_by === 'body' || source === 'content' ? content : 'same id';
+  const difference = differed.length === 0 ? '' : `, ${differed.join(' and ')} differed`;
+  const kind = collision === true ? ': a collision' : '';
+  return `${cause}${difference}${kind}; original ${original_message_id}, ${record.age_seconds} s old`;
+}

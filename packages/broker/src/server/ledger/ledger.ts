@@ -1,0 +1,99 @@
+/**
+ * The provenance ledger: an append-only account of what became of every message, kept beside the queues and for longer. A
+ * reader of the event stream, so it says only what is kept, and nothing waits for it: records are made when an event is
+ * told and written a moment later. A kill can cost the last moments; the next run then says that it found the ledger open.
+ *
+ * Record ids count up within a run, lost ones included, so that a hole can be seen in them.
+ */
+
+import { randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { isoTime } from '../../core/iso-time.ts';
+import type { Backend } from '../../storage/backend.ts';
+import { ConfigError } from '../config-error.ts';
+import type { Log } from '../log.ts';
+import { fieldsOf } from './fields-of-event.ts';
+import { LineWriter } from './line-writer.ts';
+import { type LedgerFields, lineOf } from './record.ts';
+import { RememberedMessages } from './remembered-messages.ts';
+import { mendSegments, Segments } from './segments.ts';
+
+export interface LedgerOptions {
+  readonly directory: string;
+  /** For all segments together. */
+  readonly bytesMax: number;
+  readonly version: string;
+}
+
+export interface Ledger {
+  /** Writes down what the backend tells from now on. Opened before the backend is, so that nothing goes by. */
+  follow(backend: Backend): void;
+  /** For people who look: how many records are missing, and why none can be written at the moment. */
+  state(): { readonly lost: number; readonly failure: string | null };
+  /** Writes what there is. Call it when the backend has told its last event. */
+  close(): Promise<void>;
+}
+
+export async function openLedger(
+  { directory, bytesMax, version }: LedgerOptions,
+  log: Log,
+): Promise<Ledger> {
+  const isClean = await prepared(directory);
+  const run = `${new Date().toISOString().replaceAll(':', '')}-${randomBytes(2).toString('hex')}`;
+  let now = Date.now;
+  let count = 0;
+  const line = (at: number, fields: LedgerFields): string => {
+    count += 1;
+    return lineOf(`${run}-${count}`, isoTime(at), fields);
+  };
+  const writer = new LineWriter({
+    segments: new Segments({ directory, bytesMax, run }),
+    gapLine: (lost) => line(now(), { event: 'gap', lost }),
+    onFailure: (error) => log.error('the ledger cannot be written; its records wait', error),
+    onRecovery: () => log.info('the ledger is written again'),
+  });
+  const messages = new RememberedMessages();
+  // Written with the first record, so that a run in which nothing happens leaves no file.
+  let opening: string | undefined;
+  let stopListening = (): void => {};
+  const write = (at: number, fields: LedgerFields): void => {
+    if (opening !== undefined) writer.append(opening);
+    opening = undefined;
+    messages.note(fields);
+    writer.append(line(at, fields));
+  };
+  return {
+    follow: (backend) => {
+      now = () => backend.now();
+      opening = line(now(), { event: 'opened', version, clean: isClean });
+      stopListening = backend.listen((event) => {
+        const fields = fieldsOf(event, (messageId) => messages.about(messageId));
+        if (fields !== undefined) write(event.at, fields);
+      });
+    },
+    state: () => ({ lost: writer.lost, failure: textOf(writer.failure) }),
+    close: async () => {
+      stopListening();
+      if (opening === undefined) write(now(), { event: 'closed' });
+      await writer.close();
+      if (writer.lost > 0) log.error('the ledger lacks records', writer.lost);
+    },
+  };
+}
+
+/** Makes the directory if there is none; says whether the run before was closed. */
+async function prepared(directory: string): Promise<boolean> {
+  try {
+    await mkdir(directory, { recursive: true });
+    const last = await mendSegments(directory);
+    return last === undefined || last.includes('"event":"closed"');
+  } catch (cause) {
+    const reason = (cause as Error).message;
+    throw new ConfigError(`The ledger ${directory} cannot be used: ${reason}.`, { cause });
+  }
+}
+
+function textOf(failure: unknown): string | null {
+  if (failure === undefined) return null;
+  return failure instanceof Error ? failure.message : String(failure);
+}

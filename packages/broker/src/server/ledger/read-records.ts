@@ -1,0 +1,52 @@
+/**
+ * Reads a ledger from its oldest record to its newest, a block at a time, so that one of hundreds of megabytes takes
+ * seconds and no memory. Most blocks have nothing to do with what is looked for: a block is asked first, as bytes, and only
+ * one that may hold something is taken apart.
+ *
+ * What cannot be read as a record is passed over: a line that is being written, or the end that a kill has left.
+ */
+
+import { createReadStream } from 'node:fs';
+import type { LedgerRecord } from './record.ts';
+import { segmentsIn } from './segments.ts';
+
+const blockBytes = 256 * 1024;
+const newline = 10;
+
+export async function* readRecords(
+  directory: string,
+  mayHold: (block: Buffer) => boolean,
+): AsyncGenerator<LedgerRecord> {
+  for (const path of await segmentsIn(directory)) {
+    for await (const block of wholeLines(path)) {
+      if (mayHold(block)) yield* recordsIn(block);
+    }
+  }
+}
+
+/** The file in blocks that end with a line; what is behind the last line is left out. */
+async function* wholeLines(path: string): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const read of createReadStream(path, { highWaterMark: blockBytes })) {
+    const block = rest.length === 0 ? (read as Buffer) : Buffer.concat([rest, read as Buffer]);
+    const end = block.lastIndexOf(newline) + 1;
+    rest = block.subarray(end);
+    if (end > 0) yield block.subarray(0, end);
+  }
+}
+
+function* recordsIn(block: Buffer): Generator<LedgerRecord> {
+  for (const line of block.toString('utf8').split('\n')) {
+    const record = line === '' ? undefined : recordOf(line);
+    if (record !== undefined) yield record;
+  }
+}
+
+function recordOf(line: string): LedgerRecord | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null ? (value as LedgerRecord) : undefined;
+  } catch {
+    return undefined;
+  }
+}
