@@ -53,16 +53,14 @@ export function consoleFile(
   const isPage = path === '';
   if (!isPage && !path.startsWith(filesPrefix)) return undefined;
   if (method !== 'GET' && method !== 'HEAD') {
-    return text(405, 'The console takes GET.', { Allow: 'GET, HEAD' });
+    return refusal(405, 'MethodNotAllowed', 'The console takes GET.', { Allow: 'GET, HEAD' });
   }
   files ??= readFiles();
   const file = files.get(isPage ? pagePath : path.slice(filesPrefix.length));
   if (file === undefined) {
     const isBuilt = files.has(pagePath);
-    return text(
-      404,
-      isBuilt ? 'There is no such file.' : 'The console is not built: npm run build.',
-    );
+    const reason = isBuilt ? 'There is no such file.' : 'The console is not built: npm run build.';
+    return refusal(404, 'NotFound', reason);
   }
   const shared = {
     ETag: file.tag,
@@ -100,10 +98,16 @@ function readFiles(): Map<string, ConsoleFile> {
   return found;
 }
 
-function text(status: number, message: string, headers: Record<string, string> = {}): FileResponse {
+/** In the form of everything else below `/_oncemq/`. */
+function refusal(
+  status: number,
+  code: string,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): FileResponse {
   return {
     status,
-    headers: { 'Content-Type': 'text/plain; charset=utf-8', ...headers },
-    body: `${message}\n`,
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: `${JSON.stringify({ error: { code, message } })}\n`,
   };
 }

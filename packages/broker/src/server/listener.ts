@@ -59,7 +59,8 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
   let isClosing = false;
   const answer = (call: Call): Promise<Answer> => {
     if (call.path.startsWith(inspectPrefix)) return answerInspect(inspect, call, options);
-    return call.path === consolePath ? Promise.resolve(toConsole) : api.handle(call);
+    const isPage = call.path === consolePath && call.method === 'GET';
+    return isPage ? Promise.resolve(toConsole) : api.handle(call);
   };
   const server = createServer((request, response) => {
     readBody(request, response, (body) => {

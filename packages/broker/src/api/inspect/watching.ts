@@ -31,7 +31,7 @@ const partMs = 10_000;
 const placesMax = 10_000;
 const deliveriesMax = 50;
 /** Of the contents of recent sends, all together, in characters; one of more than a sixteenth of it is left out. */
-const contentCharsMax = 4 * 1024 * 1024;
+const contentCharsMax = 1024 * 1024;
 
 const counted = ['sent', 'duplicate', 'delivered', 'deleted'] as const;
 type Counted = (typeof counted)[number];

@@ -26,7 +26,7 @@ export function describeQueue(queue: Queue): Outcome<'describe-queue'> {
 /** How many groups one call looks at in search of blocked ones; the next page goes on from there. */
 const groupsLookedAtMax = 100_000;
 /** How many sends one call counts: a window of millions is counted from its newest end, as far as this goes. */
-const sendsCountedMax = 200_000;
+const sendsCountedMax = 100_000;
 
 /** The first messages of the queue, or of one group, in order of acceptance. */
 export function peekMessages(

@@ -192,12 +192,12 @@ class LocalBackend implements Backend, EntriesUser {
     if (!outcome.ok) return this.#answer(outcome);
     const isTopic = command.type === 'explain-topic';
     const place = isTopic ? topicPlace(command.topic) : command.queue;
-    const keptOf = (sequence: number): KeptWindowEntry | undefined =>
-      isTopic
-        ? this.#entries.topics.windowEntry(command.topic, sequence)
-        : this.#entries.windowEntry(command.queue, sequence);
-    const entries = outcome.entries.map((entry) => ({
-      ...(keptOf(entry.sequence) as KeptWindowEntry),
+    const sequences = outcome.entries.map(({ sequence }) => sequence);
+    const kept = isTopic
+      ? this.#entries.topics.windowEntries(command.topic, sequences)
+      : this.#entries.windowEntries(command.queue, sequences);
+    const entries = outcome.entries.map((entry, index) => ({
+      ...(kept[index] as KeptWindowEntry),
       ...entry,
       suppressed: this.#readers.suppressed.of(place, entry.sequence),
     }));
