@@ -10,6 +10,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  copyFileSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -64,8 +65,19 @@ function build() {
   const stamp = buildStamp();
   run('tsc -b', process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b']);
   removeStaleOutputs();
+  copyConsole();
   linkCommand();
   writeFileSync(buildStampFile, stamp);
+}
+
+/** The compiler carries modules only; the console's page, styles and pictures go beside them as they are. */
+function copyConsole() {
+  const [from, to] = ['src', 'dist/src'].map((folder) =>
+    join(root, 'packages', 'broker', folder, 'console'),
+  );
+  for (const name of readdirSync(from)) {
+    if (/\.(html|css|svg)$/.test(name)) copyFileSync(join(from, name), join(to, name));
+  }
 }
 
 /** Makes `npx oncemq` work: npm could not link the command when it installed, since it was not built yet. */

@@ -4,12 +4,16 @@
 // choose files by a part of their path (`npm test -- deduplication`); options go on to node
 // (`npm test -- --test-name-pattern=window`). Lint and the examples are tests like all others, so
 // one summary and one exit code speak for everything.
+//
+// The console is tested in a real browser, which is installed first where there is none.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 const testFolders = ['.build/test', 'packages/broker/dist/test', 'packages/toolkit/dist/test'];
+
+const browserTests = join('test', 'console');
 
 const args = process.argv.slice(2);
 const options = args.filter((arg) => arg.startsWith('-'));
@@ -23,6 +27,10 @@ if (files.length === 0) {
   console.error(`No test file has ${words.join(' or ')} in its path.`);
   process.exitCode = 1;
 } else {
+  if (files.some((file) => file.includes(browserTests))) {
+    const browser = [join('.build', 'scripts', 'chromium.js')];
+    spawnSync(process.execPath, browser, { stdio: ['ignore', process.stderr.fd, 'inherit'] });
+  }
   const { status } = spawnSync(
     process.execPath,
     ['--enable-source-maps', '--test', '--test-reporter=spec', ...options, ...files],

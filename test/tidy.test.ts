@@ -26,6 +26,7 @@ const publicEntries = [
   `${broker}/index.ts`,
   `${broker}/testing.ts`,
   `${broker}/cli/main.ts`,
+  `${broker}/console/main.ts`,
   `${toolkit}/index.ts`,
 ];
 

@@ -151,8 +151,22 @@ export type QueueCommand =
       readonly type: 'peek-messages';
       readonly queue: string;
       readonly groupId?: string | undefined;
+      /** The page starts behind the message with this sequence, be it still there or not. */
+      readonly after?: number | undefined;
       readonly limit: number;
     }
+  /** Ours: the message groups of a FIFO queue, and what blocks them. */
+  | {
+      readonly type: 'list-groups';
+      readonly queue: string;
+      /** Only groups that give nothing at the moment. */
+      readonly isBlocked: boolean;
+      /** `next` of the page before. */
+      readonly after?: number | undefined;
+      readonly limit: number;
+    }
+  /** Ours: how many sends the deduplication window accepted when, in as many equal parts of it as asked for. */
+  | { readonly type: 'count-sends'; readonly queue: string; readonly parts: number }
   /** Ours: the window entry that a send with this id (or, without an id, the newest sends) would meet. */
   | {
       readonly type: 'explain';
@@ -207,6 +221,14 @@ export interface PeekedMessage extends MessageView {
   readonly visibleAt: number | undefined;
 }
 
+/** A message group with its oldest message, which decides whether the group gives anything. */
+export interface GroupView {
+  readonly groupId: string;
+  readonly messages: number;
+  readonly inFlight: number;
+  readonly head: PeekedMessage;
+}
+
 export interface QueueDescription {
   readonly ok: true;
   readonly isFifo: boolean;
@@ -214,8 +236,8 @@ export interface QueueDescription {
   readonly inFlight: number;
   readonly delayed: number;
   readonly groups: number;
-  /** Groups that have messages and give none: the first is in flight or delayed. */
-  readonly groupsBlocked: number;
+  /** Groups whose oldest message is in flight or delayed, so that they give nothing. */
+  readonly blockedGroups: number;
   readonly windowEntries: number;
   /** When the oldest message was sent. */
   readonly oldestSentAt: number | undefined;
@@ -282,6 +304,20 @@ interface Outcomes extends TopicOutcomes {
   'list-move-tasks': { readonly ok: true; readonly tasks: readonly MoveTaskView[] };
   'describe-queue': QueueDescription;
   'peek-messages': { readonly ok: true; readonly messages: readonly PeekedMessage[] };
+  'list-groups': {
+    readonly ok: true;
+    readonly groups: readonly GroupView[];
+    /** The `after` of the next page; undefined on the last one. */
+    readonly next: number | undefined;
+  };
+  'count-sends': {
+    readonly ok: true;
+    readonly windowMs: number;
+    /** Oldest part first; the last one ends now. */
+    readonly accepted: readonly number[];
+    /** Sends accepted before this were too many to be counted; undefined if all were. */
+    readonly countedFrom: number | undefined;
+  };
   explain: { readonly ok: true; readonly entries: readonly ExplainedEntry[] };
   'forget-window': { readonly ok: true; readonly entries: number };
   tick: {

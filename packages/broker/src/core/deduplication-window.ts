@@ -158,6 +158,14 @@ export class DeduplicationWindow {
     return matches;
   }
 
+  /** When the entries were accepted, the newest first. */
+  *acceptedTimes(): Generator<number> {
+    for (let row = this.#newest; row !== none; row = this.#rows.int(row, olderWord)) {
+      if ((this.#rows.int(row, attributesWord) & isByBody) !== 0) continue;
+      yield this.#rows.double(row, acceptedAtWord);
+    }
+  }
+
   clear(): void {
     this.#rows.clear();
     this.#index.clear();

@@ -19,7 +19,7 @@ import type { Event } from './events.ts';
 import { type Limits, strictLimits } from './limits.ts';
 import { changeVisibility, deleteMessages } from './queue/acknowledge.ts';
 import type { Profile } from './queue/attributes.ts';
-import { describeQueue, explain, peekMessages } from './queue/inspect.ts';
+import { countSends, describeQueue, explain, listGroups, peekMessages } from './queue/inspect.ts';
 import {
   cancelMoveTask,
   destinationsOf,
@@ -223,6 +223,10 @@ export class Engine {
         return describeQueue(queue);
       case 'peek-messages':
         return peekMessages(queue, command);
+      case 'list-groups':
+        return listGroups(queue, command);
+      case 'count-sends':
+        return countSends(queue, command, turn.now);
       case 'explain':
         return explain(queue, command);
       case 'forget-window':

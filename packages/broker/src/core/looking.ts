@@ -14,6 +14,8 @@ const looking: ReadonlySet<Command['type']> = new Set<Command['type']>([
   'list-move-tasks',
   'describe-queue',
   'peek-messages',
+  'list-groups',
+  'count-sends',
   'explain',
   'list-topics',
   'get-topic-attributes',
@@ -23,6 +25,7 @@ const looking: ReadonlySet<Command['type']> = new Set<Command['type']>([
   'list-subscriptions',
   'describe-topic',
   'explain-topic',
+  'match-filters',
 ]);
 
 export function isLooking({ type }: Command): boolean {

@@ -15,8 +15,10 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { Api, ApiRequest, ApiResponse } from '../api/handler.ts';
+import { foreignPageRejection } from '../api/auth/foreign-page.ts';
+import type { Api, ApiRequest } from '../api/handler.ts';
 import type { Inspect, InspectResponse } from '../api/inspect/inspect.ts';
+import { consoleFile, type FileResponse } from './console-files.ts';
 import { type Metrics, metricsPath } from './telemetry/metrics.ts';
 
 /** A message of 1 MiB is at most 6 MiB of JSON, when every byte of it is written as an escape. */
@@ -39,6 +41,7 @@ const streamHeaders = {
 };
 
 const inspectPrefix = '/_oncemq/';
+const consolePath = '/_oncemq';
 
 export interface Listener {
   readonly server: Server;
@@ -46,22 +49,26 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-export function createListener(
-  api: Api,
-  inspect: Inspect,
-  metrics: Metrics | undefined,
-  onError: (error: unknown) => void,
+export interface ListenerOptions {
+  readonly onError: (error: unknown) => void;
+  /** What clients reach the server as, where that is not what they ask for. */
+  readonly publicUrl?: string | undefined;
+  readonly metrics?: Metrics | undefined;
   /** Why a request may not see the endpoints below `/_oncemq/`; absent where every one may. */
-  rejectionOf?: (request: ApiRequest) => Promise<InspectResponse | undefined>,
-): Listener {
+  readonly rejectionOf?:
+    | ((request: ApiRequest) => Promise<InspectResponse | undefined>)
+    | undefined;
+}
+
+export function createListener(api: Api, inspect: Inspect, options: ListenerOptions): Listener {
+  const { onError, metrics } = options;
   let isClosing = false;
   const answer = (call: Call): Promise<Answer> => {
-    if (call.path.startsWith(inspectPrefix)) {
-      return answerInspect(inspect, call, onError, rejectionOf);
-    }
+    if (call.path.startsWith(inspectPrefix)) return answerInspect(inspect, call, options);
     // No queue's path: those begin with an account.
     if (call.path === metricsPath && metrics !== undefined) return metrics.answer(call.method);
-    return api.handle(call);
+    const isPage = call.path === consolePath && call.method === 'GET';
+    return isPage ? Promise.resolve(toConsole) : api.handle(call);
   };
   const server = createServer((request, response) => {
     readBody(request, response, (body) => {
@@ -97,9 +104,12 @@ export function createListener(
 }
 
 /** Whole, or one that goes on until either side ends it. */
-interface Answer extends ApiResponse {
+interface Answer extends FileResponse {
   readonly stream?: InspectResponse['stream'];
 }
+
+/** Relative, so that it holds behind a proxy too. */
+const toConsole: Answer = { status: 308, headers: { Location: '_oncemq/' }, body: '' };
 
 /** One request, as the api sees it. */
 class Call implements ApiRequest {
@@ -176,15 +186,20 @@ function send(response: ServerResponse, { status, headers, body, stream }: Answe
 async function answerInspect(
   inspect: Inspect,
   call: Call,
-  onError: (error: unknown) => void,
-  rejectionOf: ((request: ApiRequest) => Promise<InspectResponse | undefined>) | undefined,
+  { onError, publicUrl, rejectionOf }: ListenerOptions,
 ): Promise<Answer> {
-  const rejection = await rejectionOf?.(call);
+  const path = call.path.slice(inspectPrefix.length);
+  const isReading = call.method === 'GET' || call.method === 'HEAD';
+  const rejection =
+    (await rejectionOf?.(call)) ??
+    (isReading ? undefined : foreignPageRejection(call.headers, publicUrl));
   if (rejection !== undefined) return inspectAnswer(rejection);
+  const file = consoleFile(path, call);
+  if (file !== undefined) return file;
   const response: InspectResponse = await inspect
     .handle({
       method: call.method,
-      path: call.path.slice(inspectPrefix.length),
+      path,
       query: new URLSearchParams(call.query),
       body: call.body.toString('utf8'),
     })

@@ -105,13 +105,13 @@ async function serveFrom(
     certificate: signer.certificate,
     violations: config.contract === undefined ? undefined : recentViolations(backend),
   });
-  const listener = createListener(
-    api,
-    inspect,
-    metrics,
+  const { publicUrl } = config;
+  const listener = createListener(api, inspect, {
     onError,
-    authentication && ((request) => rejectionOf(request, authentication)),
-  );
+    publicUrl,
+    metrics,
+    rejectionOf: authentication && ((request) => rejectionOf(request, authentication, publicUrl)),
+  });
   const { port } = await listen(listener.server, config, onError);
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {

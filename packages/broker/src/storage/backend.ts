@@ -7,7 +7,7 @@
  * Unavailable, it cannot keep anything for a while, and says why.
  */
 
-import type { KeptWindowEntry, MessageContent } from '../core/changes.ts';
+import type { KeptWindowEntry, MessageAttribute, MessageContent } from '../core/changes.ts';
 import type {
   Command,
   CommandOf,
@@ -51,6 +51,22 @@ export type Peeked = PeekedMessage & { readonly content: MessageContent };
 export type SuppressedSend =
   | Omit<DuplicateEvent, 'content'>
   | Omit<DuplicatePublicationEvent, 'message'>;
+
+/** What a message says, as far as it is remembered once the message itself is gone: long bodies are cut. */
+export interface RememberedContent {
+  readonly body: string;
+  /** The characters of the whole body. */
+  readonly bodyLength: number;
+  readonly attributes: readonly MessageAttribute[];
+}
+
+/** A send that a queue suppressed; only the latest have what they and their originals say. */
+export interface RememberedSend extends Omit<DuplicateEvent, 'content'> {
+  /** Counts the sends that this queue suppressed since the start, and so names this one. */
+  readonly number: number;
+  readonly content: RememberedContent | undefined;
+  readonly originalContent: RememberedContent | undefined;
+}
 
 /** A window entry with its texts and the duplicates it has suppressed, oldest first; only the latest are remembered. */
 export type Explained = ExplainedEntry &
@@ -111,8 +127,14 @@ export interface Backend {
     command: CommandOf<'explain' | 'explain-topic'>,
   ): Promise<{ readonly ok: true; readonly entries: readonly Explained[] } | Refusal>;
 
-  /** What the sender of a queue's message wrote, if the message is still there. */
-  content(queue: string, sequence: number): Promise<MessageContent | undefined>;
+  /** The latest sends that the queue suppressed, oldest first. None of them is kept beyond the process. */
+  suppressed(queue: string): Promise<readonly RememberedSend[]>;
+
+  /** What the messages with these sequences say; undefined for one that is no longer in the queue. */
+  contents(
+    queue: string,
+    sequences: readonly number[],
+  ): Promise<readonly (MessageContent | undefined)[]>;
 
   failedDeliveries(topic: string): Promise<FailedDeliveries>;
 

@@ -37,7 +37,7 @@ test('a description counts messages, groups and ids, and dates the oldest messag
     inFlight: 1,
     delayed: 0,
     groups: 2,
-    groupsBlocked: 1,
+    blockedGroups: 1,
     windowEntries: 3,
     oldestSentAt: startedAt,
   });

@@ -70,17 +70,16 @@ function describeQueue(model: Model, queue: Queue): Result {
     visible: model.inState(queue, 'visible').length,
     inFlight: model.inState(queue, 'in-flight').length,
     delayed: model.inState(queue, 'delayed').length,
-    groups: queue.isFifo ? firstOfGroups(queue).length : 0,
-    groupsBlocked: queue.isFifo
-      ? firstOfGroups(queue).filter((it) => model.stateOf(queue, it) !== 'visible').length
-      : 0,
+    groups: queue.isFifo ? new Set(queue.messages.map((it) => it.groupId)).size : 0,
+    blockedGroups: queue.isFifo ? blockedGroups(model, queue) : 0,
     windowEntries: queue.window.length,
     oldestSentAt: queue.messages.map((it) => it.sentAt).sort((a, b) => a - b)[0],
   });
 }
 
-function firstOfGroups({ messages }: Queue): Queue['messages'] {
-  return messages.filter((it, at) => messages.findIndex((o) => o.groupId === it.groupId) === at);
+function blockedGroups(model: Model, queue: Queue): number {
+  const heads = new Map(queue.messages.toReversed().map((it) => [it.groupId, it]));
+  return [...heads.values()].filter((it) => model.stateOf(queue, it) !== 'visible').length;
 }
 
 function peek(model: Model, queue: Queue, command: CommandOf<'peek-messages'>): Result {

@@ -77,11 +77,11 @@ function told(entries: MemoryEntries | LmdbEntries): string[] {
         return JSON.stringify({ ...change, value: ordered({ ...change.value, content }) });
       }
       if (change.kind === 'window') {
-        const value = entries.windowEntry(change.queue, change.id);
+        const [value] = entries.windowEntries(change.queue, [change.id]);
         return JSON.stringify({ kind: 'window', queue: change.queue, id: change.id, ...value });
       }
       if (change.kind === 'topic-window') {
-        const value = entries.topics.windowEntry(change.topic, change.id);
+        const [value] = entries.topics.windowEntries(change.topic, [change.id]);
         return JSON.stringify({ kind: change.kind, topic: change.topic, id: change.id, ...value });
       }
       if (change.kind === 'archived' || change.kind === 'post') {

@@ -151,7 +151,7 @@ test('window cleared leaves the messages', () => {
     what: 'window',
   });
   assert.deepEqual(kinds(entries), ['queue', 'message 1']);
-  assert.equal(entries.windowEntry('q', 1), undefined);
+  assert.deepEqual(entries.windowEntries('q', [1]), [undefined]);
 });
 
 test('a queue that goes takes everything under its name with it, but the name rests', () => {

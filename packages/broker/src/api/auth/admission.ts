@@ -10,6 +10,7 @@ import { failed, type InspectResponse } from '../inspect/answers.ts';
 import { faultText, wireErrorOf } from '../protocol/error-codes.ts';
 import type { ApiRequest } from '../request.ts';
 import type { Authentication } from './authentication.ts';
+import { foreignPageRejection } from './foreign-page.ts';
 
 const openPaths: ReadonlySet<string> = new Set([
   '/_oncemq/health',
@@ -21,10 +22,14 @@ const basicForm = /^Basic ([A-Za-z0-9+/]+={0,2})$/i;
 export async function rejectionOf(
   request: ApiRequest,
   authentication: Authentication,
+  publicUrl: string | undefined,
 ): Promise<InspectResponse | undefined> {
   if (openPaths.has(request.path)) return undefined;
   const basic = basicForm.exec(request.headers['authorization'] ?? '');
-  if (basic !== null) return basicRejection(basic[1] as string, request, authentication);
+  if (basic !== null) {
+    const foreign = foreignPageRejection(request.headers, publicUrl);
+    return foreign ?? basicRejection(basic[1] as string, authentication);
+  }
   const signer = await authentication.signerOf(request, 'sqs');
   if (signer === undefined) return challenged('Sign the request, or give key id and secret.');
   if (signer.ok) return undefined;
@@ -34,13 +39,8 @@ export async function rejectionOf(
 
 function basicRejection(
   encoded: string,
-  { headers }: ApiRequest,
   authentication: Authentication,
 ): InspectResponse | undefined {
-  const site = headers['sec-fetch-site'] ?? 'none';
-  if (site !== 'same-origin' && site !== 'none') {
-    return failed(403, 'AccessDenied', 'The request comes from another site.');
-  }
   const [id = '', ...secret] = Buffer.from(encoded, 'base64').toString('utf8').split(':');
   const isKnown = authentication.find(id, secret.join(':')) !== undefined;
   return isKnown ? undefined : challenged('There is no such key id and secret.');

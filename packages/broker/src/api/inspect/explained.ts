@@ -4,7 +4,7 @@
  */
 
 import type { Refusal } from '../../core/errors.ts';
-import type { Backend, Explained } from '../../storage/backend.ts';
+import type { Backend, Explained, SuppressedSend } from '../../storage/backend.ts';
 import { failed, type InspectResponse, limitOf, ok, refused, wrongLimit } from './answers.ts';
 
 /** `name` is the queue or topic; `read` asks it. */
@@ -46,10 +46,8 @@ export async function explained(
       source: event.source,
       matchedBy: event.matchedBy,
       groupId: event.groupId,
-      differed: Object.entries(event.differed)
-        .filter(([, isDifferent]) => isDifferent)
-        .map(([what]) => what),
-      collision: event.source === 'content' && (event.differed.attributes || event.differed.group),
+      differed: whatDiffered(event),
+      collision: wasCollision(event),
     })),
   }));
   if (deduplicationId === undefined) return ok({ entries });
@@ -63,4 +61,16 @@ export async function explained(
     return failed(404, 'NotInWindow', text);
   }
   return ok({ entry });
+}
+
+/** The names of what differed. */
+export function whatDiffered({ differed }: SuppressedSend): string[] {
+  return Object.entries(differed)
+    .filter(([, isDifferent]) => isDifferent)
+    .map(([what]) => what);
+}
+
+/** A content hash that met another event, most likely: the two differ in what the hash does not see. */
+export function wasCollision({ source, differed }: SuppressedSend): boolean {
+  return source === 'content' && (differed.attributes || differed.group);
 }

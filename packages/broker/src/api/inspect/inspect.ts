@@ -14,15 +14,22 @@ import {
   refused,
   wrongLimit,
 } from './answers.ts';
+import { shownAttributes } from './contents.ts';
 import type { EventStream } from './event-stream.ts';
 import { explained } from './explained.ts';
+import { listGroups, numberOf, wrongAfter } from './groups.ts';
+import { showCounts, showOverview } from './overview.ts';
 import {
   explainTopic,
   forgetTopicWindow,
+  listDeliveries,
   listTopics,
+  matchMessage,
   showCertificate,
   showTopic,
 } from './topics.ts';
+import { Watching } from './watching.ts';
+import { showSend, showWindow } from './window.ts';
 
 export type { InspectResponse } from './answers.ts';
 
@@ -47,12 +54,17 @@ export interface InspectOptions {
   readonly violations?: ((queue: string) => readonly Event[]) | undefined;
 }
 
+/** What handlers get: the options, and who counts while somebody watches. */
+export interface Surroundings extends InspectOptions {
+  readonly watching: Watching;
+}
+
 export interface Inspect {
   handle(request: InspectRequest): Promise<InspectResponse>;
 }
 
 type Handler = (
-  options: InspectOptions,
+  options: Surroundings,
   request: InspectRequest,
   name: string,
 ) => Promise<InspectResponse>;
@@ -68,19 +80,27 @@ const routes: readonly Route[] = [
   { path: /^health$/, methods: { GET: health } },
   { path: /^clock\/advance$/, methods: { POST: advanceClock } },
   { path: /^reset$/, methods: { POST: reset } },
+  { path: /^overview$/, methods: { GET: showOverview } },
   { path: /^events$/, methods: { GET: followEvents } },
   { path: /^queues$/, methods: { GET: listQueues } },
   { path: /^queues\/([^/]+)$/, methods: { GET: showQueue } },
   { path: /^queues\/([^/]+)\/messages$/, methods: { GET: listMessages } },
+  { path: /^queues\/([^/]+)\/counts$/, methods: { GET: showCounts } },
+  { path: /^queues\/([^/]+)\/groups$/, methods: { GET: listGroups } },
+  { path: /^queues\/([^/]+)\/window$/, methods: { GET: showWindow } },
+  { path: /^queues\/([^/]+)\/window\/[^/]+$/, methods: { GET: showSend } },
   { path: /^queues\/([^/]+)\/violations$/, methods: { GET: listViolations } },
   { path: /^queues\/([^/]+)\/dedup$/, methods: { GET: explain, DELETE: forgetWindow } },
   { path: /^topics$/, methods: { GET: listTopics } },
   { path: /^topics\/([^/]+)$/, methods: { GET: showTopic } },
   { path: /^topics\/([^/]+)\/dedup$/, methods: { GET: explainTopic, DELETE: forgetTopicWindow } },
+  { path: /^topics\/([^/]+)\/deliveries$/, methods: { GET: listDeliveries } },
+  { path: /^topics\/([^/]+)\/match$/, methods: { POST: matchMessage } },
   { path: /^signing-certificate\.pem$/, methods: { GET: showCertificate } },
 ];
 
 export function createInspect(options: InspectOptions): Inspect {
+  const surroundings = { ...options, watching: new Watching(options.backend) };
   return {
     handle: async (request) => {
       for (const { path, methods } of routes) {
@@ -90,7 +110,7 @@ export function createInspect(options: InspectOptions): Inspect {
           ? methods[request.method]
           : undefined;
         if (handler !== undefined) {
-          return handler(options, request, decoded(found[1] ?? '')).catch(unavailable);
+          return handler(surroundings, request, decoded(found[1] ?? '')).catch(unavailable);
         }
         const allow = Object.keys(methods).join(', ');
         return {
@@ -189,8 +209,12 @@ async function listMessages(
 ): Promise<InspectResponse> {
   const limit = limitOf(query);
   if (limit === undefined) return wrongLimit();
+  const after = numberOf(query.get('after'));
+  if (after === null) return failed(400, 'InvalidRequest', wrongAfter);
+  const bodyChars = numberOf(query.get('bodyChars'));
+  if (bodyChars === null) return failed(400, 'InvalidRequest', 'bodyChars must be a number.');
   const groupId = query.get('group') || undefined;
-  const found = await backend.peek({ type: 'peek-messages', queue: name, groupId, limit });
+  const found = await backend.peek({ type: 'peek-messages', queue: name, groupId, after, limit });
   if (!found.ok) return refused(found);
   const messages = found.messages.map(({ content, state, visibleAt, ...message }) => ({
     messageId: message.messageId,
@@ -203,12 +227,9 @@ async function listMessages(
     receiveCount: message.receiveCount,
     firstReceivedAt: message.firstReceivedAt ?? null,
     deadLetterSource: message.deadLetterSource ?? null,
-    body: content.body,
-    attributes: content.attributes.map(({ name, type, value }) => ({
-      name,
-      type,
-      value: typeof value === 'string' ? value : Buffer.from(value).toString('base64'),
-    })),
+    body: content.body.slice(0, bodyChars),
+    bodyLength: content.body.length,
+    attributes: shownAttributes(content.attributes),
   }));
   return ok({ messages });
 }

@@ -4,22 +4,29 @@
  */
 
 import { topicArn } from '../../core/arn.ts';
+import type { MessageAttribute } from '../../core/changes.ts';
+import { parseObject } from '../../core/json-object.ts';
+import type { TopicCommandOf } from '../../core/topic/commands.ts';
 import type { Backend, DeliveryCounts } from '../../storage/backend.ts';
-import { type InspectResponse, ok, refused } from './answers.ts';
+import { failed, type InspectResponse, ok, refused } from './answers.ts';
 import { explained } from './explained.ts';
-import type { InspectOptions, InspectRequest } from './inspect.ts';
+import type { InspectOptions, InspectRequest, Surroundings } from './inspect.ts';
 
-export async function listTopics(options: InspectOptions): Promise<InspectResponse> {
-  const { backend } = options;
-  const topics: unknown[] = [];
+export async function listTopics({ backend }: InspectOptions): Promise<InspectResponse> {
+  return ok({ topics: await topicCounts(backend, Number.POSITIVE_INFINITY) });
+}
+
+/** In order of their names, at most as many as asked for. */
+export async function topicCounts(backend: Backend, limit: number): Promise<object[]> {
+  const topics: object[] = [];
   let after: string | undefined;
   do {
     const page = await backend.run({ type: 'list-topics', after });
-    if (!page.ok) return refused(page);
+    if (!page.ok) break;
     for (const { name } of page.topics) topics.push(await countsOf(backend, name));
     after = page.next;
-  } while (after !== undefined);
-  return ok({ topics });
+  } while (after !== undefined && topics.length < limit);
+  return topics.slice(0, limit);
 }
 
 async function countsOf(backend: Backend, name: string): Promise<object> {
@@ -84,6 +91,73 @@ const nothingYet: DeliveryCounts = { delivered: 0, filteredOut: 0, failed: 0 };
 
 function idOf(subscriptionArn: string): string {
   return subscriptionArn.slice(subscriptionArn.lastIndexOf(':') + 1);
+}
+
+/** Where the latest publications went, newest first, since somebody watches. */
+export async function listDeliveries(
+  { backend, clock, watching }: Surroundings,
+  _request: unknown,
+  name: string,
+): Promise<InspectResponse> {
+  watching.keepUp();
+  const found = await backend.run({ type: 'describe-topic', topic: name });
+  if (!found.ok) return refused(found);
+  const deliveries = watching
+    .deliveries(name)
+    .toReversed()
+    .map((event) => ({ ...event, subscription: `${found.topicArn}:${event.subscription}` }));
+  return ok({ now: backend.now(), clock, deliveries });
+}
+
+const matchForm =
+  'Send {"message": TEXT, "attributes": {NAME: {"type": TYPE, "value": TEXT}}, "policy": OBJECT, "scope": "MessageAttributes" or "MessageBody"}; only the message is needed.';
+
+/** Which subscriptions would take a message. Nothing is published. */
+export async function matchMessage(
+  { backend }: InspectOptions,
+  { body }: InspectRequest,
+  name: string,
+): Promise<InspectResponse> {
+  const asked = matchAsked(body);
+  if (asked === undefined) return failed(400, 'InvalidRequest', matchForm);
+  const found = await backend.run({ type: 'match-filters', topic: name, ...asked });
+  if (!found.ok) return refused(found);
+  const { subscriptions, policy } = found;
+  if (policy !== undefined && 'wrong' in policy) {
+    return failed(400, 'InvalidFilterPolicy', `The policy is none: ${policy.wrong}.`);
+  }
+  return ok({
+    subscriptions: subscriptions.map(({ subscriptionArn, isMatch }) => ({
+      arn: subscriptionArn,
+      matches: isMatch,
+    })),
+    policy: policy === undefined ? null : { matches: policy.isMatch },
+  });
+}
+
+type MatchAsked = Omit<TopicCommandOf<'match-filters'>, 'type' | 'topic'>;
+
+function matchAsked(body: string): MatchAsked | undefined {
+  const asked = parseObject(body);
+  const { message, attributes = {}, policy, scope = 'MessageAttributes' } = asked ?? {};
+  if (typeof message !== 'string' || typeof attributes !== 'object' || attributes === null) {
+    return undefined;
+  }
+  if (scope !== 'MessageAttributes' && scope !== 'MessageBody') return undefined;
+  const values = Object.entries(attributes as Record<string, unknown>).map(([name, value]) => {
+    const { type = 'String', value: text } = (value ?? {}) as { type?: unknown; value?: unknown };
+    return { name, type, value: text };
+  });
+  const areGood = values.every(
+    (each): each is MessageAttribute =>
+      typeof each.type === 'string' && typeof each.value === 'string',
+  );
+  if (!areGood) return undefined;
+  return {
+    message,
+    attributes: values as MessageAttribute[],
+    policy: policy === undefined ? undefined : { text: JSON.stringify(policy), scope },
+  };
 }
 
 export async function explainTopic(

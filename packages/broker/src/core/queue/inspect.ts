@@ -3,10 +3,10 @@
  * and the console do. Texts (bodies, ids) are not held here; the answers name the keys under which they are kept.
  */
 
-import type { CommandOf, ExplainedEntry, Outcome, PeekedMessage } from '../commands.ts';
+import type { CommandOf, ExplainedEntry, GroupView, Outcome, PeekedMessage } from '../commands.ts';
 import { keyOf, type WindowMatch } from '../deduplication-window.ts';
 import { none } from '../slab.ts';
-import { delayed, visible } from './message-table.ts';
+import { delayed, inFlight, visible } from './message-table.ts';
 import type { Queue } from './queue.ts';
 
 export function describeQueue(queue: Queue): Outcome<'describe-queue'> {
@@ -17,30 +17,85 @@ export function describeQueue(queue: Queue): Outcome<'describe-queue'> {
     inFlight: queue.inFlight,
     delayed: queue.delayed,
     groups: queue.shelf.groups,
-    groupsBlocked: queue.groups?.blocked ?? 0,
+    blockedGroups: queue.groups?.blocked ?? 0,
     windowEntries: queue.window.size,
     oldestSentAt: queue.oldestSentAt,
   };
 }
 
+/** How many groups one call looks at in search of blocked ones; the next page goes on from there. */
+const groupsLookedAtMax = 100_000;
+/** How many sends one call counts: a window of millions is counted from its newest end, as far as this goes. */
+const sendsCountedMax = 100_000;
+
 /** The first messages of the queue, or of one group, in order of acceptance. */
 export function peekMessages(
   queue: Queue,
-  { groupId, limit }: CommandOf<'peek-messages'>,
+  { groupId, after = 0, limit }: CommandOf<'peek-messages'>,
 ): Outcome<'peek-messages'> {
   const rows =
-    groupId === undefined ? queue.table.inSequence() : (queue.groups?.ofGroup(groupId) ?? []);
+    groupId === undefined
+      ? queue.table.inSequence(after)
+      : (queue.groups?.ofGroup(groupId, after) ?? []);
   const messages: PeekedMessage[] = [];
   for (const row of rows) {
     if (messages.length >= limit) break;
-    const state = queue.table.state(row);
-    messages.push({
-      ...queue.view(row),
-      state: state === visible ? 'visible' : state === delayed ? 'delayed' : 'in-flight',
-      visibleAt: queue.visibleAt(row),
-    });
+    messages.push(peeked(queue, row));
   }
   return { ok: true, messages };
+}
+
+function peeked(queue: Queue, row: number): PeekedMessage {
+  const state = queue.table.state(row);
+  return {
+    ...queue.view(row),
+    state: state === visible ? 'visible' : state === delayed ? 'delayed' : 'in-flight',
+    visibleAt: queue.visibleAt(row),
+  };
+}
+
+/** In no order that means anything, but one that stays while groups come and go. */
+export function listGroups(
+  queue: Queue,
+  { isBlocked, after = none, limit }: CommandOf<'list-groups'>,
+): Outcome<'list-groups'> {
+  const groups: GroupView[] = [];
+  if (queue.groups === undefined) return { ok: true, groups, next: undefined };
+  const last = Math.min(queue.groups.end, after + 1 + groupsLookedAtMax);
+  for (let group = after + 1; group < last; group += 1) {
+    const head = queue.groups.head(group);
+    if (head === none || (isBlocked && queue.table.state(head) === visible)) continue;
+    groups.push({
+      groupId: queue.groups.groupId(head),
+      messages: queue.groups.messages(group),
+      inFlight: queue.groups.leading(head).filter((row) => queue.table.state(row) === inFlight)
+        .length,
+      head: peeked(queue, head),
+    });
+    if (groups.length >= limit) return { ok: true, groups, next: group };
+  }
+  return { ok: true, groups, next: last < queue.groups.end ? last - 1 : undefined };
+}
+
+export function countSends(
+  queue: Queue,
+  { parts }: CommandOf<'count-sends'>,
+  now: number,
+): Outcome<'count-sends'> {
+  const { windowMs } = queue.settings;
+  const accepted = new Array<number>(parts).fill(0);
+  let counted = 0;
+  for (const acceptedAt of queue.window.acceptedTimes()) {
+    if (counted === sendsCountedMax) {
+      return { ok: true, windowMs, accepted, countedFrom: acceptedAt + 1 };
+    }
+    counted += 1;
+    const age = Math.floor(((now - acceptedAt) * parts) / windowMs);
+    // An entry leaves the window at the end of its last part.
+    const part = parts - 1 - Math.min(Math.max(age, 0), parts - 1);
+    accepted[part] = (accepted[part] as number) + 1;
+  }
+  return { ok: true, windowMs, accepted, countedFrom: undefined };
 }
 
 /** The entry that a send with this id would meet, or the newest entries, newest first. */

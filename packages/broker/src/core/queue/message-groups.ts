@@ -13,6 +13,7 @@
  */
 
 import { HashIndex } from '../hash-index.ts';
+import { receiveMessagesMax } from '../limits.ts';
 import { Line } from '../line.ts';
 import { none, Slab } from '../slab.ts';
 import { type MessageTable, visible } from './message-table.ts';
@@ -24,7 +25,11 @@ const tailWord = 1;
 const placeWord = 2;
 const chainWord = 3;
 const hashWord = 4;
+const countWord = 5;
 const words = 6;
+
+/** As many messages of a group as one answer to a receive can hold: none behind them is in flight. */
+const leadingMax = receiveMessagesMax;
 
 export class MessageGroups implements Shelf {
   readonly #table: MessageTable;
@@ -43,9 +48,35 @@ export class MessageGroups implements Shelf {
     return this.#rows.size;
   }
 
-  /** How many have messages and give none. */
+  /** Groups whose head is in flight or delayed. */
   get blocked(): number {
     return this.#rows.size - this.#ready.size;
+  }
+
+  /** Every group is a number below this. */
+  get end(): number {
+    return this.#ids.length;
+  }
+
+  /** The oldest message of a group; `none` for a number that is no group at the moment. */
+  head(group: number): number {
+    const id = this.#ids[group];
+    return id === undefined || id === '' ? none : this.#rows.int(group, headWord);
+  }
+
+  /** How many messages a group has. */
+  messages(group: number): number {
+    return this.#rows.int(group, countWord);
+  }
+
+  /** The messages of a group that may be in flight, oldest first. */
+  leading(head: number): number[] {
+    const rows: number[] = [];
+    for (let row = head; row !== none && rows.length < leadingMax; ) {
+      rows.push(row);
+      row = this.#table.groupNext(row);
+    }
+    return rows;
   }
 
   add(row: number, groupId: string | undefined): void {
@@ -57,10 +88,12 @@ export class MessageGroups implements Shelf {
       this.#rows.setInt(group, headWord, row);
       this.#rows.setInt(group, placeWord, none);
       this.#rows.setInt(group, hashWord, hash);
+      this.#rows.setInt(group, countWord, 1);
       this.#byId.insert(hash, group);
       this.#ids[group] = id;
     } else {
       this.#table.setGroupNext(this.#rows.int(group, tailWord), row);
+      this.#rows.setInt(group, countWord, this.#rows.int(group, countWord) + 1);
     }
     this.#rows.setInt(group, tailWord, row);
     this.#table.setGroup(row, group);
@@ -75,10 +108,12 @@ export class MessageGroups implements Shelf {
         this.#drop(group);
         return;
       }
+      this.#rows.setInt(group, countWord, this.#rows.int(group, countWord) - 1);
       this.#rows.setInt(group, headWord, next);
       if (this.#table.state(next) === visible) this.#enter(group, next);
       return;
     }
+    this.#rows.setInt(group, countWord, this.#rows.int(group, countWord) - 1);
     let before = head;
     while (this.#table.groupNext(before) !== row) before = this.#table.groupNext(before);
     this.#table.setGroupNext(before, next);
@@ -111,10 +146,13 @@ export class MessageGroups implements Shelf {
     return this.#ids[this.#table.group(row)] as string;
   }
 
-  /** The messages of one group, oldest first. */
-  *ofGroup(groupId: string): Generator<number> {
+  /** The messages of one group behind the sequence `after`, oldest first. */
+  *ofGroup(groupId: string, after: number): Generator<number> {
     const group = this.#find(groupId, hashOf(groupId));
+    const known = this.#table.find(after);
     let row = group === none ? none : this.#rows.int(group, headWord);
+    if (known !== none && this.#table.group(known) === group) row = this.#table.groupNext(known);
+    while (row !== none && this.#table.sequence(row) <= after) row = this.#table.groupNext(row);
     while (row !== none) {
       yield row;
       row = this.#table.groupNext(row);

@@ -132,10 +132,10 @@ export class MessageTable {
     return this.#messages.int(row, newerWord);
   }
 
-  /** Every message, in order of its sequence. */
-  *inSequence(): Generator<number> {
-    let row = this.#inOrder.oldest;
-    let other = this.#outOfOrder.oldest;
+  /** Every message behind the sequence `after`, in order of its sequence. */
+  *inSequence(after: number): Generator<number> {
+    let row = this.#firstBehind(after, this.#inOrder);
+    let other = this.#firstBehind(after, this.#outOfOrder);
     while (row !== none || other !== none) {
       const takesOther =
         row === none || (other !== none && this.sequence(other) < this.sequence(row));
@@ -249,6 +249,14 @@ export class MessageTable {
   stamp(row: number): number {
     const at = this.#messages.int(row, deliveryWord);
     return at === none ? this.sequence(row) : this.#deliveries.double(at, stampWord);
+  }
+
+  /** From the message itself if it is still there; else from the oldest, which is near if the gone ones were first. */
+  #firstBehind(after: number, chain: Chain): number {
+    const known = this.find(after);
+    let row = known !== none && this.#chainOf(known) === chain ? this.newer(known) : chain.oldest;
+    while (row !== none && this.sequence(row) <= after) row = this.newer(row);
+    return row;
   }
 
   #dropDelivery(row: number): void {

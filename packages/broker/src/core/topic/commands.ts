@@ -3,10 +3,11 @@
  * Topics and subscriptions are named by ARN, as clients name them, since what is wrong with an ARN is itself a rule.
  */
 
-import type { KeptPostAttempt, Publication } from '../changes.ts';
+import type { KeptPostAttempt, MessageAttribute, Publication } from '../changes.ts';
 import type { AttributeInput, Attributes, Command, ExplainedEntry } from '../commands.ts';
 import type { Refusal } from '../errors.ts';
 import type { Suppressed } from '../events.ts';
+import type { FilterScope } from './filter-policy/filter-policy.ts';
 
 export interface PublishEntry {
   readonly id?: string | undefined;
@@ -136,6 +137,14 @@ export type TopicCommand =
       readonly groupId?: string | undefined;
       readonly limit: number;
     }
+  /** Ours: which subscriptions would take such a message, and whether a policy would; nothing is published. */
+  | {
+      readonly type: 'match-filters';
+      readonly topic: string;
+      readonly message: string;
+      readonly attributes: readonly MessageAttribute[];
+      readonly policy?: { readonly text: string; readonly scope: FilterScope } | undefined;
+    }
   /** Ours: empties the topic's deduplication window. */
   | { readonly type: 'forget-topic-window'; readonly topic: string };
 
@@ -163,6 +172,7 @@ const topicCommandTypes: ReadonlySet<string> = new Set<TopicCommand['type']>([
   'replay',
   'describe-topic',
   'explain-topic',
+  'match-filters',
   'forget-topic-window',
 ]);
 
@@ -281,5 +291,14 @@ export interface TopicOutcomes {
   replay: Done;
   'describe-topic': TopicDescription | Refusal;
   'explain-topic': { readonly ok: true; readonly entries: readonly ExplainedEntry[] };
+  'match-filters': {
+    readonly ok: true;
+    readonly subscriptions: readonly {
+      readonly subscriptionArn: string;
+      readonly isMatch: boolean;
+    }[];
+    /** What the given policy says; what is wrong with it, if it is none. */
+    readonly policy: { readonly isMatch: boolean } | { readonly wrong: string } | undefined;
+  };
   'forget-topic-window': { readonly ok: true; readonly entries: number };
 }

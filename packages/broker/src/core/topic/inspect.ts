@@ -14,6 +14,8 @@ import type {
   TopicDescription,
   TopicOutcomes,
 } from './commands.ts';
+import { matches, readFilterPolicy } from './filter-policy/filter-policy.ts';
+import { PublicationValues } from './filter-policy/publication-values.ts';
 import { replayLeft } from './replay.ts';
 import { shownSubscriptionAttributes } from './subscribe.ts';
 import type { Subscription } from './subscription.ts';
@@ -62,6 +64,23 @@ export function explainTopic(
     return { ok: true, entries: row === none ? [] : [explained(topic.window.match(row))] };
   }
   return { ok: true, entries: topic.window.newest(limit).map(explained) };
+}
+
+/** By the very rules of a publish, but for those that a message as such must keep. */
+export function matchFilters(
+  topic: Topic,
+  { message, attributes, policy }: TopicCommandOf<'match-filters'>,
+): TopicOutcomes['match-filters'] {
+  const values = new PublicationValues(message, attributes);
+  const read = policy === undefined ? undefined : readFilterPolicy(policy.text, policy.scope);
+  return {
+    ok: true,
+    subscriptions: topic.subscriptions.inOrder().map(({ arn, filter }) => ({
+      subscriptionArn: arn,
+      isMatch: filter === undefined || matches(filter, values),
+    })),
+    policy: read === undefined || 'wrong' in read ? read : { isMatch: matches(read, values) },
+  };
 }
 
 export function forgetTopicWindow(topic: Topic, turn: Turn): TopicOutcomes['forget-topic-window'] {

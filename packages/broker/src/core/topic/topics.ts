@@ -17,7 +17,7 @@ import {
 import type { Turn } from '../turn.ts';
 import type { TopicCommand, TopicCommandOf, TopicOutcomes } from './commands.ts';
 import { queuesReached, type Surroundings } from './fan-out.ts';
-import { describeTopic, explainTopic, forgetTopicWindow, viewOf } from './inspect.ts';
+import { describeTopic, explainTopic, forgetTopicWindow, matchFilters, viewOf } from './inspect.ts';
 import { reportPost } from './post.ts';
 import { publish } from './publish.ts';
 import { replay } from './replay.ts';
@@ -88,6 +88,7 @@ export class Topics {
       case 'replay':
       case 'describe-topic':
       case 'explain-topic':
+      case 'match-filters':
       case 'forget-topic-window':
         return this.#runByName(command, turn);
       case 'unsubscribe':
@@ -150,6 +151,8 @@ export class Topics {
         return describeTopic(topic);
       case 'explain-topic':
         return explainTopic(topic, command);
+      case 'match-filters':
+        return matchFilters(topic, command);
       case 'forget-topic-window':
         return forgetTopicWindow(topic, turn);
     }

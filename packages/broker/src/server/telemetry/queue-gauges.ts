@@ -21,7 +21,7 @@ interface Held {
   delayed: number;
   oldestAgeSeconds: number;
   groups: number;
-  groupsBlocked: number;
+  blockedGroups: number;
   windowEntries: number;
 }
 
@@ -72,7 +72,7 @@ function add(held: Map<string, Held>, name: string, found: QueueDescription, now
     delayed: before.delayed + found.delayed,
     oldestAgeSeconds: Math.max(before.oldestAgeSeconds, ageSeconds),
     groups: before.groups + found.groups,
-    groupsBlocked: before.groupsBlocked + found.groupsBlocked,
+    blockedGroups: before.blockedGroups + found.blockedGroups,
     windowEntries: before.windowEntries + found.windowEntries,
   });
 }
@@ -84,7 +84,7 @@ const empty: Held = {
   delayed: 0,
   oldestAgeSeconds: 0,
   groups: 0,
-  groupsBlocked: 0,
+  blockedGroups: 0,
   windowEntries: 0,
 };
 
@@ -106,7 +106,7 @@ function gaugesOf(held: readonly [string, Held][], count: number, since: number)
     gauge('oncemq.queue.delayed', held, ({ delayed }) => delayed),
     gauge('oncemq.queue.oldest_age', held, ({ oldestAgeSeconds }) => oldestAgeSeconds),
     gauge('oncemq.queue.groups', fifo, ({ groups }) => groups),
-    gauge('oncemq.queue.groups_blocked', fifo, ({ groupsBlocked }) => groupsBlocked),
+    gauge('oncemq.queue.groups_blocked', fifo, ({ blockedGroups }) => blockedGroups),
     gauge('oncemq.queue.window_entries', fifo, ({ windowEntries }) => windowEntries),
     { name: 'oncemq.queues', points: [{ attributes: {}, value: count, since }] },
   ];

@@ -28,7 +28,8 @@ export interface Entries {
   /** What the sender wrote, if the message is still there. */
   content(queue: string, sequence: number): MessageContent | undefined;
 
-  windowEntry(queue: string, sequence: number): KeptWindowEntry | undefined;
+  /** Undefined for one that is not kept. */
+  windowEntries(queue: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[];
 
   readonly topics: TopicEntriesReader;
 
@@ -46,7 +47,7 @@ export interface Entries {
 
 /** What can be asked for of topics. */
 export interface TopicEntriesReader {
-  windowEntry(topic: string, sequence: number): KeptWindowEntry | undefined;
+  windowEntries(topic: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[];
   archived(topic: string, sequence: number): Publication | undefined;
   post(topic: string, id: number): KeptPost | undefined;
 }

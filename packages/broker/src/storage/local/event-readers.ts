@@ -7,7 +7,7 @@ import type { Event } from '../../core/events.ts';
 import type { Deliveries } from '../../core/turn.ts';
 import { CountedDeliveries } from './delivery-counts.ts';
 import { DeliveryFailures } from './failed-deliveries.ts';
-import { SuppressedSends } from './suppressed-sends.ts';
+import { type ContentOf, SuppressedSends } from './suppressed-sends.ts';
 
 /** What a command left behind for those who read. */
 interface Happened {
@@ -16,13 +16,18 @@ interface Happened {
 }
 
 export class EventReaders {
-  readonly suppressed: SuppressedSends = new SuppressedSends();
+  readonly suppressed: SuppressedSends;
   readonly failures: DeliveryFailures = new DeliveryFailures();
   readonly counts: CountedDeliveries = new CountedDeliveries();
   #listeners: readonly ((event: Event) => void)[] = [];
   /** What is told once that promise resolves; one for all commands of a commit. */
   #waiting: Happened[] = [];
   #awaited: Promise<void> | undefined;
+
+  /** `contentOf` reads what a message that is still in its queue says. */
+  constructor(contentOf: ContentOf) {
+    this.suppressed = new SuppressedSends(contentOf);
+  }
 
   /** Whether anybody wants more than what the backend remembers. */
   get isObserved(): boolean {

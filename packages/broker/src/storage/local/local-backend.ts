@@ -33,6 +33,7 @@ import {
   type FailedDeliveries,
   type Peeked,
   type PlainCommand,
+  type RememberedSend,
   Unavailable,
   type Usage,
 } from '../backend.ts';
@@ -100,7 +101,9 @@ class LocalBackend implements Backend, EntriesUser {
   #engine: Engine;
   readonly #entries: Entries;
   readonly #receivers: ParkedReceivers<Waiting> = new ParkedReceivers();
-  readonly #readers: EventReaders = new EventReaders();
+  readonly #readers: EventReaders = new EventReaders((queue, sequence) =>
+    this.#entries.content(queue, sequence),
+  );
   readonly #work: TopicWork;
   /** Queues with waiting receivers that changed since they were last asked. */
   readonly #restless: Set<string> = new Set();
@@ -193,20 +196,27 @@ class LocalBackend implements Backend, EntriesUser {
     if (!outcome.ok) return this.#answer(outcome);
     const isTopic = command.type === 'explain-topic';
     const place = isTopic ? topicPlace(command.topic) : command.queue;
-    const keptOf = (sequence: number): KeptWindowEntry | undefined =>
-      isTopic
-        ? this.#entries.topics.windowEntry(command.topic, sequence)
-        : this.#entries.windowEntry(command.queue, sequence);
-    const entries = outcome.entries.map((entry) => ({
-      ...(keptOf(entry.sequence) as KeptWindowEntry),
+    const sequences = outcome.entries.map(({ sequence }) => sequence);
+    const kept = isTopic
+      ? this.#entries.topics.windowEntries(command.topic, sequences)
+      : this.#entries.windowEntries(command.queue, sequences);
+    const entries = outcome.entries.map((entry, index) => ({
+      ...(kept[index] as KeptWindowEntry),
       ...entry,
       suppressed: this.#readers.suppressed.of(place, entry.sequence),
     }));
     return this.#answer({ ok: true, entries });
   }
 
-  content(queue: string, sequence: number): Promise<MessageContent | undefined> {
-    return Promise.resolve(this.#entries.content(queue, sequence));
+  suppressed(queue: string): Promise<readonly RememberedSend[]> {
+    return this.#answer(this.#readers.suppressed.ofQueue(queue));
+  }
+
+  contents(
+    queue: string,
+    sequences: readonly number[],
+  ): Promise<readonly (MessageContent | undefined)[]> {
+    return this.#answer(sequences.map((sequence) => this.#entries.content(queue, sequence)));
   }
 
   failedDeliveries(topic: string): Promise<FailedDeliveries> {

@@ -70,8 +70,9 @@ export class MemoryEntries implements Entries {
     return this.#queues.get(queue)?.messages.get(sequence)?.content;
   }
 
-  windowEntry(queue: string, sequence: number): KeptWindowEntry | undefined {
-    return this.#queues.get(queue)?.window.get(sequence);
+  windowEntries(queue: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[] {
+    const window = this.#queues.get(queue)?.window;
+    return sequences.map((sequence) => window?.get(sequence));
   }
 
   clear(): void {

@@ -1,48 +1,140 @@
 /**
- * The latest suppressed duplicates of each queue and topic, for the explain call: a reader of the event stream. Bounded,
- * in memory, and gone with the process; the window itself is kept, its history of suppressed sends is not.
+ * The latest suppressed duplicates of each queue and topic, for the explain call and the console: a reader of the event
+ * stream. Bounded, in memory, and gone with the process; the window itself is kept, its history of suppressed sends is not.
+ *
+ * Of the latest suppressed sends to queues it also remembers what they were to say, and what their originals say, since
+ * these may be received and deleted before anybody asks. An original is read only where the two differ: where they do
+ * not, one text tells of both.
  */
 
-import { topicPlace } from '../../core/changes.ts';
+import { type MessageContent, topicPlace } from '../../core/changes.ts';
 import type { DuplicateEvent, DuplicatePublicationEvent, Event } from '../../core/events.ts';
-import type { SuppressedSend } from '../backend.ts';
+import type { RememberedContent, RememberedSend, SuppressedSend } from '../backend.ts';
+
+/** Undefined for a message that is no longer in the queue. */
+export type ContentOf = (queue: string, sequence: number) => MessageContent | undefined;
 
 const perPlaceMax = 1000;
+/** Of all contents together. */
+const contentBytesMax = 8 * 1024 * 1024;
+/** Longer bodies are cut. */
+const bodyCharsMax = 16 * 1024;
+
+interface Place {
+  readonly sends: SuppressedSend[];
+  /** How many came before these. */
+  forgotten: number;
+}
+
+interface Contents {
+  readonly content: RememberedContent;
+  readonly original: RememberedContent | undefined;
+  readonly bytes: number;
+}
+
+const none: Place = { sends: [], forgotten: 0 };
 
 export class SuppressedSends {
-  readonly #byPlace: Map<string, SuppressedSend[]> = new Map();
+  readonly #contentOf: ContentOf;
+  readonly #byPlace: Map<string, Place> = new Map();
+  /** Oldest first, as a Map hands them out. */
+  readonly #contents: Map<SuppressedSend, Contents> = new Map();
+  #contentBytes = 0;
+
+  constructor(contentOf: ContentOf) {
+    this.#contentOf = contentOf;
+  }
 
   note(event: Event): void {
     const place = 'topic' in event ? topicPlace(event.topic) : event.queue;
     if (event.type === 'duplicate' || event.type === 'duplicate-publication') {
-      const events = this.#byPlace.get(place) ?? [];
-      this.#byPlace.set(place, events);
-      events.push(remembered(event));
+      const remembered = this.#byPlace.get(place) ?? { sends: [], forgotten: 0 };
+      this.#byPlace.set(place, remembered);
+      const { sends } = remembered;
+      const send = withoutContent(event);
+      sends.push(send);
+      if (event.type === 'duplicate') this.#remember(send, event);
       // Forgotten by halves, so that a full list costs nothing more for each send.
-      if (events.length > perPlaceMax * 2) events.splice(0, perPlaceMax);
+      if (sends.length > perPlaceMax * 2) {
+        for (const forgotten of sends.splice(0, perPlaceMax)) this.#forget(forgotten);
+        remembered.forgotten += perPlaceMax;
+      }
     } else if (forgetting.has(event.type)) {
+      for (const forgotten of this.#byPlace.get(place)?.sends ?? []) this.#forget(forgotten);
       this.#byPlace.delete(place);
     }
   }
 
   /** The suppressed sends whose original has this sequence, oldest first. */
   of(place: string, sequence: number): SuppressedSend[] {
-    const events = this.#byPlace.get(place) ?? [];
-    return events.filter(({ original }) => original.sequence === sequence);
+    const { sends } = this.#byPlace.get(place) ?? none;
+    return sends.filter(({ original }) => original.sequence === sequence);
+  }
+
+  /** All that are remembered of a queue, oldest first, with what they say. */
+  ofQueue(queue: string): RememberedSend[] {
+    const { sends, forgotten } = this.#byPlace.get(queue) ?? none;
+    return (sends as Omit<DuplicateEvent, 'content'>[]).map((send, index) => {
+      const contents = this.#contents.get(send);
+      return {
+        ...send,
+        number: forgotten + index,
+        content: contents?.content,
+        originalContent: contents?.original,
+      };
+    });
   }
 
   clear(): void {
     this.#byPlace.clear();
+    this.#contents.clear();
+    this.#contentBytes = 0;
+  }
+
+  #remember(send: SuppressedSend, { queue, original, differed, content }: DuplicateEvent): void {
+    const isSame = !differed.body && !differed.attributes;
+    const found = isSame ? content : this.#contentOf(queue, original.sequence);
+    const own = remembered(content);
+    const other = isSame ? own : found && remembered(found);
+    const bytes = bytesOf(own) + (other === undefined || isSame ? 0 : bytesOf(other));
+    this.#contents.set(send, { content: own, original: other, bytes });
+    this.#contentBytes += bytes;
+    for (const oldest of this.#contents.keys()) {
+      if (this.#contentBytes <= contentBytesMax) break;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(send: SuppressedSend): void {
+    this.#contentBytes -= this.#contents.get(send)?.bytes ?? 0;
+    this.#contents.delete(send);
   }
 }
 
-function remembered(event: DuplicateEvent | DuplicatePublicationEvent): SuppressedSend {
+function withoutContent(event: DuplicateEvent | DuplicatePublicationEvent): SuppressedSend {
   if (event.type === 'duplicate') {
     const { content: _, ...rest } = event;
     return rest;
   }
   const { message: _, ...rest } = event;
   return rest;
+}
+
+function remembered({ body, attributes }: MessageContent): RememberedContent {
+  // A part of a text holds on to the whole of it, so a part that is to stay alone is copied.
+  const cut =
+    body.length > bodyCharsMax ? Buffer.from(body.slice(0, bodyCharsMax)).toString() : body;
+  return { body: cut, bodyLength: body.length, attributes };
+}
+
+/** About what it takes in memory: two bytes for a character, and the objects around them. */
+function bytesOf({ body, attributes }: RememberedContent): number {
+  const overhead = 400;
+  const attributeBytes = attributes.reduce(
+    (sum, { name, type, value }) => sum + 2 * (name.length + type.length + value.length) + 100,
+    0,
+  );
+  return 2 * body.length + attributeBytes + overhead;
 }
 
 const forgetting: ReadonlySet<Event['type']> = new Set([

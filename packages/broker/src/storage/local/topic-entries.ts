@@ -34,8 +34,9 @@ class Entries {
 export class TopicEntries implements TopicEntriesReader {
   readonly #topics: Map<string, Entries> = new Map();
 
-  windowEntry(topic: string, sequence: number): KeptWindowEntry | undefined {
-    return this.#topics.get(topic)?.window.get(sequence);
+  windowEntries(topic: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[] {
+    const window = this.#topics.get(topic)?.window;
+    return sequences.map((sequence) => window?.get(sequence));
   }
 
   archived(topic: string, sequence: number): Publication | undefined {

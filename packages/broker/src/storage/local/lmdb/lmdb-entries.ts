@@ -68,8 +68,8 @@ export class LmdbEntries implements Entries {
     return this.#places.content(queue, sequence);
   }
 
-  windowEntry(queue: string, sequence: number): KeptWindowEntry | undefined {
-    return this.#places.windowEntryOf(queue, sequence);
+  windowEntries(queue: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[] {
+    return this.#places.windowEntriesOf(queue, sequences);
   }
 
   fileBytes(): number {

@@ -48,25 +48,29 @@ export class Places implements TopicEntriesReader {
     return this.#find(queue, sequence, 'content', readContent);
   }
 
-  windowEntryOf(place: string, sequence: number): KeptWindowEntry | undefined {
+  /** Neighbours stand in one block, which is read once for all of them. */
+  windowEntriesOf(place: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[] {
     const records = this.#places.get(place);
-    const block = records?.blocks.get(blockOf(sequence));
-    if (records === undefined || block === undefined) return undefined;
-    const bytes =
-      block.growing?.bytes() ??
-      this.#environment.get(keyOf('block', records.contents, block.number));
-    let found: KeptWindowEntry | undefined;
-    readBlock(block.number, bytes ?? Buffer.alloc(0), new GroupTexts(), {
-      message: () => {},
-      windowEntry: (id, entry) => {
-        if (id === sequence) found = entry.whole();
-      },
-    });
-    return found;
+    const wanted = new Set(sequences);
+    const found = new Map<number, KeptWindowEntry>();
+    for (const number of new Set(sequences.map(blockOf))) {
+      const block = records?.blocks.get(number);
+      if (records === undefined || block === undefined) continue;
+      const bytes =
+        block.growing?.bytes() ??
+        this.#environment.get(keyOf('block', records.contents, block.number));
+      readBlock(block.number, bytes ?? Buffer.alloc(0), new GroupTexts(), {
+        message: () => {},
+        windowEntry: (id, entry) => {
+          if (wanted.has(id)) found.set(id, entry.whole());
+        },
+      });
+    }
+    return sequences.map((sequence) => found.get(sequence));
   }
 
-  windowEntry(topic: string, sequence: number): KeptWindowEntry | undefined {
-    return this.windowEntryOf(topicPlace(topic), sequence);
+  windowEntries(topic: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[] {
+    return this.windowEntriesOf(topicPlace(topic), sequences);
   }
 
   archived(topic: string, sequence: number): Publication | undefined {

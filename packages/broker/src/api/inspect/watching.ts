@@ -1,0 +1,188 @@
+/**
+ * What goes on while somebody watches: how much each queue takes and gives, what recent sends said, where publications
+ * went. A reader of the event stream, which costs something; so it listens from the first time it is asked, and stops
+ * with the first event after nobody has asked for a while. Bounded, in memory, by the server's clock.
+ */
+
+import type { MessageContent } from '../../core/changes.ts';
+import type { Event, TopicEvent } from '../../core/events.ts';
+import type { Backend } from '../../storage/backend.ts';
+
+/** Sums of the last five minutes; `…PerSecond` are of the last ten to twenty seconds. */
+export interface Activity {
+  readonly sentPerSecond: number;
+  readonly suppressedPerSecond: number;
+  readonly deliveredPerSecond: number;
+  readonly deletedPerSecond: number;
+  /** In parts of ten seconds, oldest first; the last one is under way. */
+  readonly sent: readonly number[];
+  readonly suppressed: readonly number[];
+}
+
+export type DeliveryEvent = Extract<
+  TopicEvent,
+  { readonly type: 'filtered-out' | 'fanned-out' | 'posted' | 'post-failed' | 'delivery-failed' }
+>;
+
+const watchedMs = 60_000;
+const parts = 30;
+const partMs = 10_000;
+/** Queues beyond this many are not counted, and topics beyond it have no deliveries. */
+const placesMax = 10_000;
+const deliveriesMax = 50;
+/** Of the contents of recent sends, all together, in characters; one of more than a sixteenth of it is left out. */
+const contentCharsMax = 1024 * 1024;
+
+const counted = ['sent', 'duplicate', 'delivered', 'deleted'] as const;
+type Counted = (typeof counted)[number];
+
+interface Counts {
+  /** The number of the newest part since the epoch; it and those before it stand at their number modulo `parts`. */
+  newest: number;
+  readonly of: Readonly<Record<Counted, Uint32Array>>;
+}
+
+export class Watching {
+  readonly #backend: Backend;
+  readonly #counts: Map<string, Counts> = new Map();
+  readonly #deliveries: Map<string, DeliveryEvent[]> = new Map();
+  /** Oldest first, as a Map hands them out. */
+  readonly #contents: Map<string, MessageContent> = new Map();
+  #contentChars = 0;
+  #askedAt = 0;
+  #stop: (() => void) | undefined;
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+  }
+
+  /** Somebody watches. */
+  keepUp(): void {
+    this.#askedAt = performance.now();
+    this.#stop ??= this.#backend.listen((event) => this.#note(event));
+  }
+
+  activity(queue: string, now: number): Activity | undefined {
+    const counts = this.#counts.get(queue);
+    if (counts === undefined) return undefined;
+    moveOn(counts, now);
+    const inOrder = (name: Counted): number[] =>
+      Array.from({ length: parts }, (_, part) => partOf(counts, name, part - parts + 1));
+    const perSecond = (name: Counted): number =>
+      (partOf(counts, name, -1) + partOf(counts, name, 0)) / ((partMs + (now % partMs)) / 1000);
+    return {
+      sentPerSecond: perSecond('sent'),
+      suppressedPerSecond: perSecond('duplicate'),
+      deliveredPerSecond: perSecond('delivered'),
+      deletedPerSecond: perSecond('deleted'),
+      sent: inOrder('sent'),
+      suppressed: inOrder('duplicate'),
+    };
+  }
+
+  /** What a recent send to a FIFO queue said, if it was watched and is still remembered. */
+  contentOf(queue: string, sequence: number): MessageContent | undefined {
+    return this.#contents.get(`${queue}/${sequence}`);
+  }
+
+  /** The latest, oldest first. */
+  deliveries(topic: string): readonly DeliveryEvent[] {
+    return this.#deliveries.get(topic) ?? [];
+  }
+
+  #note(event: Event): void {
+    if (performance.now() - this.#askedAt > watchedMs) {
+      this.#stopListening();
+      return;
+    }
+    switch (event.type) {
+      case 'sent':
+        if (event.groupId !== undefined) this.#remember(event);
+        this.#count(event.queue, event.type, event.at);
+        break;
+      case 'duplicate':
+      case 'delivered':
+      case 'deleted':
+        this.#count(event.queue, event.type, event.at);
+        break;
+      case 'filtered-out':
+      case 'fanned-out':
+      case 'posted':
+      case 'post-failed':
+      case 'delivery-failed':
+        this.#noteDelivery(event);
+        break;
+      case 'queue-deleted':
+        this.#counts.delete(event.queue);
+        break;
+      case 'topic-deleted':
+        this.#deliveries.delete(event.topic);
+        break;
+    }
+  }
+
+  #stopListening(): void {
+    this.#stop?.();
+    this.#stop = undefined;
+    this.#counts.clear();
+    this.#deliveries.clear();
+    this.#contents.clear();
+    this.#contentChars = 0;
+  }
+
+  #count(queue: string, name: Counted, at: number): void {
+    let counts = this.#counts.get(queue);
+    if (counts === undefined) {
+      if (this.#counts.size >= placesMax) return;
+      const [sent, duplicate, delivered, deleted] = counted.map(() => new Uint32Array(parts));
+      const of = { sent, duplicate, delivered, deleted } as Counts['of'];
+      counts = { newest: Math.floor(at / partMs), of };
+      this.#counts.set(queue, counts);
+    }
+    moveOn(counts, at);
+    const place = counts.newest % parts;
+    counts.of[name][place] = (counts.of[name][place] as number) + 1;
+  }
+
+  #remember({ queue, sequence, content }: Extract<Event, { readonly type: 'sent' }>): void {
+    const chars = charsOf(content);
+    if (chars > contentCharsMax / 16) return;
+    this.#contents.set(`${queue}/${sequence}`, content);
+    this.#contentChars += chars;
+    for (const [oldest, old] of this.#contents) {
+      if (this.#contentChars <= contentCharsMax) break;
+      this.#contents.delete(oldest);
+      this.#contentChars -= charsOf(old);
+    }
+  }
+
+  #noteDelivery(event: DeliveryEvent): void {
+    const latest = this.#deliveries.get(event.topic) ?? [];
+    if (latest.length === 0 && this.#deliveries.size >= placesMax) return;
+    this.#deliveries.set(event.topic, latest);
+    latest.push(event);
+    if (latest.length > deliveriesMax) latest.shift();
+  }
+}
+
+/** Empties the parts between the newest one and that of `now`. */
+function moveOn(counts: Counts, now: number): void {
+  const newest = Math.floor(now / partMs);
+  const first = Math.max(counts.newest + 1, newest - parts + 1);
+  for (let part = first; part <= newest; part += 1) {
+    for (const name of counted) counts.of[name][part % parts] = 0;
+  }
+  counts.newest = Math.max(counts.newest, newest);
+}
+
+/** `back` is 0 for the part that is under way, -1 for the one before it. */
+function partOf({ newest, of }: Counts, name: Counted, back: number): number {
+  return of[name][(newest + back) % parts] as number;
+}
+
+function charsOf({ body, attributes }: MessageContent): number {
+  return attributes.reduce(
+    (sum, { name, type, value }) => sum + name.length + type.length + value.length,
+    body.length + 200,
+  );
+}

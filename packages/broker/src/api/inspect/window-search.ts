@@ -1,0 +1,74 @@
+/**
+ * Searching a deduplication window: by id (of deduplication or message), by group, by a key or any words in the body, by
+ * the body's MD5 or SHA-256. An id is found wherever in the window it is; all else among the newest entries, as many as
+ * can be read in one go, and the answer says whether that was all.
+ */
+
+import { createHash } from 'node:crypto';
+import type { MessageContent } from '../../core/changes.ts';
+import type { Backend, Explained, RememberedSend } from '../../storage/backend.ts';
+import type { Watching } from './watching.ts';
+
+export interface Found {
+  readonly entries: readonly Explained[];
+  readonly suppressed: readonly RememberedSend[];
+  /** How many entries were looked at, and whether these were all. */
+  readonly looked: number;
+  readonly isAll: boolean;
+}
+
+export const searchedEntriesMax = 1_000;
+/** Of bodies, in characters. */
+const searchedCharsMax = 16 * 1024 * 1024;
+const readAtOnce = 20;
+
+export async function searchWindow(
+  { backend, watching }: { readonly backend: Backend; readonly watching: Watching },
+  queue: string,
+  text: string,
+  suppressed: readonly RememberedSend[],
+): Promise<Found> {
+  const newest = await backend.explain({ type: 'explain', queue, limit: searchedEntriesMax });
+  const exact = await backend.explain({ type: 'explain', queue, deduplicationId: text, limit: 1 });
+  const entries = newest.ok ? newest.entries : [];
+  const found = new Map<number, Explained>();
+  for (const entry of exact.ok ? exact.entries : []) found.set(entry.sequence, entry);
+  let chars = 0;
+  let looked = 0;
+  while (looked < entries.length && chars < searchedCharsMax) {
+    const some = entries.slice(looked, looked + readAtOnce);
+    const sequences = some.map(({ sequence }) => sequence);
+    const contents = await backend.contents(queue, sequences);
+    for (const [index, entry] of some.entries()) {
+      const content = contents[index] ?? watching.contentOf(queue, entry.sequence);
+      chars += content?.body.length ?? 0;
+      if (hasText(entry, text) || isIn(content, text)) found.set(entry.sequence, entry);
+    }
+    looked += some.length;
+  }
+  const counted = await backend.run({ type: 'describe-queue', queue });
+  return {
+    entries: [...found.values()],
+    suppressed: suppressed.filter(
+      (send) =>
+        [send.deduplicationId, send.groupId, send.original.messageId].includes(text) ||
+        found.has(send.original.sequence) ||
+        isIn(send.content, text),
+    ),
+    looked,
+    isAll: counted.ok && looked >= counted.windowEntries,
+  };
+}
+
+function hasText(entry: Explained, text: string): boolean {
+  const { deduplicationId, messageId, groupId, bodyMd5 } = entry;
+  return [deduplicationId, messageId, groupId, bodyMd5, String(entry.sequence)].includes(text);
+}
+
+function isIn(content: Pick<MessageContent, 'body'> | undefined, text: string): boolean {
+  if (content === undefined) return false;
+  const isHash = /^[0-9a-f]{64}$/.test(text);
+  return isHash
+    ? createHash('sha256').update(content.body).digest('hex') === text
+    : content.body.includes(text);
+}

@@ -1,0 +1,228 @@
+/**
+ * A queue's deduplication window as a story: when sends were accepted and suppressed, the newest of them, and for one of
+ * them the original beside what was suppressed. An original that is gone from the queue is shown as it was remembered; if
+ * it was not, by what the window itself knows of it.
+ */
+
+import type { ContractViolationEvent } from '../../core/events.ts';
+import type { Backend, Explained, RememberedSend } from '../../storage/backend.ts';
+import { failed, type InspectResponse, limitOf, ok, refused, wrongLimit } from './answers.ts';
+import { type ShownContent, shownContent } from './contents.ts';
+import { wasCollision, whatDiffered } from './explained.ts';
+import { numberOf } from './groups.ts';
+import type { InspectOptions, InspectRequest, Surroundings } from './inspect.ts';
+import { type Found, searchedEntriesMax, searchWindow } from './window-search.ts';
+
+/** Of five minutes, the default, each is a second. */
+const parts = 300;
+const comparedMax = 50;
+
+export async function showWindow(
+  options: Surroundings,
+  { query }: InspectRequest,
+  name: string,
+): Promise<InspectResponse> {
+  const { backend, watching } = options;
+  const limit = limitOf(query);
+  if (limit === undefined) return wrongLimit();
+  watching.keepUp();
+  const counted = await backend.run({ type: 'count-sends', queue: name, parts });
+  if (!counted.ok) return refused(counted);
+  if (!name.endsWith('.fifo')) return noWindow(name);
+  const now = backend.now();
+  const { windowMs, accepted, countedFrom } = counted;
+  const isRecent = ({ at }: { readonly at: number }): boolean => at > now - windowMs;
+  const suppressed = (await backend.suppressed(name)).filter(isRecent);
+  const violations = violationsOf(options, name).filter(isRecent);
+  const search = query.get('search') ?? '';
+  const found: Found | undefined =
+    search === '' ? undefined : await searchWindow(options, name, search, suppressed);
+  const entries = found?.entries ?? (await newestEntries(backend, name, limit));
+  const isSought = ({ body, reason }: ContractViolationEvent): boolean =>
+    search === '' || body.includes(search) || reason.includes(search);
+  const rows = [
+    ...entries.map(acceptedRow),
+    ...(found?.suppressed ?? suppressed).slice(-limit).map(suppressedRow),
+    ...violations.filter(isSought).slice(-limit).map(violationRow),
+  ];
+  const partOf = ({ at }: { readonly at: number }): number =>
+    parts - 1 - Math.floor(((now - at) * parts) / windowMs);
+  return ok({
+    now,
+    windowSeconds: windowMs / 1000,
+    accepted,
+    acceptedCountedFrom: countedFrom ?? null,
+    suppressed: countsIn(suppressed.map(partOf)),
+    collisions: countsIn(suppressed.filter(wasCollision).map(partOf)),
+    violations: countsIn(violations.map(partOf)),
+    rows: rows.sort((a, b) => b.at - a.at || b.order - a.order).slice(0, limit),
+    searched: found === undefined ? null : { entries: found.looked, isAll: found.isAll },
+  });
+}
+
+/** One accepted send with all that was suppressed for it. */
+export async function showSend(
+  { backend, watching }: Surroundings,
+  { path, query }: InspectRequest,
+  name: string,
+): Promise<InspectResponse> {
+  const sequence = numberOf(path.slice(path.lastIndexOf('/') + 1));
+  if (typeof sequence !== 'number') return failed(400, 'InvalidRequest', 'A sequence is a number.');
+  const isThere = await backend.run({ type: 'describe-queue', queue: name });
+  if (!isThere.ok) return refused(isThere);
+  if (!name.endsWith('.fifo')) return noWindow(name);
+  const all = await backend.suppressed(name);
+  const suppressed = all.filter(({ original }) => original.sequence === sequence);
+  const entry = await entryOf(backend, name, sequence, {
+    id: query.get('id') ?? suppressed.at(-1)?.deduplicationId,
+    group: query.get('group') ?? undefined,
+  });
+  const known = suppressed.at(-1);
+  if (entry === undefined && known === undefined) {
+    const text = `No send with the sequence ${sequence} is in the window of ${name}, or remembered.`;
+    return failed(404, 'NotInWindow', text);
+  }
+  const [kept] = await backend.contents(name, [sequence]);
+  const remembered =
+    suppressed.findLast(({ originalContent }) => originalContent !== undefined)?.originalContent ??
+    watching.contentOf(name, sequence);
+  const content = kept ?? remembered;
+  return ok({
+    now: backend.now(),
+    id: entry?.deduplicationId ?? known?.deduplicationId,
+    source: entry?.source ?? known?.original.source,
+    scope: known?.scope ?? null,
+    expiresAt: entry?.expiresAt ?? known?.expiresAt,
+    isOpen: entry !== undefined,
+    original: {
+      messageId: entry?.messageId ?? known?.original.messageId,
+      sequence,
+      sentAt: entry?.acceptedAt ?? known?.original.acceptedAt,
+      groupId: entry?.groupId ?? null,
+      bodyMd5: entry?.bodyMd5 ?? null,
+      attributesMd5: entry?.attributesMd5 ?? null,
+      isInQueue: kept !== undefined,
+      content: content === undefined ? null : shownContent(content),
+    },
+    suppressedCount: suppressed.length,
+    suppressed: suppressed.slice(-comparedMax).toReversed().map(shownSuppressed),
+  });
+}
+
+function noWindow(name: string): InspectResponse {
+  return failed(409, 'NoWindow', `${name} is a standard queue: it suppresses nothing.`);
+}
+
+async function newestEntries(
+  backend: Backend,
+  queue: string,
+  limit: number,
+): Promise<readonly Explained[]> {
+  const found = await backend.explain({ type: 'explain', queue, limit });
+  return found.ok ? found.entries : [];
+}
+
+/** By its id if that is known, else among the newest. */
+async function entryOf(
+  backend: Backend,
+  queue: string,
+  sequence: number,
+  { id, group }: { readonly id: string | undefined; readonly group: string | undefined },
+): Promise<Explained | undefined> {
+  const isIt = (entry: Explained): boolean => entry.sequence === sequence;
+  if (id !== undefined) {
+    const asked = { deduplicationId: id, groupId: group, limit: 1 };
+    const found = await backend.explain({ type: 'explain', queue, ...asked });
+    const entry = found.ok ? found.entries.find(isIt) : undefined;
+    if (entry !== undefined) return entry;
+  }
+  return (await newestEntries(backend, queue, searchedEntriesMax)).find(isIt);
+}
+
+function violationsOf(
+  { violations }: InspectOptions,
+  name: string,
+): readonly ContractViolationEvent[] {
+  return (violations?.(name) ?? []).filter((event) => event.type === 'contract-violation');
+}
+
+function countsIn(places: readonly number[]): number[] {
+  const counts = new Array<number>(parts).fill(0);
+  for (const place of places) {
+    const inside = Math.min(Math.max(place, 0), parts - 1);
+    counts[inside] = (counts[inside] as number) + 1;
+  }
+  return counts;
+}
+
+interface Row {
+  readonly at: number;
+  /** Of what happened in the same millisecond, which came first. */
+  readonly order: number;
+  readonly [field: string]: unknown;
+}
+
+function acceptedRow(entry: Explained): Row {
+  return {
+    kind: 'accepted',
+    at: entry.acceptedAt,
+    order: entry.sequence,
+    sequence: entry.sequence,
+    id: entry.deduplicationId,
+    source: entry.source,
+    groupId: entry.groupId,
+    messageId: entry.messageId,
+    expiresAt: entry.expiresAt,
+    suppressed: entry.suppressed.length,
+  };
+}
+
+function suppressedRow(send: RememberedSend): Row {
+  return {
+    kind: 'suppressed',
+    at: send.at,
+    // Behind all that was accepted up to its time.
+    order: Number.MAX_SAFE_INTEGER / 2 + send.number,
+    number: send.number,
+    sequence: send.original.sequence,
+    id: send.deduplicationId,
+    source: send.source,
+    matchedBy: send.matchedBy,
+    groupId: send.groupId,
+    messageId: send.original.messageId,
+    originalAt: send.original.acceptedAt,
+    differed: whatDiffered(send),
+    collision: wasCollision(send),
+  };
+}
+
+function violationRow(
+  { at, mode, rule, reason, groupId }: ContractViolationEvent,
+  index: number,
+): Row {
+  return {
+    kind: 'violation',
+    at,
+    order: Number.MAX_SAFE_INTEGER / 2 + index,
+    mode,
+    rule,
+    reason,
+    groupId: groupId ?? null,
+  };
+}
+
+function shownSuppressed(send: RememberedSend): object {
+  const content: ShownContent | null =
+    send.content === undefined ? null : shownContent(send.content);
+  return {
+    number: send.number,
+    at: send.at,
+    id: send.deduplicationId,
+    source: send.source,
+    matchedBy: send.matchedBy,
+    groupId: send.groupId,
+    differed: whatDiffered(send),
+    collision: wasCollision(send),
+    content,
+  };
+}

@@ -1,0 +1,106 @@
+/**
+ * What a queue is set to: every attribute as GetQueueAttributes gives it, and those that may be changed with a button that
+ * changes them by SetQueueAttributes.
+ */
+
+import type { App } from './app.ts';
+import { openDialog } from './dialog.ts';
+import { type Child, h } from './dom.ts';
+import { field } from './field.ts';
+import { pretty } from './format.ts';
+import type { TabView } from './queue.ts';
+import { sqs } from './server.ts';
+import { table } from './table.ts';
+
+/** What SetQueueAttributes takes; the others are counts, dates and names. */
+const changeable: ReadonlySet<string> = new Set([
+  'ContentBasedDeduplication',
+  'DeduplicationIntervalSeconds',
+  'DeduplicationScope',
+  'DelaySeconds',
+  'FifoThroughputLimit',
+  'MaximumMessageSize',
+  'MessageRetentionPeriod',
+  'Policy',
+  'ReceiveMessageWaitTimeSeconds',
+  'RedriveAllowPolicy',
+  'RedrivePolicy',
+  'VisibilityTimeout',
+]);
+
+/** Offered although GetQueueAttributes leaves them out while they are not set. */
+const offered = ['RedrivePolicy'];
+
+export function attributesTab(app: App, name: string): TabView {
+  let attributes: Readonly<Record<string, string>> | undefined;
+
+  async function load(): Promise<void> {
+    const { output } = await sqs<{ Attributes?: Record<string, string> }>('GetQueueAttributes', {
+      QueueUrl: name,
+      AttributeNames: ['All'],
+    });
+    attributes = output.Attributes ?? {};
+  }
+
+  function render(): Child {
+    if (attributes === undefined) return undefined;
+    const values = { ...Object.fromEntries(offered.map((each) => [each, ''])), ...attributes };
+    const names = Object.keys(values).toSorted();
+    return table(
+      `Attributes of ${name}`,
+      [{ title: 'Attribute' }, { title: 'Value' }, { title: 'Change' }],
+      names.map((attribute) => row(attribute, values[attribute] ?? '')),
+    );
+  }
+
+  function row(attribute: string, value: string): HTMLElement {
+    return h(
+      'tr',
+      { key: attribute },
+      h('th', { scope: 'row' }, attribute),
+      h(
+        'td',
+        { class: 'text' },
+        value === '' ? h('span', { class: 'muted' }, 'not set') : h('code', {}, value),
+      ),
+      h(
+        'td',
+        {},
+        changeable.has(attribute) &&
+          h(
+            'button',
+            {
+              type: 'button',
+              class: 'small',
+              'aria-label': `Change ${attribute}`,
+              onclick: () => change(attribute, value),
+            },
+            'Change',
+          ),
+      ),
+    );
+  }
+
+  function change(attribute: string, value: string): void {
+    const isLong = attribute.includes('Policy');
+    const input = h(isLong ? 'textarea' : 'input', {
+      name: 'value',
+      rows: isLong ? 6 : undefined,
+      value: pretty(value),
+    });
+    openDialog({
+      title: `${attribute} of ${name}`,
+      content: field('attribute-value', 'Value', input),
+      action: 'Set',
+      run: async (form) => {
+        const Attributes = { [attribute]: String(form.get('value') ?? '') };
+        await sqs('SetQueueAttributes', { QueueUrl: name, Attributes });
+        app.tell(`${attribute} of ${name} is set.`);
+        app.refresh();
+        return true;
+      },
+    });
+  }
+
+  return { open: () => {}, load, render };
+}

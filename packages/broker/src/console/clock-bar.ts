@@ -1,0 +1,67 @@
+/**
+ * The server's clock where it can be moved: its time, and buttons that let time pass. Not there on a real clock. What falls
+ * due on the way happens on the server, in order; the view then loads again and shows it.
+ */
+
+import type { App } from './app.ts';
+import { type Child, h } from './dom.ts';
+import { dayAndTime } from './format.ts';
+import { ask } from './server.ts';
+
+const steps = [
+  { seconds: 1, text: '+1 s' },
+  { seconds: 30, text: '+30 s' },
+  { seconds: 300, text: '+5 min' },
+] as const;
+
+let ownSeconds = '60';
+
+export function clockBar(app: App): Child {
+  const clock = app.clock();
+  if (clock === undefined || clock === 'real') return undefined;
+  const now = app.now();
+  return h(
+    'section',
+    { class: 'clock', 'aria-label': 'Clock', key: 'clock' },
+    h('span', { class: 'label' }, clock === 'manual' ? 'Manual clock' : 'Virtual clock'),
+    h('time', { class: 'now', datetime: new Date(now).toISOString() }, dayAndTime(now)),
+    h(
+      'div',
+      { class: 'steps', role: 'group', 'aria-label': 'Move time by' },
+      steps.map(({ seconds, text }) =>
+        h('button', { type: 'button', onclick: () => void move(app, seconds) }, text),
+      ),
+      h(
+        'form',
+        {
+          onsubmit: (event) => {
+            event.preventDefault();
+            void move(app, Number(ownSeconds));
+          },
+        },
+        h('input', {
+          type: 'number',
+          min: 0,
+          step: 'any',
+          required: true,
+          'aria-label': 'Seconds to move time by',
+          value: ownSeconds,
+          oninput: (event) => {
+            ownSeconds = (event.target as HTMLInputElement).value;
+          },
+        }),
+        h('button', { type: 'submit' }, 'Move'),
+      ),
+    ),
+  );
+}
+
+async function move(app: App, seconds: number): Promise<void> {
+  try {
+    app.learn(await ask('clock/advance', { seconds }));
+    app.refresh();
+    app.repaint();
+  } catch (error) {
+    app.tell((error as Error).message);
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * Numbers, times and texts as people read them. Times are the server's, shown in the reader's own zone; how long ago is
+ * counted by the server's clock, which may be one that a test moves.
+ */
+
+const whole: Intl.NumberFormat = new Intl.NumberFormat('en-US');
+const short: Intl.NumberFormat = new Intl.NumberFormat('en-US', {
+  notation: 'compact',
+  maximumFractionDigits: 1,
+});
+const clock: Intl.DateTimeFormat = new Intl.DateTimeFormat('en-GB', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+const day: Intl.DateTimeFormat = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+});
+
+const wholeShownMax = 99_999;
+
+export function count(value: number): string {
+  return value > wholeShownMax ? short.format(value) : whole.format(value);
+}
+
+export function exactCount(value: number): string {
+  return whole.format(value);
+}
+
+/** Per second; a dash for none, so that a quiet table is quiet. */
+export function rate(perSecond: number): string {
+  if (perSecond === 0) return '–';
+  if (perSecond < 0.1) return '< 0.1';
+  return perSecond < 10 ? perSecond.toFixed(1) : count(Math.round(perSecond));
+}
+
+export function plural(value: number, word: string): string {
+  return `${exactCount(value)} ${word}${value === 1 ? '' : 's'}`;
+}
+
+export function timeOfDay(at: number): string {
+  return clock.format(at);
+}
+
+export function dayAndTime(at: number): string {
+  return `${day.format(at)}, ${clock.format(at)}`;
+}
+
+/** The two greatest units: `4 m 10 s`, `3 d 2 h`. */
+export function duration(milliseconds: number): string {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return joined(minutes, 'm', seconds % 60, 's');
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return joined(hours, 'h', minutes % 60, 'm');
+  return joined(Math.floor(hours / 24), 'd', hours % 24, 'h');
+}
+
+function joined(great: number, greatUnit: string, small: number, smallUnit: string): string {
+  return small === 0 ? `${great} ${greatUnit}` : `${great} ${greatUnit} ${small} ${smallUnit}`;
+}
+
+/** The beginning of an id, which is enough to tell it from its neighbours. */
+export function shortId(id: string): string {
+  return id.length > 14 ? `${id.slice(0, 12)}…` : id;
+}
+
+/** The last part of an ARN. */
+export function nameInArn(arn: string): string {
+  return arn.slice(arn.lastIndexOf(':') + 1);
+}
+
+/** JSON with as few line breaks as make it readable: what fits in a line stands in one. */
+export function compact(text: string): string {
+  try {
+    return laidOut(JSON.parse(text), '');
+  } catch {
+    return text;
+  }
+}
+
+const lineCharsMax = 56;
+
+function laidOut(value: unknown, indent: string): string {
+  const line = JSON.stringify(value);
+  if (line.length <= lineCharsMax || typeof value !== 'object' || value === null) return line;
+  const inner = `${indent}  `;
+  const isList = Array.isArray(value);
+  const parts = isList
+    ? value.map((each: unknown) => laidOut(each, inner))
+    : Object.entries(value).map(([key, each]) => `${JSON.stringify(key)}: ${laidOut(each, inner)}`);
+  const [open, close] = isList ? ['[', ']'] : ['{', '}'];
+  return `${open}\n${parts.map((part) => inner + part).join(',\n')}\n${indent}${close}`;
+}
+
+/** JSON with line breaks, if it is JSON and the whole of it is there; else the text as it is. */
+export function pretty(text: string): string {
+  const start = text.trimStart()[0];
+  if (start !== '{' && start !== '[') return text;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

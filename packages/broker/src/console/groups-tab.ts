@@ -1,0 +1,117 @@
+/**
+ * The message groups of a queue: how much waits in each, how much is in flight, and what blocks it until when. A page at a
+ * time, since a queue may have a million of them.
+ */
+
+import type { Group, GroupPage } from './answers.ts';
+import type { App } from './app.ts';
+import { type Child, h } from './dom.ts';
+import { count, duration, plural, shortId, timeOfDay } from './format.ts';
+import type { TabView } from './queue.ts';
+import { queueLink } from './route.ts';
+import { look, placePath } from './server.ts';
+import { cursorPager, table } from './table.ts';
+
+const groupsPerPage = 50;
+
+export function groupsTab(app: App, name: string): TabView {
+  let isBlockedOnly = false;
+  let after = '';
+  let answer: GroupPage | undefined;
+
+  async function load(): Promise<void> {
+    const state = isBlockedOnly ? 'blocked' : '';
+    const query = new URLSearchParams({ limit: String(groupsPerPage), after, state });
+    answer = await look<GroupPage>(placePath('queues', name, `groups?${query}`));
+  }
+
+  function show(from: string): void {
+    after = from;
+    app.refresh();
+  }
+
+  function render(): Child {
+    if (answer === undefined) return undefined;
+    const { groups, next } = answer;
+    return [
+      h(
+        'div',
+        { class: 'tools' },
+        h(
+          'label',
+          { class: 'check' },
+          h('input', {
+            type: 'checkbox',
+            checked: isBlockedOnly,
+            onchange: (event) => {
+              isBlockedOnly = (event.target as HTMLInputElement).checked;
+              show('');
+            },
+          }),
+          'Blocked only',
+        ),
+      ),
+      groups.length === 0
+        ? h(
+            'p',
+            { class: 'empty' },
+            isBlockedOnly ? 'No group is blocked.' : 'No message, so no group.',
+          )
+        : table(
+            'Message groups and what blocks them',
+            [
+              { title: 'Group' },
+              { title: 'Messages', class: 'number' },
+              { title: 'In flight', class: 'number' },
+              { title: 'Oldest', class: 'number wide' },
+              { title: 'State' },
+            ],
+            groups.map((group) => row(group)),
+          ),
+      cursorPager('groups', { isFirst: after === '', hasNext: next !== null }, (where) =>
+        show(where === 'first' ? '' : String(next)),
+      ),
+    ];
+  }
+
+  function row(group: Group): HTMLElement {
+    const { groupId, messages, inFlight, oldestSentAt, blockedBy } = group;
+    return h(
+      'tr',
+      { key: groupId },
+      h(
+        'th',
+        { scope: 'row' },
+        h('a', { href: queueLink(name, 'messages', groupId) }, h('bdi', {}, groupId)),
+      ),
+      h('td', { class: 'number' }, count(messages)),
+      h('td', { class: 'number' }, inFlight === 0 ? '–' : count(inFlight)),
+      h('td', { class: 'number wide' }, duration(app.now() - oldestSentAt)),
+      h(
+        'td',
+        {},
+        blockedBy === null ? h('span', { class: 'state ready' }, 'Ready') : blocked(blockedBy),
+      ),
+    );
+  }
+
+  function blocked({
+    messageId,
+    state,
+    until,
+    receiveCount,
+  }: NonNullable<Group['blockedBy']>): Child {
+    const left = until - app.now();
+    const why =
+      state === 'delayed' ? 'delayed' : `in flight, ${plural(receiveCount, 'time')} received`;
+    return [
+      h('span', { class: 'state blocked' }, 'Blocked'),
+      ' by ',
+      h('code', { title: messageId }, shortId(messageId)),
+      ` (${why}) until ${timeOfDay(until)}, `,
+      left > 0 ? `${duration(left)} left` : 'due now',
+    ];
+  }
+
+  return { open: () => {}, load, render };
+}

@@ -1,0 +1,179 @@
+/**
+ * Peeking: the messages of a queue or of one group in order, with their bodies, and nothing is received by it. A page at a
+ * time; long bodies are cut until the whole of one is asked for.
+ */
+
+import type { Message } from './answers.ts';
+import type { App } from './app.ts';
+import { attributeTable, bodyText, cutNote } from './body-text.ts';
+import { type Child, h } from './dom.ts';
+import { dayAndTime, duration, plural, shortId, timeOfDay } from './format.ts';
+import type { TabView } from './queue.ts';
+import { queueLink } from './route.ts';
+import { look, placePath } from './server.ts';
+import { cursorPager, table } from './table.ts';
+
+const messagesPerPage = 50;
+const bodyCharsShown = 4_096;
+const previewChars = 120;
+
+export function messagesTab(app: App, name: string): TabView {
+  let group = '';
+  let after = '';
+  let messages: readonly Message[] | undefined;
+  /** By sequence: the message that is open, with its whole body once that was asked for. */
+  let openSequence: number | undefined;
+  let whole: Message | undefined;
+
+  const page = (query: Record<string, string>): Promise<{ messages: Message[] }> =>
+    look(placePath('queues', name, `messages?${new URLSearchParams({ group, ...query })}`));
+
+  async function load(): Promise<void> {
+    const limit = String(messagesPerPage);
+    messages = (await page({ limit, after, bodyChars: String(bodyCharsShown) })).messages;
+  }
+
+  function show(from: string): void {
+    after = from;
+    openSequence = undefined;
+    app.refresh();
+  }
+
+  async function showWhole({ sequence }: Message): Promise<void> {
+    try {
+      [whole] = (await page({ limit: '1', after: String(sequence - 1) })).messages;
+    } catch (error) {
+      app.tell((error as Error).message);
+    }
+    app.repaint();
+  }
+
+  function toggle(sequence: number): void {
+    openSequence = openSequence === sequence ? undefined : sequence;
+    app.repaint();
+  }
+
+  function render(): Child {
+    if (messages === undefined) return undefined;
+    const last = messages.at(-1);
+    return [
+      group !== '' &&
+        h(
+          'p',
+          { class: 'tools' },
+          'Group ',
+          h('strong', {}, h('bdi', {}, group)),
+          h('a', { href: queueLink(name, 'messages') }, 'All groups'),
+        ),
+      messages.length === 0
+        ? h('p', { class: 'empty' }, 'No message here.')
+        : table(
+            'Messages in order; looking at them receives none',
+            [
+              { title: 'Sent' },
+              { title: 'Body' },
+              { title: 'Group', class: 'wide' },
+              { title: 'Received', class: 'number wide' },
+              { title: 'State' },
+            ],
+            messages.flatMap((message) => rows(message)),
+          ),
+      cursorPager(
+        'messages',
+        { isFirst: after === '', hasNext: messages.length === messagesPerPage },
+        (where) => show(where === 'first' ? '' : String(last?.sequence ?? '')),
+      ),
+    ];
+  }
+
+  function rows(message: Message): HTMLElement[] {
+    const { sequence, sentAt, body, groupId, receiveCount } = message;
+    const isOpen = sequence === openSequence;
+    const row = h(
+      'tr',
+      { key: `m${sequence}`, class: isOpen ? 'open' : '' },
+      h('td', { title: dayAndTime(sentAt) }, timeOfDay(sentAt)),
+      h(
+        'td',
+        { class: 'text' },
+        h(
+          'button',
+          {
+            type: 'button',
+            class: 'preview',
+            'aria-expanded': String(isOpen),
+            onclick: () => toggle(sequence),
+          },
+          h('bdi', {}, body.slice(0, previewChars)),
+        ),
+      ),
+      h('td', { class: 'wide' }, groupId === null ? '–' : h('bdi', {}, groupId)),
+      h('td', { class: 'number wide' }, receiveCount === 0 ? '–' : receiveCount),
+      h('td', {}, state(message)),
+    );
+    return isOpen
+      ? [row, h('tr', { key: `d${sequence}`, class: 'detail' }, detail(message))]
+      : [row];
+  }
+
+  function detail(peeked: Message): HTMLElement {
+    const message = whole?.sequence === peeked.sequence ? whole : peeked;
+    const { messageId, deduplicationId, body, bodyLength, attributes, deadLetterSource } = message;
+    const facts: [string, string][] = [
+      ['Message id', messageId],
+      ['Sequence', String(message.sequence)],
+      ['Sent', dayAndTime(message.sentAt)],
+    ];
+    if (message.groupId !== null) facts.push(['Group', message.groupId]);
+    if (deduplicationId !== null) facts.push(['Deduplication id', deduplicationId]);
+    if (message.firstReceivedAt !== null) {
+      facts.push(['First received', dayAndTime(message.firstReceivedAt)]);
+    }
+    if (deadLetterSource !== null) facts.push(['Dead letter of', deadLetterSource]);
+    return h(
+      'td',
+      { colspan: 5 },
+      h(
+        'dl',
+        { class: 'facts' },
+        facts.map(([term, text]) =>
+          h('div', {}, h('dt', {}, term), h('dd', {}, h('bdi', {}, text))),
+        ),
+      ),
+      attributeTable(attributes),
+      bodyText(body, `Body of ${shortId(messageId)}`),
+      cutNote(body.length, bodyLength),
+      body.length < bodyLength &&
+        h(
+          'button',
+          { type: 'button', onclick: () => void showWhole(message) },
+          'Show the whole body',
+        ),
+    );
+  }
+
+  function state({ state: is, visibleAt, receiveCount }: Message): Child {
+    if (is === 'visible') {
+      return [
+        h('span', { class: 'state ready' }, 'Visible'),
+        receiveCount > 0 && ` after ${plural(receiveCount, 'receive')}`,
+      ];
+    }
+    const left = (visibleAt ?? 0) - app.now();
+    return [
+      h('span', { class: 'state blocked' }, is === 'delayed' ? 'Delayed' : 'In flight'),
+      left > 0 ? ` ${duration(left)} left` : ' due now',
+    ];
+  }
+
+  return {
+    open: ([groupId = '']) => {
+      if (groupId === group) return;
+      group = groupId;
+      messages = undefined;
+      show('');
+    },
+    load,
+    render,
+  };
+}

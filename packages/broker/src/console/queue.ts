@@ -1,0 +1,172 @@
+/**
+ * One queue: its counts, what can be done with it, and its tabs. The tabs of a queue live as long as the queue is shown, so
+ * that going from one to the other and back keeps what was looked for.
+ */
+
+import type { QueueCounts, Timed } from './answers.ts';
+import type { App, View } from './app.ts';
+import { attributesTab } from './attributes-tab.ts';
+import { openDialog } from './dialog.ts';
+import { type Child, h } from './dom.ts';
+import { count, duration, rate } from './format.ts';
+import { groupsTab } from './groups-tab.ts';
+import { messagesTab } from './messages-tab.ts';
+import { redriveTab } from './redrive-tab.ts';
+import { queueLink, type Tab } from './route.ts';
+import { openSendDialog } from './send-dialog.ts';
+import { look, placePath, Refused, sqs } from './server.ts';
+import { windowTab } from './window-tab.ts';
+
+/** What a tab shows; `open` gets what stands behind it in the address. */
+export interface TabView {
+  open(rest: readonly string[]): void;
+  load(): Promise<void>;
+  render(): Child;
+}
+
+export interface QueueView extends View {
+  readonly name: string;
+  open(tab: Tab | undefined, rest: readonly string[]): void;
+}
+
+const tabTitles: Readonly<Record<Tab, string>> = {
+  window: 'Window',
+  groups: 'Groups',
+  messages: 'Messages',
+  redrive: 'Redrive',
+  attributes: 'Attributes',
+};
+
+export function queueView(app: App, name: string): QueueView {
+  const isFifo = name.endsWith('.fifo');
+  const tabs: Partial<Record<Tab, TabView>> = {
+    ...(isFifo ? { window: windowTab(app, name), groups: groupsTab(app, name) } : {}),
+    messages: messagesTab(app, name),
+    redrive: redriveTab(app, name),
+    attributes: attributesTab(app, name),
+  };
+  let current: Tab = isFifo ? 'window' : 'messages';
+  let counts: (QueueCounts & Timed) | undefined;
+  /** Why the tab cannot be shown; the rest of the page can. */
+  let problem: string | undefined;
+
+  async function loadTab(): Promise<void> {
+    try {
+      await tabs[current]?.load();
+      problem = undefined;
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      problem = error.message;
+    }
+  }
+
+  return {
+    name,
+    title: name,
+    events: new URLSearchParams({ queue: name }).toString(),
+    open: (tab, rest) => {
+      current = tab !== undefined && tab in tabs ? tab : isFifo ? 'window' : 'messages';
+      tabs[current]?.open(rest);
+      problem = undefined;
+    },
+    load: async () => {
+      const [answer] = await Promise.all([
+        look<QueueCounts & Timed>(placePath('queues', name, 'counts')),
+        loadTab(),
+      ]);
+      counts = answer;
+      app.learn(answer);
+    },
+    render: () => [
+      h(
+        'div',
+        { class: 'heading' },
+        h(
+          'div',
+          {},
+          h('nav', { class: 'crumbs', 'aria-label': 'Way back' }, h('a', { href: '#/' }, 'Queues')),
+          h('h1', { tabindex: -1 }, name, isFifo && h('span', { class: 'tag' }, 'FIFO')),
+        ),
+        h(
+          'div',
+          { class: 'actions' },
+          h('button', { type: 'button', onclick: () => confirmPurge(app, name) }, 'Purge'),
+          h(
+            'button',
+            { type: 'button', class: 'primary', onclick: () => openSendDialog(app, name) },
+            'Send a message',
+          ),
+        ),
+      ),
+      counts !== undefined && countTiles(app, counts),
+      h(
+        'nav',
+        { class: 'tabs', 'aria-label': `Parts of ${name}` },
+        (Object.keys(tabs) as Tab[]).map((tab) =>
+          h(
+            'a',
+            { href: queueLink(name, tab), 'aria-current': tab === current ? 'page' : undefined },
+            tabTitles[tab],
+          ),
+        ),
+      ),
+      h(
+        'section',
+        { key: current, 'aria-label': tabTitles[current] },
+        problem === undefined
+          ? tabs[current]?.render()
+          : h('p', { class: 'notice bad', role: 'alert' }, problem),
+      ),
+    ],
+  };
+}
+
+function countTiles(app: App, counts: QueueCounts): HTMLElement {
+  const { fifo, visible, inFlight, delayed, groups, blockedGroups, oldestSentAt, activity } =
+    counts;
+  const tiles: [label: string, value: string, tone: string][] = [
+    ['Visible', count(visible), ''],
+    ['In flight', count(inFlight), ''],
+    ['Delayed', count(delayed), ''],
+    ['Oldest', oldestSentAt === null ? '–' : duration(app.now() - oldestSentAt), ''],
+  ];
+  if (fifo) {
+    tiles.push(
+      ['Groups', count(groups), ''],
+      ['Blocked', count(blockedGroups), blockedGroups > 0 ? 'warn' : ''],
+      ['In the window', count(counts.dedupEntries), ''],
+    );
+  }
+  tiles.push(
+    ['In /s', rate(activity?.sentPerSecond ?? 0), ''],
+    ['Out /s', rate(activity?.deletedPerSecond ?? 0), ''],
+  );
+  return h(
+    'dl',
+    { class: 'tiles' },
+    tiles.map(([label, value, tone]) =>
+      h('div', { class: tone }, h('dt', {}, label), h('dd', {}, value)),
+    ),
+  );
+}
+
+function confirmPurge(app: App, name: string): void {
+  openDialog({
+    title: `Purge ${name}?`,
+    content: h(
+      'p',
+      {},
+      'Every message in ',
+      h('strong', {}, name),
+      ' is deleted, those in flight too, and its deduplication window is emptied. This cannot be undone.',
+    ),
+    action: `Purge ${name}`,
+    isDangerous: true,
+    run: async () => {
+      await sqs('PurgeQueue', { QueueUrl: name });
+      app.tell(`${name} is purged.`);
+      app.refresh();
+      return true;
+    },
+  });
+}

@@ -1,0 +1,57 @@
+/**
+ * Which page is shown, in the part of the address behind `#`: the server has one page only, wherever it stands, and links,
+ * bookmarks and the back button work.
+ *
+ *   #/                                  every queue and topic
+ *   #/queues/NAME/TAB                   one queue; #/queues/NAME/window/SEQUENCE/NUMBER compares a suppressed send
+ *   #/topics/NAME                       one topic
+ */
+
+export type Tab = 'window' | 'groups' | 'messages' | 'redrive' | 'attributes';
+
+export type Route =
+  | { readonly page: 'overview' }
+  | {
+      readonly page: 'queue';
+      readonly name: string;
+      readonly tab: Tab | undefined;
+      /** What follows the tab: a group, or the send that is looked at. */
+      readonly rest: readonly string[];
+    }
+  | { readonly page: 'topic'; readonly name: string }
+  | { readonly page: 'nowhere' };
+
+const tabs: readonly Tab[] = ['window', 'groups', 'messages', 'redrive', 'attributes'];
+
+export function readRoute(hash: string): Route {
+  const [place = '', name = '', tab = '', ...rest] = hash
+    .replace(/^#?\/?/, '')
+    .split('/')
+    .map(decoded);
+  if (place === '') return { page: 'overview' };
+  if (name === '') return { page: 'nowhere' };
+  if (place === 'topics') return { page: 'topic', name };
+  const known = tabs.find((each) => each === tab);
+  if (place !== 'queues' || (tab !== '' && known === undefined)) return { page: 'nowhere' };
+  return { page: 'queue', name, tab: known, rest };
+}
+
+export function queueLink(name: string, ...rest: readonly (string | number)[]): string {
+  return link('queues', name, ...rest);
+}
+
+export function topicLink(name: string): string {
+  return link('topics', name);
+}
+
+function link(...parts: readonly (string | number)[]): string {
+  return `#/${parts.map((part) => encodeURIComponent(part)).join('/')}`;
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * Sending one message by hand, and what became of it: accepted with its id, or suppressed, with a way to see why. The dialog
+ * stays open, because who tries deduplication sends more than once.
+ */
+
+import type { App } from './app.ts';
+import { openDialog } from './dialog.ts';
+import { type Child, h } from './dom.ts';
+import { field } from './field.ts';
+import { shortId } from './format.ts';
+import { queueLink } from './route.ts';
+import { sqs } from './server.ts';
+
+interface Sent {
+  readonly MessageId: string;
+  readonly SequenceNumber?: string;
+}
+
+const attributeForm = /^\s*([^:=\s]+)\s*[:=]\s*(.+?)\s*$/;
+
+export function openSendDialog(app: App, queue: string): void {
+  const isFifo = queue.endsWith('.fifo');
+  openDialog({
+    title: `Send a message to ${queue}`,
+    content: [
+      field(
+        'send-body',
+        'Body',
+        h('textarea', { name: 'body', rows: 7, required: true, spellcheck: 'false' }),
+      ),
+      isFifo &&
+        field(
+          'send-group',
+          'Message group',
+          h('input', { name: 'group', required: true, value: 'console' }),
+        ),
+      isFifo &&
+        field(
+          'send-id',
+          'Deduplication id',
+          h('input', { name: 'id' }),
+          'Left out, it is the SHA-256 of the body, where the queue says so.',
+        ),
+      !isFifo &&
+        field(
+          'send-delay',
+          'Delay in seconds',
+          h('input', { name: 'delay', type: 'number', min: 0, max: 900 }),
+        ),
+      field(
+        'send-attributes',
+        'Attributes',
+        h('textarea', { name: 'attributes', rows: 2, spellcheck: 'false' }),
+        'One in a line: name: value. A content hash does not see them.',
+      ),
+    ],
+    action: 'Send',
+    run: async (form, say) => {
+      say(await send(queue, form));
+      app.refresh();
+      return false;
+    },
+  });
+}
+
+async function send(queue: string, form: FormData): Promise<Child> {
+  const text = (name: string): string | undefined => String(form.get(name) ?? '') || undefined;
+  const { output, duplicateOf } = await sqs<Sent>('SendMessage', {
+    QueueUrl: queue,
+    MessageBody: text('body'),
+    MessageGroupId: text('group'),
+    MessageDeduplicationId: text('id'),
+    DelaySeconds: text('delay') === undefined ? undefined : Number(text('delay')),
+    MessageAttributes: attributesIn(text('attributes') ?? ''),
+  });
+  if (duplicateOf === null) {
+    return [h('strong', { class: 'good' }, 'Accepted'), ' as ', h('code', {}, output.MessageId)];
+  }
+  return [
+    h('strong', { class: 'warn' }, 'Suppressed'),
+    ': a duplicate of ',
+    h('code', { title: duplicateOf }, shortId(duplicateOf)),
+    '. Nobody will receive it. ',
+    h('a', { href: queueLink(queue, 'window'), onclick: closeDialog }, 'See why'),
+  ];
+}
+
+function attributesIn(text: string): object {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [, name, value] = attributeForm.exec(line) ?? [];
+      if (name === undefined)
+        throw new Error(`An attribute is written name: value, not “${line}”.`);
+      return [name, { DataType: 'String', StringValue: value }];
+    }),
+  );
+}
+
+function closeDialog(event: Event): void {
+  (event.target as HTMLElement).closest('dialog')?.close();
+}

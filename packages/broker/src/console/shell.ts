@@ -1,0 +1,78 @@
+/**
+ * What stands around every view: the name and the way back, whether the page is live, the server's clock where it can be
+ * moved, and a line that says what was done.
+ */
+
+import type { App } from './app.ts';
+import { clockBar } from './clock-bar.ts';
+import { type Child, h, svg } from './dom.ts';
+import type { Connection } from './live.ts';
+import { isDark, switchTheme } from './theme.ts';
+
+export interface Surroundings {
+  readonly app: App;
+  readonly connection: Connection;
+  readonly told: string;
+}
+
+const connectionTexts: Readonly<Record<Connection, string>> = {
+  starting: 'Connecting',
+  live: 'Live',
+  gone: 'Not reachable, trying again',
+};
+
+export function shell({ app, connection, told }: Surroundings, content: Child): Child {
+  return [
+    h('a', { class: 'skip', href: '#main', onclick: skip }, 'To the content'),
+    h(
+      'header',
+      { class: 'bar' },
+      h('a', { class: 'brand', href: '#/' }, mark(), h('span', {}, 'OnceMQ')),
+      h('div', { class: 'grow' }),
+      h(
+        'p',
+        { class: `connection ${connection}`, role: 'status' },
+        h('span', { class: 'dot', 'aria-hidden': 'true' }),
+        connectionTexts[connection],
+      ),
+      h(
+        'button',
+        {
+          class: 'quiet',
+          type: 'button',
+          onclick: () => {
+            switchTheme();
+            app.repaint();
+          },
+        },
+        isDark() ? 'Light' : 'Dark',
+        h('span', { class: 'aside' }, ' colours'),
+      ),
+    ),
+    clockBar(app),
+    connection === 'gone' &&
+      h(
+        'p',
+        { class: 'notice bad', role: 'alert', key: 'gone' },
+        'The server does not answer. What you see is what it said last.',
+      ),
+    h('main', { id: 'main', tabindex: -1, class: connection === 'gone' ? 'stale' : '' }, content),
+    h('p', { class: told === '' ? 'told' : 'told shown', role: 'status', key: 'told' }, told),
+  ];
+}
+
+/** The address behind # is the view's, so the link must not change it. */
+function skip(event: Event): void {
+  event.preventDefault();
+  document.querySelector<HTMLElement>('#main')?.focus();
+}
+
+/** One message that is there, and one that is not. */
+function mark(): Element {
+  return svg(
+    'svg',
+    { class: 'mark', viewBox: '0 0 28 20', 'aria-hidden': 'true' },
+    svg('circle', { class: 'ghost', cx: 18, cy: 10, r: 7.5 }),
+    svg('circle', { class: 'solid', cx: 10, cy: 10, r: 8 }),
+  );
+}

@@ -1,0 +1,114 @@
+/**
+ * Tables: a caption for who cannot see it, headers that sort, and pages, so that a thousand rows are as quick and as
+ * reachable by keyboard as ten.
+ */
+
+import { type Child, h } from './dom.ts';
+import { exactCount } from './format.ts';
+
+export interface Column {
+  readonly title: string;
+  /** `number` columns stand right; `wide` ones are the first to go on small screens. */
+  readonly class?: string;
+  /** What the rows are sorted by; without, they are not. */
+  readonly sortKey?: string;
+}
+
+export interface Sorting {
+  readonly key: string;
+  readonly isDescending: boolean;
+}
+
+export function table(
+  caption: string,
+  columns: readonly Column[],
+  rows: readonly Child[],
+  sorting?: { readonly by: Sorting; readonly choose: (key: string) => void },
+): HTMLElement {
+  const head = columns.map((column) => {
+    const { title, sortKey } = column;
+    if (sortKey === undefined || sorting === undefined) {
+      return h('th', { scope: 'col', class: column.class }, title);
+    }
+    const isBy = sorting.by.key === sortKey;
+    const direction = sorting.by.isDescending ? 'descending' : 'ascending';
+    return h(
+      'th',
+      { scope: 'col', class: column.class, 'aria-sort': isBy ? direction : undefined },
+      h(
+        'button',
+        { type: 'button', class: 'sort', onclick: () => sorting.choose(sortKey) },
+        title,
+        h('span', { class: 'arrow', 'aria-hidden': 'true' }, isBy ? arrow(sorting.by) : ''),
+      ),
+    );
+  });
+  return h(
+    'div',
+    { class: 'scroll' },
+    h(
+      'table',
+      {},
+      h('caption', { class: 'unseen' }, caption),
+      h('thead', {}, h('tr', {}, head)),
+      h('tbody', {}, rows),
+    ),
+  );
+}
+
+function arrow({ isDescending }: Sorting): string {
+  return isDescending ? '↓' : '↑';
+}
+
+export interface Pages {
+  readonly what: string;
+  readonly page: number;
+  readonly size: number;
+  readonly total: number;
+  readonly go: (page: number) => void;
+}
+
+/** Nothing where there is one page only. */
+export function pager({ what, page, size, total, go }: Pages): Child {
+  const last = Math.max(0, Math.ceil(total / size) - 1);
+  if (last === 0) return undefined;
+  const from = exactCount(page * size + 1);
+  const to = exactCount(Math.min(total, (page + 1) * size));
+  return h(
+    'nav',
+    { class: 'pager', 'aria-label': `Pages of ${what}` },
+    turn('Previous', page === 0, () => go(page - 1)),
+    h('span', {}, `${from}–${to} of ${exactCount(total)}`),
+    turn('Next', page === last, () => go(page + 1)),
+  );
+}
+
+/** For lists whose length nobody counts: forward, and back to the start. */
+export function cursorPager(
+  what: string,
+  at: { readonly isFirst: boolean; readonly hasNext: boolean },
+  go: (where: 'first' | 'next') => void,
+): Child {
+  if (at.isFirst && !at.hasNext) return undefined;
+  return h(
+    'nav',
+    { class: 'pager', 'aria-label': `Pages of ${what}` },
+    turn('First', at.isFirst, () => go('first')),
+    turn('Next', !at.hasNext, () => go('next')),
+  );
+}
+
+/** Not `disabled`, which would take the focus away from who has just turned the last page. */
+function turn(text: string, isOver: boolean, onclick: () => void): HTMLElement {
+  return h(
+    'button',
+    {
+      type: 'button',
+      'aria-disabled': isOver ? 'true' : undefined,
+      onclick: () => {
+        if (!isOver) onclick();
+      },
+    },
+    text,
+  );
+}

@@ -1,0 +1,170 @@
+/**
+ * Trying a message: which subscriptions of a topic would take it, and whether a policy that is not set yet would. The server
+ * decides, by the rules of a publish; nothing is published.
+ */
+
+import type { MatchResult, Subscription } from './answers.ts';
+import type { App } from './app.ts';
+import { type Child, h } from './dom.ts';
+import { field } from './field.ts';
+import { nameInArn } from './format.ts';
+import { ask, placePath } from './server.ts';
+
+export interface Trial {
+  render(subscriptions: readonly Subscription[]): Child;
+}
+
+const attributeForm = /^\s*([^:=\s]+)\s*[:=]\s*(.+?)\s*$/;
+
+export function trial(app: App, topic: string): Trial {
+  const asked = {
+    message: '{}',
+    attributes: '',
+    policy: '',
+    scope: 'MessageAttributes',
+  };
+  let result: MatchResult | undefined;
+  let complaint = '';
+
+  async function run(): Promise<void> {
+    try {
+      complaint = '';
+      result = await ask<MatchResult>(placePath('topics', topic, 'match'), {
+        message: asked.message,
+        attributes: attributesIn(asked.attributes),
+        scope: asked.scope,
+        ...(asked.policy.trim() === '' ? {} : { policy: policyIn(asked.policy) }),
+      });
+    } catch (error) {
+      result = undefined;
+      complaint = (error as Error).message;
+    }
+    app.repaint();
+  }
+
+  const note = (name: keyof typeof asked) => (event: Event) => {
+    asked[name] = (event.target as HTMLInputElement).value;
+  };
+
+  function render(subscriptions: readonly Subscription[]): Child {
+    return h(
+      'form',
+      {
+        class: 'trial',
+        onsubmit: (event) => {
+          event.preventDefault();
+          void run();
+        },
+      },
+      h(
+        'div',
+        { class: 'columns' },
+        field(
+          'trial-message',
+          'Message',
+          h('textarea', {
+            rows: 5,
+            spellcheck: 'false',
+            value: asked.message,
+            oninput: note('message'),
+          }),
+        ),
+        field(
+          'trial-attributes',
+          'Attributes',
+          h('textarea', {
+            rows: 5,
+            spellcheck: 'false',
+            value: asked.attributes,
+            oninput: note('attributes'),
+          }),
+          'One in a line: name: value. A value that is a number is sent as one.',
+        ),
+        h(
+          'div',
+          {},
+          field(
+            'trial-policy',
+            'Another filter policy',
+            h('textarea', {
+              rows: 3,
+              spellcheck: 'false',
+              value: asked.policy,
+              oninput: note('policy'),
+            }),
+            'Left out, those of the subscriptions are tried.',
+          ),
+          field(
+            'trial-scope',
+            'which looks at',
+            h(
+              'select',
+              { value: asked.scope, onchange: note('scope') },
+              h('option', { value: 'MessageAttributes' }, 'attributes'),
+              h('option', { value: 'MessageBody' }, 'the body'),
+            ),
+          ),
+        ),
+      ),
+      h('button', { type: 'submit', class: 'primary' }, 'Try'),
+      h(
+        'div',
+        { role: 'status', class: 'results' },
+        complaint !== '' && h('p', { class: 'bad' }, complaint),
+        result !== undefined && results(result, subscriptions),
+      ),
+    );
+  }
+
+  return { render };
+}
+
+function results(
+  { subscriptions: found, policy }: MatchResult,
+  subscriptions: readonly Subscription[],
+): Child {
+  const endpointOf = (arn: string): string =>
+    subscriptions.find((each) => each.arn === arn)?.endpoint ?? arn;
+  return h(
+    'ul',
+    {},
+    policy !== null && verdict('The policy above', policy.matches),
+    found.map(({ arn, matches }) => verdict(nameInArn(endpointOf(arn)), matches)),
+  );
+}
+
+function verdict(who: string, matches: boolean): HTMLElement {
+  return h(
+    'li',
+    {},
+    h(
+      'span',
+      { class: matches ? 'state ready' : 'state' },
+      matches ? 'Takes it' : 'Filters it out',
+    ),
+    ' ',
+    h('bdi', {}, who),
+  );
+}
+
+function attributesIn(text: string): object {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [, name, value = ''] = attributeForm.exec(line) ?? [];
+      if (name === undefined)
+        throw new Error(`An attribute is written name: value, not “${line}”.`);
+      const isNumber = /^[+-]?(\d+\.?\d*|\.\d+)$/.test(value);
+      const isList = value.startsWith('[');
+      return [name, { type: isNumber ? 'Number' : isList ? 'String.Array' : 'String', value }];
+    }),
+  );
+}
+
+function policyIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error('The filter policy is not JSON.');
+  }
+}

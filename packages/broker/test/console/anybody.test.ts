@@ -1,0 +1,258 @@
+/**
+ * The console for everybody and under everything: keyboard, screen readers, small screens, light and dark, hostile
+ * messages, a thousand queues, a server that goes away.
+ */
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { startServer } from '../../src/index.ts';
+import type { TestServer } from '../../src/testing.ts';
+import { describeConsole, sees } from './browser.ts';
+import { ask, sns, sqs } from './calls.ts';
+import { createFifo, receive, send, sendMany } from './scenes.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const axeRules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'];
+
+/** Every view, with what must be on it before it is judged. */
+const views: Readonly<Record<string, string>> = {
+  '#/': 'orders.fifo',
+  '#/queues/orders.fifo/window': 'Suppressed',
+  '#/queues/orders.fifo/window/1/0': 'another event, and it is lost',
+  '#/queues/orders.fifo/groups': 'Blocked',
+  '#/queues/orders.fifo/messages': 'In flight',
+  '#/queues/dead/redrive': 'Dead letters come from',
+  '#/queues/orders.fifo/attributes': 'VisibilityTimeout',
+  '#/topics/prices': 'Try a message',
+  '#/queues/none': 'Not there',
+};
+
+describeConsole('the console for everybody', ({ serve, open }) => {
+  for (const theme of ['light', 'dark'] as const) {
+    test(`no view breaks a rule of WCAG 2.1 A or AA that axe knows, in ${theme}`, async (t) => {
+      const server = await serve(t);
+      await setScene(server);
+      const page = await open(t, server, { theme });
+      for (const [hash, text] of Object.entries(views)) {
+        await goTo(page, hash);
+        await sees(page, text);
+        if (hash.endsWith('messages')) await page.locator('.preview').first().click();
+        assert.deepEqual(await violations(page), [], hash);
+      }
+      for (const button of ['Send a message', 'Purge']) {
+        await goTo(page, '#/queues/orders.fifo');
+        await page.getByRole('button', { name: button }).click();
+        await page.getByRole('dialog').waitFor();
+        assert.deepEqual(await violations(page), [], button);
+        await page.keyboard.press('Escape');
+      }
+    });
+  }
+
+  test('from the list to a suppressed send and back, by keyboard alone', async (t) => {
+    const server = await serve(t);
+    await setScene(server);
+    const page = await open(t, server);
+    await sees(page, 'orders.fifo');
+    await tabTo(page, 'To the content');
+    await page.keyboard.press('Enter');
+    await tabTo(page, 'Find a queue by its name');
+    await page.keyboard.type('orders');
+    await tabTo(page, 'orders.fifo');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'orders.fifo' }).waitFor();
+    await tabTo(page, 'Collision');
+    await page.keyboard.press('Enter');
+    await sees(page, 'another event, and it is lost');
+    await tabTo(page, 'Close');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 2, name: 'Collision' }).waitFor({ state: 'detached' });
+    await tabTo(page, 'OnceMQ');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 2, name: /^Queues/ }).waitFor();
+  });
+
+  test('what somebody is doing survives every update of the page', async (t) => {
+    const server = await serve(t);
+    await setScene(server);
+    const page = await open(t, server);
+    const search = page.getByRole('searchbox');
+    await search.fill('ord');
+    await sqs(server, 'CreateQueue', { QueueName: 'ordinary' });
+    await sees(page, 'ordinary');
+    assert.equal(await focused(page), 'Find a queue by its name');
+    assert.equal(await search.inputValue(), 'ord');
+  });
+
+  test('no view is wider than a small screen', async (t) => {
+    const server = await serve(t);
+    await setScene(server);
+    const page = await open(t, server, { width: 360 });
+    for (const [hash, text] of Object.entries(views)) {
+      await goTo(page, hash);
+      await sees(page, text);
+      const width = await page.evaluate('document.documentElement.scrollWidth');
+      assert.ok((width as number) <= 360, `${hash} is ${width} wide`);
+    }
+  });
+
+  test('light and dark follow the system until one is chosen, and the choice stays', async (t) => {
+    const server = await serve(t);
+    const page = await open(t, server, { theme: 'dark' });
+    const ground = (): Promise<unknown> =>
+      page.evaluate('getComputedStyle(document.body).backgroundColor');
+    await sees(page, 'There is no queue yet');
+    const dark = await ground();
+    await page.getByRole('button', { name: 'Light colours' }).click();
+    await page.getByRole('button', { name: 'Dark colours' }).waitFor();
+    const light = await ground();
+    assert.notEqual(light, dark);
+    await page.reload();
+    await sees(page, 'There is no queue yet');
+    assert.equal(await ground(), light);
+  });
+
+  test('what a hostile message says is text and nothing else', async (t) => {
+    const server = await serve(t);
+    await createFifo(server, 'orders.fifo');
+    const hostile = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
+    const turned = '\u202Egnp.exe\u2066';
+    await send(server, 'orders.fifo', hostile, {
+      attributes: { note: hostile },
+      group: '<b>g</b>',
+    });
+    await send(server, 'orders.fifo', hostile, { attributes: { note: turned }, group: '<b>g</b>' });
+    await send(server, 'orders.fifo', turned, { group: '../../..' });
+    const page = await open(t, server, { hash: '#/queues/orders.fifo/messages' });
+    await page.getByRole('button', { name: '<img' }).click();
+    assert.equal(await page.getByRole('region', { name: /^Body of/ }).innerText(), hostile);
+    for (const hash of ['#/queues/orders.fifo/groups', '#/queues/orders.fifo/window/1/0']) {
+      await goTo(page, hash);
+      await sees(page, '<b>g</b>');
+    }
+    assert.equal(await page.locator('main img, main script, main b').count(), 0);
+    assert.match(await page.title(), /orders\.fifo/);
+  });
+
+  test('a body of a megabyte is cut until the whole of it is asked for', async (t) => {
+    const server = await serve(t);
+    await createFifo(server, 'orders.fifo');
+    await send(server, 'orders.fifo', 'x'.repeat(1_000_000));
+    const page = await open(t, server, { hash: '#/queues/orders.fifo/messages' });
+    await page.getByRole('button', { name: 'xxx' }).click();
+    await sees(page, 'The first 4,096 of 1,000,000 characters.');
+    await page.getByRole('button', { name: 'Show the whole body' }).click();
+    await page.getByRole('button', { name: 'Show the whole body' }).waitFor({ state: 'detached' });
+    const text = await page.getByRole('region', { name: /^Body of/ }).textContent();
+    assert.equal(text?.length, 1_000_000);
+  });
+
+  test('among a thousand queues one is found, and the greatest come first when asked for', async (t) => {
+    const server = await serve(t);
+    for (let index = 0; index < 1_000; index += 1) {
+      await sqs(server, 'CreateQueue', { QueueName: `queue-${String(index).padStart(4, '0')}` });
+    }
+    await send(server, 'queue-0777', 'one');
+    const page = await open(t, server);
+    await sees(page, '1–50 of 1,000');
+    assert.equal(await page.getByRole('row').count(), 51);
+    await page.getByRole('button', { name: 'Next' }).click();
+    await sees(page, 'queue-0050');
+    await page.getByRole('button', { name: /^Visible/ }).click();
+    const first = page.getByRole('rowheader').first();
+    await first.filter({ hasText: 'queue-0777' }).waitFor();
+    await page.getByRole('searchbox').fill('queue-099');
+    await sees(page, 'queue-0999');
+    assert.equal(await page.getByRole('rowheader').count(), 10);
+  });
+
+  test('a queue with twenty thousand messages in five thousand groups is shown a page at a time', async (t) => {
+    const server = await serve(t);
+    await createFifo(server, 'orders.fifo');
+    await sendMany(server, 'orders.fifo', 20_000);
+    const page = await open(t, server, { hash: '#/queues/orders.fifo/messages' });
+    await sees(page, '{"number":0}');
+    assert.equal(await page.getByRole('row').count(), 51);
+    await page.getByRole('button', { name: 'Next' }).click();
+    await sees(page, '{"number":99}');
+    await goTo(page, '#/queues/orders.fifo/groups');
+    await sees(page, 'group-7');
+    assert.equal(await page.getByRole('row').count(), 51);
+    await goTo(page, '#/queues/orders.fifo/window');
+    await page.getByRole('img', { name: /20,000 sends accepted/ }).waitFor();
+    assert.equal(await page.getByRole('row').count(), 51);
+  });
+
+  test('when the server goes, the page says so, and when it is back the page goes on', async (t) => {
+    const first = await startServer({ port: 0, memory: true, log: 'silent' });
+    const { port, url } = first;
+    await sqs(first, 'CreateQueue', { QueueName: 'before' });
+    const page = await open(t, { url });
+    await sees(page, 'before');
+    await first.close();
+    await sees(page, 'The server does not answer.');
+    await sees(page, 'before');
+    const second = await startServer({ port, memory: true, log: 'silent' });
+    t.after(() => second.close());
+    await sqs(second, 'CreateQueue', { QueueName: 'after' });
+    await sees(page, 'after');
+    await sees(page, 'Live');
+  });
+});
+
+/** Something of everything: a collision, a blocked group, a dead-letter queue, a topic with a filter. */
+async function setScene(server: TestServer): Promise<void> {
+  await sqs(server, 'CreateQueue', { QueueName: 'dead' });
+  const RedrivePolicy =
+    '{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:dead","maxReceiveCount":1}';
+  await sqs(server, 'CreateQueue', { QueueName: 'jobs', Attributes: { RedrivePolicy } });
+  await createFifo(server, 'orders.fifo');
+  await send(server, 'orders.fifo', '{"a":1}', { attributes: { tenant: 'blue' } });
+  await server.clock.advance(3);
+  await send(server, 'orders.fifo', '{"a":1}', { attributes: { tenant: 'red' } });
+  await send(server, 'orders.fifo', '{"a":1}', { attributes: { tenant: 'blue' } });
+  await receive(server, 'orders.fifo', 120);
+  const { TopicArn } = await sns(server, 'CreateTopic', { Name: 'prices' });
+  await sns(server, 'Subscribe', {
+    TopicArn,
+    Protocol: 'sqs',
+    Endpoint: 'arn:aws:sqs:us-east-1:000000000000:jobs',
+    'Attributes.entry.1.key': 'FilterPolicy',
+    'Attributes.entry.1.value': '{"region":["eu"]}',
+  });
+  assert.equal((await ask(server, 'queues/orders.fifo')).body.inFlight, 1);
+}
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const run = `axe.run(document, { runOnly: ${JSON.stringify(axeRules)} })`;
+  const found = (await page.evaluate(run)) as {
+    violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
+  };
+  return found.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+  );
+}
+
+async function goTo(page: Page, hash: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+}
+
+/** What a screen reader would call what has the focus. */
+async function focused(page: Page): Promise<string> {
+  const name = `(document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent).trim()`;
+  return (await page.evaluate(name)) as string;
+}
+
+const tabsMax = 80;
+
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let tabs = 0; tabs < tabsMax; tabs += 1) {
+    await page.keyboard.press('Tab');
+    if ((await focused(page)) === name) return;
+  }
+  assert.fail(`${name} was not reached; the focus is on ${await focused(page)}`);
+}

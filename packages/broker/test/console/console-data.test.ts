@@ -1,0 +1,366 @@
+/**
+ * What the console asks the server for, without a browser: overview, groups, pages of messages, the window with its
+ * contents, filters that are tried. Over real HTTP, on a manual clock.
+ */
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { startTestServer, type TestServer, type TestServerOptions } from '../../src/testing.ts';
+import { type Answer, ask, sns, sqs } from './calls.ts';
+import { consume, createFifo, send as sendTo } from './scenes.ts';
+
+async function open(t: TestContext, options: TestServerOptions = {}): Promise<TestServer> {
+  const server = await startTestServer({ clock: 'manual', ...options });
+  t.after(() => server.close());
+  await createFifo(server, 'jobs.fifo');
+  return server;
+}
+
+const send = (
+  server: TestServer,
+  body: string,
+  { group = 'g', tenant = '' }: { group?: string; tenant?: string } = {},
+): Promise<Answer> =>
+  sendTo(server, 'jobs.fifo', body, { group, attributes: tenant === '' ? {} : { tenant } });
+
+const get = async (server: TestServer, path: string) => (await ask(server, path)).body;
+
+test('the overview has every queue with its counts, and rates from the time it is watched', async (t) => {
+  const server = await open(t);
+  assert.equal((await get(server, 'overview')).queues[0].activity, null);
+  await send(server, 'one');
+  await send(server, 'one');
+  await send(server, 'two', { group: 'h' });
+  await sqs(server, 'ReceiveMessage', { QueueUrl: 'jobs.fifo' });
+  const { queues, now, clock, next } = await get(server, 'overview');
+  const { activity, oldestSentAt, ...counts } = queues[0];
+  assert.deepEqual(counts, {
+    name: 'jobs.fifo',
+    fifo: true,
+    visible: 1,
+    inFlight: 1,
+    delayed: 0,
+    groups: 2,
+    blockedGroups: 1,
+    dedupEntries: 2,
+  });
+  assert.equal(oldestSentAt, now);
+  assert.deepEqual([clock, next], ['manual', null]);
+  assert.equal(activity.sent.at(-1), 2);
+  assert.equal(activity.suppressed.at(-1), 1);
+  assert.ok(activity.sentPerSecond > 0 && activity.deliveredPerSecond > 0);
+});
+
+test('what was counted leaves the overview five minutes later', async (t) => {
+  const server = await open(t);
+  await get(server, 'overview');
+  await send(server, 'one');
+  const sums: number[] = [];
+  for (const seconds of [0, 280, 30]) {
+    await server.clock.advance(seconds);
+    const { queues } = await get(server, 'overview');
+    sums.push(queues[0].activity.sent.reduce((sum: number, part: number) => sum + part, 0));
+  }
+  assert.deepEqual(sums, [1, 1, 0]);
+});
+
+test('the overview gives queues in pages, and those whose name begins as asked', async (t) => {
+  const server = await open(t);
+  for (const QueueName of ['a-1', 'a-2', 'b-1']) await sqs(server, 'CreateQueue', { QueueName });
+  const first = await get(server, 'overview?limit=2');
+  assert.deepEqual(names(first.queues), ['a-1', 'a-2']);
+  const second = await get(server, `overview?limit=2&after=${first.next}`);
+  assert.deepEqual(names(second.queues), ['b-1', 'jobs.fifo']);
+  assert.deepEqual(names((await get(server, 'overview?prefix=a-')).queues), ['a-1', 'a-2']);
+});
+
+test('a group says how much waits in it, and which message blocks it until when', async (t) => {
+  const server = await open(t);
+  for (const body of ['1', '2', '3']) await send(server, body, { group: 'busy' });
+  const free = await send(server, '4', { group: 'free' });
+  const received = await sqs(server, 'ReceiveMessage', {
+    QueueUrl: 'jobs.fifo',
+    VisibilityTimeout: 40,
+  });
+  const { groups, now } = await get(server, 'queues/jobs.fifo/groups');
+  assert.deepEqual(groups, [
+    {
+      groupId: 'busy',
+      messages: 3,
+      inFlight: 1,
+      state: 'blocked',
+      oldestSentAt: now,
+      blockedBy: {
+        messageId: received.body.Messages[0].MessageId,
+        state: 'in-flight',
+        receiveCount: 1,
+        until: now + 40_000,
+      },
+    },
+    {
+      groupId: 'free',
+      messages: 1,
+      inFlight: 0,
+      state: 'ready',
+      oldestSentAt: now,
+      blockedBy: null,
+    },
+  ]);
+  assert.equal(free.status, 200);
+  const blocked = await get(server, 'queues/jobs.fifo/groups?state=blocked');
+  assert.deepEqual(
+    blocked.groups.map(({ groupId }: { groupId: string }) => groupId),
+    ['busy'],
+  );
+});
+
+test('groups come in pages, each group once, although groups come and go meanwhile', async (t) => {
+  const server = await open(t);
+  for (let index = 0; index < 25; index += 1)
+    await send(server, `b${index}`, { group: `g${index}` });
+  const seen: string[] = [];
+  let after = '';
+  do {
+    const page = await get(server, `queues/jobs.fifo/groups?limit=10&after=${after}`);
+    seen.push(...page.groups.map(({ groupId }: { groupId: string }) => groupId));
+    after = page.next === null ? '' : String(page.next);
+    // The first group that waits goes: what follows keeps its place.
+    const { body } = await sqs(server, 'ReceiveMessage', { QueueUrl: 'jobs.fifo' });
+    const { ReceiptHandle } = body.Messages[0];
+    await sqs(server, 'DeleteMessage', { QueueUrl: 'jobs.fifo', ReceiptHandle });
+  } while (after !== '');
+  assert.equal(new Set(seen).size, seen.length);
+  assert.equal(seen.length, 25);
+});
+
+test('messages come in pages behind a sequence, also when its message is gone', async (t) => {
+  const server = await open(t);
+  for (const body of ['1', '2', '3', '4', '5']) await send(server, body);
+  const bodies = async (query: string): Promise<string[]> =>
+    (await get(server, `queues/jobs.fifo/messages?${query}`)).messages.map(
+      ({ body }: { body: string }) => body,
+    );
+  const { messages } = await get(server, 'queues/jobs.fifo/messages?limit=2');
+  const after = messages[1].sequence;
+  assert.deepEqual(await bodies(`limit=2&after=${after}`), ['3', '4']);
+  assert.deepEqual(await bodies(`limit=2&group=g&after=${after}`), ['3', '4']);
+  const { body } = await sqs(server, 'ReceiveMessage', {
+    QueueUrl: 'jobs.fifo',
+    MaxNumberOfMessages: 2,
+  });
+  for (const { ReceiptHandle } of body.Messages) {
+    await sqs(server, 'DeleteMessage', { QueueUrl: 'jobs.fifo', ReceiptHandle });
+  }
+  assert.deepEqual(await bodies(`after=${after}`), ['3', '4', '5']);
+  assert.deepEqual(await bodies(`group=g&after=${after}`), ['3', '4', '5']);
+});
+
+test('the window counts what it accepted and suppressed by the second', async (t) => {
+  const server = await open(t);
+  await send(server, 'one');
+  await server.clock.advance(2);
+  await send(server, 'one');
+  await send(server, 'two');
+  await server.clock.advance(10);
+  const window = await get(server, 'queues/jobs.fifo/window');
+  assert.equal(window.windowSeconds, 300);
+  assert.deepEqual(places(window.accepted), { 287: 1, 289: 1 });
+  assert.deepEqual(places(window.suppressed), { 289: 1 });
+  assert.deepEqual(places(window.collisions), {});
+  assert.deepEqual(
+    window.rows.map(({ kind }: { kind: string }) => kind),
+    ['suppressed', 'accepted', 'accepted'],
+  );
+});
+
+test('an accepted send leaves the window when its time is over, a suppressed one its own five minutes later', async (t) => {
+  const server = await open(t);
+  await send(server, 'one');
+  await server.clock.advance(100);
+  await send(server, 'one');
+  const kinds = async (): Promise<string[]> =>
+    (await get(server, 'queues/jobs.fifo/window')).rows.map(({ kind }: { kind: string }) => kind);
+  await server.clock.advance(200);
+  assert.deepEqual(await kinds(), ['suppressed']);
+  await server.clock.advance(100);
+  assert.deepEqual(await kinds(), []);
+});
+
+test('a suppressed send is shown beside its original, which is still in the queue', async (t) => {
+  const server = await open(t);
+  const { body: sent } = await send(server, '{"a":1}', { tenant: 'blue' });
+  await server.clock.advance(3);
+  await send(server, '{"a":1}', { tenant: 'red', group: 'other' });
+  const shown = await detail(server);
+  assert.equal(shown.original.messageId, sent.MessageId);
+  assert.equal(shown.original.isInQueue, true);
+  assert.deepEqual(shown.original.content.attributes, [
+    { name: 'tenant', type: 'String', value: 'blue' },
+  ]);
+  const [suppressed] = shown.suppressed;
+  assert.deepEqual(suppressed.differed, ['attributes', 'group']);
+  assert.equal(suppressed.collision, true);
+  assert.equal(suppressed.content.body, '{"a":1}');
+  assert.equal(suppressed.content.attributes[0].value, 'red');
+});
+
+test('an original that was deleted after the suppression is remembered', async (t) => {
+  const server = await open(t);
+  await send(server, 'one', { tenant: 'blue' });
+  await send(server, 'one', { tenant: 'red' });
+  await consume(server, 'jobs.fifo');
+  const { original } = await detail(server);
+  assert.equal(original.isInQueue, false);
+  assert.equal(original.content.attributes[0].value, 'blue');
+});
+
+test('an original that was deleted before anybody watched is told by what the window knows', async (t) => {
+  const server = await open(t);
+  await send(server, 'one', { tenant: 'blue' });
+  await consume(server, 'jobs.fifo');
+  await send(server, 'one', { tenant: 'red' });
+  const { original } = await detail(server);
+  assert.equal(original.content, null);
+  assert.equal(original.groupId, 'g');
+  assert.match(original.bodyMd5, /^[0-9a-f]{32}$/);
+});
+
+test('an original that was deleted while somebody watched is remembered', async (t) => {
+  const server = await open(t);
+  await get(server, 'overview');
+  await send(server, 'one', { tenant: 'blue' });
+  await consume(server, 'jobs.fifo');
+  await send(server, 'one', { tenant: 'red' });
+  const { original } = await detail(server);
+  assert.equal(original.content.attributes[0].value, 'blue');
+});
+
+test('what is remembered of suppressed sends stays within its bounds', async (t) => {
+  const server = await open(t);
+  const body = 'x'.repeat(200_000);
+  await send(server, body, { tenant: 'blue' });
+  for (let index = 0; index < 150; index += 1) await send(server, body, { tenant: `t${index}` });
+  const { suppressed, suppressedCount } = await detail(server);
+  assert.equal(suppressedCount, 150);
+  assert.equal(suppressed.length, 50);
+  assert.equal(suppressed[0].content.body.length, 16 * 1024);
+  assert.equal(suppressed[0].content.bodyLength, 200_000);
+});
+
+test('the window is searched by id, message id, group, body hash, and words of the body', async (t) => {
+  const server = await open(t);
+  const { body: sent } = await send(server, '{"dedupe_key":"landsat/32/29"}', { group: 'path-32' });
+  await send(server, '{"dedupe_key":"landsat/33/30"}', { group: 'path-33' });
+  const [, entry] = (await get(server, 'queues/jobs.fifo/window')).rows;
+  const texts = [entry.id, sent.MessageId, 'path-32', sent.MD5OfMessageBody, 'landsat/32'];
+  for (const text of texts) {
+    const { rows, searched } = await get(
+      server,
+      `queues/jobs.fifo/window?search=${encodeURIComponent(text)}`,
+    );
+    assert.deepEqual(
+      rows.map(({ sequence }: { sequence: number }) => sequence),
+      [entry.sequence],
+      text,
+    );
+    assert.equal(searched.isAll, true);
+  }
+  assert.deepEqual((await get(server, 'queues/jobs.fifo/window?search=none')).rows, []);
+});
+
+test('a message is tried against the filters of a topic, and nothing is published', async (t) => {
+  const server = await open(t);
+  const { TopicArn } = await sns(server, 'CreateTopic', { Name: 'events' });
+  const Endpoint = 'arn:aws:sqs:us-east-1:000000000000:jobs';
+  await sqs(server, 'CreateQueue', { QueueName: 'jobs' });
+  const FilterPolicy = '{"kind":["price"]}';
+  await sns(server, 'Subscribe', {
+    TopicArn,
+    Protocol: 'sqs',
+    Endpoint,
+    'Attributes.entry.1.key': 'FilterPolicy',
+    'Attributes.entry.1.value': FilterPolicy,
+  });
+  const match = async (input: object) =>
+    (await ask(server, 'topics/events/match', { method: 'POST', body: JSON.stringify(input) }))
+      .body;
+  const attributes = (value: string): object => ({ kind: { type: 'String', value } });
+  const price = await match({ message: 'm', attributes: attributes('price') });
+  assert.equal(price.subscriptions[0].matches, true);
+  const stock = await match({ message: 'm', attributes: attributes('stock') });
+  assert.equal(stock.subscriptions[0].matches, false);
+  const body = await match({ message: '{"n":5}', policy: { n: [5] }, scope: 'MessageBody' });
+  assert.deepEqual(body.policy, { matches: true });
+  const wrong = await match({ message: 'm', policy: { n: 5 } });
+  assert.match(wrong.error.message, /"n" must be an object or an array/);
+  assert.equal((await get(server, 'queues/jobs')).visible, 0);
+});
+
+test('deliveries of a topic are told from the time it is watched', async (t) => {
+  const server = await open(t);
+  const { TopicArn } = await sns(server, 'CreateTopic', { Name: 'events' });
+  await sqs(server, 'CreateQueue', { QueueName: 'jobs' });
+  const Endpoint = 'arn:aws:sqs:us-east-1:000000000000:jobs';
+  await sns(server, 'Subscribe', { TopicArn, Protocol: 'sqs', Endpoint });
+  assert.deepEqual((await get(server, 'topics/events/deliveries')).deliveries, []);
+  await sns(server, 'Publish', { TopicArn, Message: 'hello' });
+  const { deliveries } = await get(server, 'topics/events/deliveries');
+  assert.deepEqual([deliveries[0].type, deliveries[0].queue], ['fanned-out', 'jobs']);
+});
+
+test('a wrong question is answered with what is wrong', async (t) => {
+  const server = await open(t);
+  await sqs(server, 'CreateQueue', { QueueName: 'plain' });
+  await sns(server, 'CreateTopic', { Name: 'events' });
+  for (const [path, status] of [
+    ['queues/none/groups', 404],
+    ['queues/none/counts', 404],
+    ['queues/none/window', 404],
+    ['queues/none/window/1', 404],
+    ['queues/plain/window', 409],
+    ['queues/jobs.fifo/window/x', 400],
+    ['queues/jobs.fifo/window/99', 404],
+    ['queues/jobs.fifo/groups?after=x', 400],
+    ['queues/jobs.fifo/groups?state=odd', 400],
+    ['queues/jobs.fifo/messages?after=-1', 400],
+    ['overview?limit=0', 400],
+    ['topics/none/deliveries', 404],
+  ] as const) {
+    assert.equal((await ask(server, path)).status, status, path);
+  }
+  for (const body of ['', '{', '[]', '{"message":1}', '{"message":"m","attributes":{"a":1}}']) {
+    const { status } = await ask(server, 'topics/events/match', { method: 'POST', body });
+    assert.equal(status, 400, body);
+  }
+});
+
+test('a page of another server changes nothing, and a program without a page does', async (t) => {
+  const server = await open(t);
+  const before = server.clock.now();
+  const advance = (headers: Record<string, string>) =>
+    ask(server, 'clock/advance', { method: 'POST', headers, body: '{"seconds":1}' });
+  const { host } = new URL(server.url);
+  const foreign = { origin: 'http://elsewhere.example' };
+  assert.equal((await advance(foreign)).status, 403);
+  assert.equal((await advance({ ...foreign, 'sec-fetch-site': 'cross-site' })).status, 403);
+  assert.equal(server.clock.now(), before);
+  assert.equal((await advance({ origin: `http://${host}` })).status, 200);
+  assert.equal((await advance({})).status, 200);
+  assert.equal(server.clock.now(), before + 2_000);
+});
+
+function names(rows: readonly { name: string }[]): string[] {
+  return rows.map(({ name }) => name);
+}
+
+/** Which places of a list hold what, without the zeros. */
+function places(counts: readonly number[]): Record<number, number> {
+  return Object.fromEntries([...counts.entries()].filter(([, count]) => count > 0));
+}
+
+/** The suppressed send at the top of the window, with its original. */
+async function detail(server: TestServer) {
+  const [row] = (await get(server, 'queues/jobs.fifo/window')).rows;
+  assert.equal(row.kind, 'suppressed');
+  return get(server, `queues/jobs.fifo/window/${row.sequence}`);
+}

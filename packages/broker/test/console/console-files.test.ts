@@ -1,0 +1,88 @@
+/**
+ * The console's files as the server gives them: where they are, what protects them, and that nothing else of the machine
+ * can be had. No browser is needed for this.
+ */
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { startTestServer, type TestServer } from '../../src/testing.ts';
+
+async function serve(t: TestContext): Promise<TestServer> {
+  const server = await startTestServer();
+  t.after(() => server.close());
+  return server;
+}
+
+test('the page allows nothing from elsewhere, no inline code, and no frame around it', async (t) => {
+  const { url } = await serve(t);
+  const page = await fetch(`${url}/_oncemq/`);
+  assert.equal(page.status, 200);
+  assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8');
+  const policy = page.headers.get('content-security-policy') ?? '';
+  assert.match(policy, /default-src 'self'/);
+  assert.match(policy, /frame-ancestors 'none'/);
+  assert.doesNotMatch(policy, /unsafe/);
+  assert.equal(page.headers.get('x-content-type-options'), 'nosniff');
+  assert.equal(page.headers.get('access-control-allow-origin'), null);
+});
+
+test('everything that the page names is there, with its type, and is named relative to it', async (t) => {
+  const { url } = await serve(t);
+  const text = await (await fetch(`${url}/_oncemq/`)).text();
+  const names = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] as string);
+  assert.ok(names.length >= 4);
+  for (const name of names) {
+    assert.doesNotMatch(name, /^\/|:/);
+    const file = await fetch(new URL(name, `${url}/_oncemq/`));
+    assert.equal(file.status, 200, name);
+    assert.match(file.headers.get('content-type') ?? '', /javascript|css|svg/);
+  }
+});
+
+test('a file that has not changed is not sent again', async (t) => {
+  const { url } = await serve(t);
+  const first = await fetch(`${url}/_oncemq/console/main.js`);
+  const tag = first.headers.get('etag') as string;
+  assert.equal(first.headers.get('cache-control'), 'no-cache');
+  const again = await fetch(`${url}/_oncemq/console/main.js`, {
+    headers: { 'If-None-Match': tag },
+  });
+  assert.equal(again.status, 304);
+});
+
+test('files go compressed to those who take it, and plain to the others', async (t) => {
+  const { url } = await serve(t);
+  const zipped = await fetch(`${url}/_oncemq/console/console.css`);
+  assert.equal(zipped.headers.get('content-encoding'), 'gzip');
+  const headers = { 'Accept-Encoding': 'identity' };
+  const plain = await fetch(`${url}/_oncemq/console/console.css`, { headers });
+  assert.equal(plain.headers.get('content-encoding'), null);
+  assert.equal(await plain.text(), await zipped.text());
+});
+
+test('the address without its last slash leads to the page, wherever it stands', async (t) => {
+  const { url } = await serve(t);
+  const moved = await fetch(`${url}/_oncemq`, { redirect: 'manual' });
+  assert.equal(moved.status, 308);
+  assert.equal(moved.headers.get('location'), '_oncemq/');
+});
+
+test('no path leads out of the console, and only looking is allowed', async (t) => {
+  const { url } = await serve(t);
+  for (const path of [
+    'nothing.js',
+    '..%2fserver%2fsigner.js',
+    '%2e%2e/index.js',
+    'main.js.map',
+    'main.d.ts',
+    '',
+  ]) {
+    const { status } = await fetch(`${url}/_oncemq/console/${path}`);
+    assert.equal(status, 404, path);
+  }
+  const posted = await fetch(`${url}/_oncemq/`, { method: 'POST' });
+  assert.equal(posted.status, 405);
+  assert.equal(posted.headers.get('allow'), 'GET, HEAD');
+  const head = await fetch(`${url}/_oncemq/`, { method: 'HEAD' });
+  assert.equal(head.status, 200);
+});

@@ -1,0 +1,236 @@
+/**
+ * The first page and a queue's page in a real browser: what they show, that it is live, and what can be done from them.
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { describeConsole, rowWith, sees } from './browser.ts';
+import { ask, sns, sqs } from './calls.ts';
+import { createFifo, receive, send } from './scenes.ts';
+
+describeConsole('queues in the console', ({ serve, open }) => {
+  test('the overview has queues and topics with counts, oldest age, blocked groups and rates', async (t) => {
+    const server = await serve(t);
+    await createFifo(server, 'orders.fifo');
+    await sns(server, 'CreateTopic', { Name: 'prices' });
+    const page = await open(t, server);
+    await sees(page, 'orders.fifo');
+    for (const group of ['a', 'b', 'c']) await send(server, 'orders.fifo', group, { group });
+    await send(server, 'orders.fifo', 'a', { group: 'a' });
+    await sqs(server, 'ReceiveMessage', { QueueUrl: 'orders.fifo', VisibilityTimeout: 300 });
+    await server.clock.advance(65);
+    await sees(page, '1 m 5 s');
+    const [name, visible, inFlight, delayed, oldest, groups, blocked] = await rowWith(
+      page,
+      'orders.fifo',
+    );
+    assert.match(name ?? '', /orders\.fifo/);
+    assert.deepEqual(
+      [visible, inFlight, delayed, oldest, groups, blocked],
+      ['2', '1', '–', '1 m 5 s', '3', '1'],
+    );
+    await page.getByRole('img', { name: '3 sends accepted and 1 suppressed' }).waitFor();
+    assert.match((await rowWith(page, 'prices'))[0] ?? '', /prices/);
+  });
+
+  test('the overview changes by itself when something is sent', async (t) => {
+    const server = await serve(t);
+    await createFifo(server, 'orders.fifo');
+    const page = await open(t, server);
+    await sees(page, 'Live');
+    await page.getByRole('cell', { name: '7', exact: true }).waitFor({ state: 'detached' });
+    for (let index = 0; index < 7; index += 1) await send(server, 'orders.fifo', `m${index}`);
+    await page.getByRole('cell', { name: '7', exact: true }).waitFor();
+  });
+
+  test('without a queue the overview says how to make one', async (t) => {
+    const page = await open(t, await serve(t));
+    await sees(page, 'There is no queue yet');
+    await sees(page, 'create-queue');
+  });
+
+  test('a group shows what waits, what is in flight, and by which message it is blocked until when', async (t) => {
+    const server = await serve(t);
+    await createFifo(server, 'orders.fifo');
+    for (const body of ['1', '2', '3']) await send(server, 'orders.fifo', body, { group: 'busy' });
+    await send(server, 'orders.fifo', '4', { group: 'free' });
+    const { body } = await sqs(server, 'ReceiveMessage', {
+      QueueUrl: 'orders.fifo',
+      VisibilityTimeout: 90,
+    });
+    const messageId: string = body.Messages[0].MessageId;
+    const page = await open(t, server, { hash: '#/queues/orders.fifo/groups' });
+    const [group, messages, inFlight, , state] = await rowWith(page, 'busy');
+    assert.deepEqual([group, messages, inFlight], ['busy', '3', '1']);
+    assert.match(
+      state ?? '',
+      new RegExp(`^Blocked by ${messageId.slice(0, 12)}.*in flight.*1 m 30 s left$`),
+    );
+    assert.equal((await rowWith(page, 'free')).at(-1), 'Ready');
+    await page.getByLabel('Blocked only').check();
+    await page.getByRole('link', { name: 'free' }).waitFor({ state: 'detached' });
+    await server.clock.advance(90);
+    await sees(page, 'No group is blocked.');
+  });
+
+  test('messages are peeked at with formatted bodies, and none is received by it', async (t) => {
+    const server = await serve(t);
+    await createFifo(server, 'orders.fifo');
+    await send(server, 'orders.fifo', '{"order":1,"customer":{"name":"Ada"}}', {
+      attributes: { tenant: 'blue' },
+    });
+    const page = await open(t, server, { hash: '#/queues/orders.fifo/messages' });
+    await page.getByRole('button', { name: '{"order":1' }).click();
+    const body = page.getByRole('region', { name: /^Body of/ });
+    assert.equal(
+      await body.innerText(),
+      '{\n  "order": 1,\n  "customer": {\n    "name": "Ada"\n  }\n}',
+    );
+    await sees(page, 'tenant');
+    const { messages } = (await ask(server, 'queues/orders.fifo/messages')).body;
+    assert.equal(messages[0].receiveCount, 0);
+  });
+
+  test('a message is sent from the page, and the second time it is told that it is suppressed', async (t) => {
+    const server = await serve(t);
+    await createFifo(server, 'orders.fifo');
+    const page = await open(t, server, { hash: '#/queues/orders.fifo' });
+    await page.getByRole('button', { name: 'Send a message' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Send a message to orders.fifo' });
+    await dialog.getByLabel('Body').fill('{"order":1}');
+    await dialog.getByLabel('Attributes').fill('tenant: blue');
+    await dialog.getByRole('button', { name: 'Send' }).click();
+    await dialog.getByText('Accepted').waitFor();
+    await dialog.getByRole('button', { name: 'Send' }).click();
+    await dialog.getByText('Suppressed').waitFor();
+    await dialog.getByRole('link', { name: 'See why' }).click();
+    await page.getByRole('link', { name: 'Suppressed', exact: true }).waitFor();
+    const { messages } = (await ask(server, 'queues/orders.fifo/messages')).body;
+    assert.deepEqual(
+      messages.map(({ body }: { body: string }) => body),
+      ['{"order":1}'],
+    );
+    assert.deepEqual(messages[0].attributes, [{ name: 'tenant', type: 'String', value: 'blue' }]);
+  });
+
+  test('a refused send says why, and the dialog stays', async (t) => {
+    const server = await serve(t);
+    await sqs(server, 'CreateQueue', {
+      QueueName: 'strict.fifo',
+      Attributes: { FifoQueue: 'true' },
+    });
+    const page = await open(t, server, { hash: '#/queues/strict.fifo' });
+    await page.getByRole('button', { name: 'Send a message' }).click();
+    await page.getByRole('dialog').getByLabel('Body').fill('x');
+    await page.getByRole('dialog').getByRole('button', { name: 'Send' }).click();
+    await sees(page, /ContentBasedDeduplication/);
+    assert.equal(await page.getByRole('dialog').getByLabel('Body').inputValue(), 'x');
+  });
+
+  test('a purge asks first, by the name of the queue, and is not done when it is left', async (t) => {
+    const server = await serve(t);
+    await createFifo(server, 'orders.fifo');
+    await send(server, 'orders.fifo', 'one');
+    const page = await open(t, server, { hash: '#/queues/orders.fifo' });
+    const visible = async (): Promise<number> =>
+      (await ask(server, 'queues/orders.fifo')).body.visible;
+    const dialog = page.getByRole('dialog', { name: 'Purge orders.fifo?' });
+    await page.getByRole('button', { name: 'Purge' }).click();
+    await dialog.waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    assert.equal(await visible(), 1);
+    await page.getByRole('button', { name: 'Purge' }).click();
+    await dialog.getByRole('button', { name: 'Purge orders.fifo' }).click();
+    await sees(page, 'orders.fifo is purged.');
+    assert.equal(await visible(), 0);
+  });
+
+  test('a redrive is started from the page and shows how far it has come', async (t) => {
+    const server = await serve(t);
+    await sqs(server, 'CreateQueue', { QueueName: 'dead' });
+    const RedrivePolicy =
+      '{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:dead","maxReceiveCount":1}';
+    await sqs(server, 'CreateQueue', { QueueName: 'jobs', Attributes: { RedrivePolicy } });
+    for (const body of ['1', '2', '3', '4']) await send(server, 'jobs', body);
+    for (let round = 0; round < 2; round += 1) await receive(server, 'jobs', 0);
+    const page = await open(t, server, { hash: '#/queues/dead/redrive' });
+    await page.getByRole('button', { name: 'Start a redrive' }).click();
+    await page.getByLabel('Messages per second').fill('1');
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await sees(page, 'Running');
+    await server.clock.advance(2);
+    await sees(page, /^[123] of 4 messages moved$/);
+    assert.ok(
+      Number(
+        await page.getByRole('progressbar', { name: 'Messages moved' }).getAttribute('value'),
+      ) > 0,
+    );
+    await server.clock.advance(10);
+    await sees(page, '4 of 4 messages moved');
+    await sees(page, 'Completed');
+    assert.equal((await ask(server, 'queues/jobs')).body.visible, 4);
+  });
+
+  test('an attribute is shown and changed', async (t) => {
+    const server = await serve(t);
+    await createFifo(server, 'orders.fifo');
+    const page = await open(t, server, { hash: '#/queues/orders.fifo/attributes' });
+    await page.getByRole('button', { name: 'Change VisibilityTimeout' }).click();
+    await page.getByLabel('Value').fill('77');
+    await page.getByRole('button', { name: 'Set' }).click();
+    await page.getByRole('row', { name: /VisibilityTimeout 77/ }).waitFor();
+    const { body } = await sqs(server, 'GetQueueAttributes', {
+      QueueUrl: 'orders.fifo',
+      AttributeNames: ['VisibilityTimeout'],
+    });
+    assert.equal(body.Attributes.VisibilityTimeout, '77');
+  });
+
+  test('a queue that is not there is told, with a way back', async (t) => {
+    const page = await open(t, await serve(t), { hash: '#/queues/none' });
+    await sees(page, 'Not there');
+    await page.getByRole('link', { name: 'All queues and topics' }).click();
+    await sees(page, 'There is no queue yet');
+  });
+
+  test('a topic shows subscriptions, filters and deliveries, and a message is tried against them', async (t) => {
+    const server = await serve(t);
+    const { TopicArn } = await sns(server, 'CreateTopic', { Name: 'prices' });
+    for (const queue of ['eu', 'all']) {
+      await sqs(server, 'CreateQueue', { QueueName: queue });
+      await sns(server, 'Subscribe', {
+        TopicArn,
+        Protocol: 'sqs',
+        Endpoint: `arn:aws:sqs:us-east-1:000000000000:${queue}`,
+        ...(queue === 'eu'
+          ? {
+              'Attributes.entry.1.key': 'FilterPolicy',
+              'Attributes.entry.1.value': '{"region":["eu"]}',
+            }
+          : {}),
+      });
+    }
+    const page = await open(t, server, { hash: '#/topics/prices' });
+    await sees(page, '{"region":["eu"]}');
+    await sees(page, 'takes everything');
+    await sns(server, 'Publish', { TopicArn, Message: 'hello' });
+    await sees(page, 'In the queue');
+    assert.equal((await rowWith(page, 'Filtered out'))[2], 'eu');
+    const verdicts = page.getByRole('listitem');
+    await page.getByLabel('Attributes').fill('region: us');
+    await page.getByRole('button', { name: 'Try' }).click();
+    await verdicts.first().waitFor();
+    assert.deepEqual(await verdicts.allInnerTexts(), ['Filters it out eu', 'Takes it all']);
+    await page.getByLabel('Attributes').fill('region: eu');
+    await page.getByLabel('Another filter policy').fill('{"region":["us"]}');
+    await page.getByRole('button', { name: 'Try' }).click();
+    await sees(page, 'The policy above');
+    assert.deepEqual(await verdicts.allInnerTexts(), [
+      'Filters it out The policy above',
+      'Takes it eu',
+      'Takes it all',
+    ]);
+    assert.equal((await ask(server, 'queues/all')).body.visible, 1);
+  });
+});

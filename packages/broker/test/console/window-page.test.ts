@@ -1,0 +1,183 @@
+/**
+ * The window in a real browser: why a message vanished, told by the timeline, the list, the comparison and the search; and
+ * time that is moved from the page.
+ */
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { describeConsole, rowWith, sees } from './browser.ts';
+import { consume, createFifo, send } from './scenes.ts';
+
+const windowOf = (queue: string): string => `#/queues/${queue}/window`;
+
+describeConsole('the window in the console', ({ serve, open }) => {
+  test('a suppressed send opens beside its original, with what differs marked', async (t) => {
+    const server = await serve(t);
+    await createFifo(server, 'orders.fifo');
+    await send(server, 'orders.fifo', '{"total":10,"note":"a"}', {
+      id: 'order-1',
+      attributes: { tenant: 'blue', v: '1' },
+    });
+    await server.clock.advance(12);
+    await send(server, 'orders.fifo', '{"total":19,"note":"a"}', {
+      id: 'order-1',
+      group: 'other',
+      attributes: { tenant: 'red', v: '1' },
+    });
+    const page = await open(t, server, { hash: windowOf('orders.fifo') });
+    await page.getByRole('img', { name: /1 send accepted, 1 suppressed, 0 collisions/ }).waitFor();
+    await page.getByRole('link', { name: 'Suppressed', exact: true }).click();
+    await sees(page, 'It was sent with the same deduplication id');
+    await sees(page, '12 s after');
+    const table = page.getByRole('table', { name: 'The original and the suppressed send' });
+    const marks = await table.locator('mark').allInnerTexts();
+    assert.deepEqual(marks, ['g', 'other', 'blue', 'red', '0', '9']);
+    await sees(page, '1 line with differences.');
+    assert.match(
+      (await table.getByRole('row', { name: 'Attribute v' }).innerText()) ?? '',
+      /the same in both/,
+    );
+  });
+
+  test('a suppressed send that is clicked in the timeline opens', async (t) => {
+    const server = await serve(t);
+    await createFifo(server, 'orders.fifo');
+    await send(server, 'orders.fifo', 'same');
+    await server.clock.advance(150);
+    await send(server, 'orders.fifo', 'same');
+    await server.clock.advance(75);
+    const page = await open(t, server, { hash: windowOf('orders.fifo') });
+    const picture = page.getByRole('img', { name: /1 send accepted, 1 suppressed/ });
+    await picture.waitFor();
+    const box = (await picture.boundingBox()) as { width: number; height: number };
+    // 75 of 300 seconds ago is three quarters from the left.
+    await picture.click({ position: { x: box.width * 0.75, y: box.height * 0.7 } });
+    await sees(page, 'They are the same in all');
+  });
+
+  test('a collision stands out and says that an event is lost', async (t) => {
+    const server = await serve(t);
+    await createFifo(server, 'orders.fifo');
+    await send(server, 'orders.fifo', 'renewed', { attributes: { tenant: 'blue' } });
+    await send(server, 'orders.fifo', 'renewed', { attributes: { tenant: 'red' } });
+    await send(server, 'orders.fifo', 'renewed', { attributes: { tenant: 'blue' } });
+    const page = await open(t, server, { hash: windowOf('orders.fifo') });
+    await page.getByRole('button', { name: 'Collisions' }).click();
+    assert.match((await rowWith(page, 'Collision'))[5] ?? '', /other attributes/);
+    await page
+      .getByRole('link', { name: 'Suppressed', exact: true })
+      .waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Collision' }).click();
+    await sees(page, 'another event, and it is lost');
+    assert.deepEqual(await page.locator('.sides mark').allInnerTexts(), ['blue', 'red']);
+  });
+
+  test('a message that breaks the contract of its queue stands out with the reason', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'oncemq-console-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const contract = join(folder, 'contract.json');
+    const queues = [{ queue: 'orders.fifo', contract: 'envelope', mode: 'observe' }];
+    writeFileSync(contract, JSON.stringify({ queues }));
+    const server = await serve(t, { contract });
+    await createFifo(server, 'orders.fifo');
+    await send(server, 'orders.fifo', 'no envelope');
+    const page = await open(t, server, { hash: windowOf('orders.fifo') });
+    await page.getByRole('img', { name: /1 violation/ }).waitFor();
+    assert.match((await rowWith(page, 'Violation')).join(' '), /body-not-envelope/);
+  });
+
+  test('an original that is gone and forgotten is told by what the window knows', async (t) => {
+    const server = await serve(t);
+    await createFifo(server, 'orders.fifo');
+    const { body } = await send(server, 'orders.fifo', 'one', { id: 'x' });
+    await consume(server, 'orders.fifo');
+    await send(server, 'orders.fifo', 'two', { id: 'x' });
+    const page = await open(t, server, { hash: windowOf('orders.fifo') });
+    await page.getByRole('link', { name: 'Suppressed', exact: true }).click();
+    await sees(page, `No longer kept. Its MD5 is ${body.MD5OfMessageBody}.`);
+    await sees(page, 'no longer in the queue');
+    const suppressed = page.getByRole('region', { name: 'Body of the suppressed send' });
+    assert.equal(await suppressed.innerText(), 'two');
+  });
+
+  test('sends are found by id, by message id, by key and by the hash of the body', async (t) => {
+    const server = await serve(t);
+    await createFifo(server, 'orders.fifo');
+    const { body } = await send(server, 'orders.fifo', '{"dedupe_key":"landsat/32"}', {
+      group: 'path-32',
+    });
+    await send(server, 'orders.fifo', '{"dedupe_key":"landsat/33"}', { group: 'path-33' });
+    const page = await open(t, server, { hash: windowOf('orders.fifo') });
+    const search = page.getByRole('searchbox');
+    const hash = 'f'.repeat(64);
+    await search.fill(hash);
+    await sees(page, 'No such send in the window.');
+    const id = await page.evaluate(sha256, '{"dedupe_key":"landsat/32"}');
+    for (const text of [id, body.MessageId, 'landsat/32', body.MD5OfMessageBody]) {
+      await search.fill('none of them');
+      await sees(page, 'No such send in the window.');
+      await search.fill(text);
+      await sees(page, 'path-32');
+      assert.equal(await page.getByText('path-33').count(), 0, text);
+    }
+  });
+
+  test('time is moved from the page, and entries expire before the eyes', async (t) => {
+    const server = await serve(t);
+    await createFifo(server, 'orders.fifo');
+    await send(server, 'orders.fifo', 'old');
+    await server.clock.advance(200);
+    await send(server, 'orders.fifo', 'young', { group: 'later' });
+    const page = await open(t, server, { hash: windowOf('orders.fifo') });
+    await sees(page, '1 m 40 s left');
+    const before = server.clock.now();
+    await page.getByRole('button', { name: '+1 s' }).click();
+    await sees(page, '1 m 39 s left');
+    await page.getByRole('button', { name: '+30 s' }).click();
+    await sees(page, '1 m 9 s left');
+    await page.getByLabel('Seconds to move time by').fill('69');
+    await page.getByRole('button', { name: 'Move', exact: true }).click();
+    await sees(page, 'Expired');
+    assert.equal(server.clock.now(), before + 100_000);
+    await sees(page, '3 m 20 s left');
+    await page.getByRole('button', { name: '+5 min' }).click();
+    await sees(page, 'The window is empty');
+  });
+
+  test('the page is live without the stream of events, and says so', async (t) => {
+    const server = await serve(t);
+    await createFifo(server, 'orders.fifo');
+    const page = await open(t, server);
+    await page.route('**/_oncemq/events*', (route) => route.abort());
+    await goTo(page, windowOf('orders.fifo'));
+    await sees(page, 'The window is empty');
+    await send(server, 'orders.fifo', 'one', { group: 'seen' });
+    await sees(page, 'seen');
+  });
+
+  test('on a real clock nothing moves time', async (t) => {
+    const server = await serve(t, { clock: 'virtual' });
+    const page = await open(t, server);
+    await sees(page, 'Virtual clock');
+    await page.route('**/_oncemq/overview*', async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ json: { ...(await answer.json()), clock: 'real' } });
+    });
+    await page.getByRole('button', { name: 'Move', exact: true }).waitFor({ state: 'detached' });
+  });
+});
+
+async function goTo(page: Page, hash: string): Promise<void> {
+  await page.evaluate((to) => {
+    (globalThis as unknown as { location: { hash: string } }).location.hash = to;
+  }, hash);
+}
+
+async function sha256(text: string): Promise<string> {
+  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,100 @@
+// The browser of the console's tests and screenshots: a Chromium, driven by playwright-core.
+//
+//   chromium.js              installs one where none is at hand, and says one line about it
+//   chromium.js --find       for the tests: how to launch what is at hand, as JSON (null for none); installs nothing
+//
+// Whatever is on the machine will do: CHROMIUM_PATH first, then browsers in the path, then playwright's own. Whether one works
+// is asked of nobody: it is started. A missing one comes from Debian where there is apt-get and the right to use it, else
+// from playwright. Every step has its time and may fail: then it says why.
+
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { delimiter, join } from 'node:path';
+import { chromium } from 'playwright-core';
+import { run } from './run-command.ts';
+
+/** What playwright's `launch` takes. Without a path it is playwright's own browser. */
+interface Launch {
+  readonly executablePath?: string;
+  readonly args: readonly string[];
+}
+
+const installMsMax = 300_000;
+const startMsMax = 30_000;
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
+const apple = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
+
+// Chromium's sandbox refuses to run as root, as in most containers; the pages here are our own.
+const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+
+if (process.argv[2] === '--find') {
+  console.log(JSON.stringify((await find()) ?? null));
+} else {
+  const present = await find();
+  const complaints = present === undefined ? await install() : [];
+  const found = present ?? (await find());
+  const where = found?.executablePath ?? "playwright's own";
+  console.log(
+    found === undefined
+      ? `chromium: not to be had: ${complaints.join('; ')}`
+      : `chromium: ${present === undefined ? 'installed' : 'present'}: ${where}`,
+  );
+}
+
+async function find(): Promise<Launch | undefined> {
+  const named = process.env['CHROMIUM_PATH'];
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  const suffix = process.platform === 'win32' ? '.exe' : '';
+  const paths = [
+    ...(named === undefined ? [] : [named]),
+    ...names.flatMap((name) => folders.map((folder) => join(folder, `${name}${suffix}`))),
+    apple,
+  ].filter((path) => existsSync(path));
+  for (const executablePath of new Set(paths)) {
+    if (await starts({ executablePath, args })) return { executablePath, args };
+  }
+  return (await starts({ args })) ? { args } : undefined;
+}
+
+async function starts(launch: Launch): Promise<boolean> {
+  try {
+    const browser = await chromium.launch({ ...launch, args: [...args], timeout: startMsMax });
+    await browser.close();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Why nothing worked; none if something did. */
+async function install(): Promise<string[]> {
+  const complaints: string[] = [];
+  for (const [name, attempt] of [
+    ['apt-get', installWithApt],
+    ['playwright', installWithPlaywright],
+  ] as const) {
+    const complaint = await attempt();
+    if (complaint === undefined) return [];
+    complaints.push(`${name}: ${complaint}`);
+  }
+  return complaints;
+}
+
+async function installWithApt(): Promise<string | undefined> {
+  if (process.getuid?.() !== 0) return 'needs root';
+  const quiet = { DEBIAN_FRONTEND: 'noninteractive' };
+  const apt = ['apt-get', '-qq', '-o', 'DPkg::Lock::Timeout=60'];
+  // An update that fails may leave lists that are good enough.
+  await run([...apt, 'update'], quiet, installMsMax);
+  const command = [...apt, 'install', '-y', '--no-install-recommends', 'chromium'];
+  const { ok, complaint } = await run(command, quiet, installMsMax);
+  return ok ? undefined : complaint;
+}
+
+async function installWithPlaywright(): Promise<string | undefined> {
+  const cli = createRequire(import.meta.url).resolve('playwright-core/cli.js');
+  const command = [process.execPath, cli, 'install', 'chromium-headless-shell'];
+  const { ok, complaint } = await run(command, {}, installMsMax);
+  return ok ? undefined : complaint;
+}
