@@ -93,8 +93,11 @@ export interface Backend {
     command: CommandOf<'explain' | 'explain-topic'>,
   ): Promise<{ readonly ok: true; readonly entries: readonly Explained[] } | Refusal>;
 
-  /** What the sender of a queue's message wrote, if the message is still there. */
-  content(queue: string, sequence: number): Promise<MessageContent | undefined>;
+  /** What the messages with these sequences say; undefined for one that is no longer in the queue. */
+  contents(
+    queue: string,
+    sequences: readonly number[],
+  ): Promise<readonly (MessageContent | undefined)[]>;
 
   failedDeliveries(topic: string): Promise<FailedDeliveries>;
 

@@ -211,7 +211,7 @@ export class RequestSpans {
     const { messageId, sequence } = original;
     let context = this.#sent.get(messageId);
     if (context === undefined && system === 'aws_sqs') {
-      const content = await this.#options.backend.content(destination, sequence);
+      const [content] = await this.#options.backend.contents(destination, [sequence]);
       context = content && this.#options.readContext(carriedByMessage(content));
     }
     const attributes = { 'oncemq.link': 'original', 'messaging.message.id': messageId };

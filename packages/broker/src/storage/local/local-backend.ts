@@ -201,8 +201,11 @@ class LocalBackend implements Backend, EntriesUser {
     return this.#answer({ ok: true, entries });
   }
 
-  content(queue: string, sequence: number): Promise<MessageContent | undefined> {
-    return Promise.resolve(this.#entries.content(queue, sequence));
+  contents(
+    queue: string,
+    sequences: readonly number[],
+  ): Promise<readonly (MessageContent | undefined)[]> {
+    return this.#answer(sequences.map((sequence) => this.#entries.content(queue, sequence)));
   }
 
   failedDeliveries(topic: string): Promise<FailedDeliveries> {
