@@ -1,26 +1,39 @@
 /**
- * One process at a time in a folder: a file with the process's number, linked into place so that whoever sees it can read
- * it. What a dead process left behind is taken over.
+ * One process at a time in a folder: a file that names the process, linked into place so that whoever sees it can read it.
+ * What a dead process left behind is taken over.
+ *
+ * A number alone does not name a process: in a container the next one has it again after a crash, most often as number 1. So
+ * the file also says when the process started, where the system tells (Linux), and a number that is our own is somebody
+ * else's unless we hold the folder. Processes that do not see each other, in two containers say, are not kept apart.
  */
 
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 
 const attemptsMax = 10;
+
+/** What this very process holds. */
+const held: Set<string> = new Set();
 
 /** Throws when another living process holds the folder. Answers how to give it back. */
 export function lockFolder(folder: string): () => void {
   mkdirSync(folder, { recursive: true });
-  const lockFile = join(folder, 'lock');
+  const lockFile = resolve(folder, 'lock');
   const ownFile = `${lockFile}-${process.pid}`;
-  writeFileSync(ownFile, String(process.pid));
+  writeFileSync(ownFile, `${process.pid} ${startOf(process.pid)}`);
   try {
     for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-      if (isLinked(ownFile, lockFile)) return () => rmSync(lockFile, { force: true });
-      const holder = Number(readIfThere(lockFile));
-      if (isAlive(holder)) {
+      if (isLinked(ownFile, lockFile)) {
+        held.add(lockFile);
+        return () => {
+          held.delete(lockFile);
+          rmSync(lockFile, { force: true });
+        };
+      }
+      const [pid = '', start = ''] = readIfThere(lockFile).split(' ');
+      if (Number(pid) === process.pid ? held.has(lockFile) : isAlive(Number(pid), start)) {
         throw new Error(
-          `${folder} is in use by process ${holder}; one process at a time can have it.`,
+          `${folder} is in use by process ${pid}; one process at a time can have it.`,
         );
       }
       rmSync(lockFile, { force: true });
@@ -41,13 +54,24 @@ function isLinked(existing: string, created: string): boolean {
   }
 }
 
-function isAlive(pid: number): boolean {
+function isAlive(pid: number, start: string): boolean {
+  return isRunning(pid) && (start === '' || start === startOf(pid));
+}
+
+function isRunning(pid: number): boolean {
   try {
     return pid > 0 && process.kill(pid, 0);
   } catch (error) {
-    // Somebody else's process is a living one too.
+    // Somebody else's process is a running one too.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
+}
+
+/** Ticks since the machine started, the 22nd word of what Linux says of a process; elsewhere nothing. */
+function startOf(pid: number): string {
+  const stat = readIfThere(`/proc/${pid}/stat`);
+  // The second word, the program's name, may hold spaces.
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
 }
 
 function readIfThere(file: string): string {

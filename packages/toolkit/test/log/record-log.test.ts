@@ -134,6 +134,23 @@ test('one process at a time has the folder, and what a dead one left is taken ov
   }
 });
 
+test('a crash in a container is got over: the next process has the number of the dead one', async (t) => {
+  const path = folder(t);
+  const left = [
+    // Our own number, of a folder that we do not hold.
+    `${process.pid} 1`,
+    String(process.pid),
+    // That of a process that runs, and started at another time than the dead one.
+    ...(existsSync('/proc/self/stat') ? [`${process.ppid} 1`] : []),
+  ];
+  for (const text of left) {
+    writeFileSync(join(path, 'lock'), text);
+    const { log } = await opened(path);
+    await assert.rejects(opened(path), /is in use by process \d+/);
+    await log.close();
+  }
+});
+
 test('a write that fails is not there afterwards, and later ones are', async (t) => {
   const path = folder(t);
   const program = fileURLToPath(new URL('full-disk.js', import.meta.url));
