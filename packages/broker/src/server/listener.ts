@@ -41,6 +41,8 @@ const streamHeaders = {
 
 const inspectPrefix = '/_oncemq/';
 const consolePath = '/_oncemq';
+/** Takes SQS actions as the root does, but not from pages of other sites: for the console. */
+const actionsPath = 'sqs';
 
 export interface Listener {
   readonly server: Server;
@@ -58,7 +60,7 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
   const { onError } = options;
   let isClosing = false;
   const answer = (call: Call): Promise<Answer> => {
-    if (call.path.startsWith(inspectPrefix)) return answerInspect(inspect, call, options);
+    if (call.path.startsWith(inspectPrefix)) return answerInspect(api, inspect, call, options);
     const isPage = call.path === consolePath && call.method === 'GET';
     return isPage ? Promise.resolve(toConsole) : api.handle(call);
   };
@@ -176,6 +178,7 @@ function send(response: ServerResponse, { status, headers, body, stream }: Answe
 }
 
 async function answerInspect(
+  api: Api,
   inspect: Inspect,
   call: Call,
   { onError, publicUrl }: ListenerOptions,
@@ -185,6 +188,7 @@ async function answerInspect(
   if (file !== undefined) return file;
   const isReading = call.method === 'GET' || call.method === 'HEAD';
   if (!isReading && isFromForeignPage(call.headers, publicUrl)) return foreignPage;
+  if (path === actionsPath && call.method === 'POST') return api.handle(call);
   const answered: InspectResponse = await inspect
     .handle({
       method: call.method,

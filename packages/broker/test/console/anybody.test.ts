@@ -10,7 +10,7 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { startServer } from '../../src/index.ts';
 import type { TestServer } from '../../src/testing.ts';
-import { describeConsole, sees } from './browser.ts';
+import { describeConsole, goTo, sees } from './browser.ts';
 import { ask, sns, sqs } from './calls.ts';
 import { createFifo, receive, send, sendMany } from './scenes.ts';
 
@@ -235,10 +235,6 @@ async function violations(page: Page): Promise<string[]> {
   return found.violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
   );
-}
-
-async function goTo(page: Page, hash: string): Promise<void> {
-  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
 }
 
 /** What a screen reader would call what has the focus. */

@@ -349,6 +349,25 @@ test('a page of another server changes nothing, and a program without a page doe
   assert.equal(server.clock.now(), before + 2_000);
 });
 
+test('an SQS action of the page is refused to a page of another server', async (t) => {
+  const server = await open(t);
+  await send(server, 'one');
+  const purge = (headers: Record<string, string>) =>
+    ask(server, 'sqs', {
+      method: 'POST',
+      headers: { 'X-Amz-Target': 'AmazonSQS.PurgeQueue', ...headers },
+      body: '{"QueueUrl":"jobs.fifo"}',
+    });
+  assert.equal((await purge({ origin: 'http://elsewhere.example' })).status, 403);
+  assert.equal((await get(server, 'queues/jobs.fifo')).visible, 1);
+  const own = await ask(server, 'sqs', {
+    method: 'POST',
+    headers: { 'X-Amz-Target': 'AmazonSQS.ListQueues', origin: server.url },
+    body: '{}',
+  });
+  assert.match(own.body.QueueUrls[0], /jobs\.fifo$/);
+});
+
 function names(rows: readonly { name: string }[]): string[] {
   return rows.map(({ name }) => name);
 }

@@ -8,8 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Page } from 'playwright-core';
-import { describeConsole, rowWith, sees } from './browser.ts';
+import { describeConsole, goTo, rowWith, sees } from './browser.ts';
 import { consume, createFifo, send } from './scenes.ts';
 
 const windowOf = (queue: string): string => `#/queues/${queue}/window`;
@@ -148,7 +147,7 @@ describeConsole('the window in the console', ({ serve, open }) => {
     await sees(page, 'The window is empty');
   });
 
-  test('the page is live without the stream of events, and says so', async (t) => {
+  test('the page is live without the stream of events too', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');
     const page = await open(t, server);
@@ -170,12 +169,6 @@ describeConsole('the window in the console', ({ serve, open }) => {
     await page.getByRole('button', { name: 'Move', exact: true }).waitFor({ state: 'detached' });
   });
 });
-
-async function goTo(page: Page, hash: string): Promise<void> {
-  await page.evaluate((to) => {
-    (globalThis as unknown as { location: { hash: string } }).location.hash = to;
-  }, hash);
-}
 
 async function sha256(text: string): Promise<string> {
   const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
