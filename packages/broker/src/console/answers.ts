@@ -120,7 +120,9 @@ export interface WindowRow {
 export interface Window extends Timed {
   readonly windowSeconds: number;
   readonly accepted: readonly number[];
+  /** What happened before these was too much to be counted; null if all was. */
   readonly acceptedCountedFrom: number | null;
+  readonly suppressedCountedFrom: number | null;
   readonly suppressed: readonly number[];
   readonly collisions: readonly number[];
   readonly violations: readonly number[];

@@ -18,8 +18,7 @@ const top = 6;
 const reach = 4;
 
 export function timeline(window: Window, open: (row: WindowRow) => void): HTMLElement {
-  const { accepted, suppressed, collisions, violations, windowSeconds, acceptedCountedFrom } =
-    window;
+  const { accepted, suppressed, collisions, violations, windowSeconds } = window;
   const parts = accepted.length;
   const width = parts * step;
   const peakUp = Math.max(1, ...accepted);
@@ -71,14 +70,17 @@ export function timeline(window: Window, open: (row: WindowRow) => void): HTMLEl
       key('suppressed', 'Suppressed', sum(suppressed)),
       key('collisions', 'of them collisions', sum(collisions)),
       sum(violations) > 0 && key('violations', 'Violations', sum(violations)),
-      acceptedCountedFrom !== null &&
-        h(
-          'span',
-          { class: 'hint' },
-          `Accepted sends are counted for the last ${duration(window.now - acceptedCountedFrom)}; before that there are too many.`,
-        ),
+      uncounted('Accepted', window.acceptedCountedFrom, window.now),
+      uncounted('Suppressed', window.suppressedCountedFrom, window.now),
     ),
   );
+}
+
+/** Where a count does not reach back to the beginning of the window. */
+function uncounted(what: string, from: number | null, now: number): Child {
+  if (from === null) return undefined;
+  const text = `${what} sends are counted for the last ${duration(now - from)}; before that there were too many.`;
+  return h('span', { class: 'hint' }, text);
 }
 
 function axis(windowSeconds: number): Child {

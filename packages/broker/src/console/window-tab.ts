@@ -61,7 +61,12 @@ export function windowTab(app: App, name: string): TabView {
   async function loadSend(sequence: string): Promise<Send | undefined> {
     try {
       missing = undefined;
-      return await look<Send>(placePath('queues', name, `window/${encodeURIComponent(sequence)}`));
+      // With its id it is found however far back it is.
+      const row = window?.rows.find((each) => String(each.sequence) === sequence);
+      const { id = '', groupId } = row ?? {};
+      const query = new URLSearchParams({ id, group: groupId ?? '' });
+      const path = `window/${encodeURIComponent(sequence)}?${query}`;
+      return await look<Send>(placePath('queues', name, path));
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       missing = error.message;
