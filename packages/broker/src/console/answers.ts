@@ -167,6 +167,10 @@ export interface Subscription {
   readonly endpoint: string;
   readonly confirmed: boolean;
   readonly attributes: Readonly<Record<string, string>>;
+  /** Since the server's start. */
+  readonly delivered?: number;
+  readonly filteredOut?: number;
+  readonly failed?: number;
   readonly replay: { readonly status: string; readonly left: number } | null;
   readonly waiting: readonly {
     readonly attempts: number;

@@ -87,6 +87,9 @@ export function topicView(app: App, name: string): View {
     attributes,
     replay,
     waiting,
+    delivered,
+    filteredOut = 0,
+    failed = 0,
   }: Subscription): HTMLElement {
     const policy = attributes['FilterPolicy'];
     const inBody = attributes['FilterPolicyScope'] === 'MessageBody';
@@ -121,7 +124,17 @@ export function topicView(app: App, name: string): View {
               h('span', { class: 'hint' }, inBody ? 'on the body' : 'on attributes'),
             ],
       ),
-      h('td', { class: 'wide' }, isRaw ? 'raw' : 'in an envelope'),
+      h(
+        'td',
+        { class: 'wide' },
+        h('p', {}, isRaw ? 'raw' : 'in an envelope'),
+        delivered !== undefined &&
+          h(
+            'p',
+            { class: 'hint' },
+            `${exactCount(delivered)} delivered, ${exactCount(filteredOut)} filtered out, ${exactCount(failed)} failed`,
+          ),
+      ),
       h(
         'td',
         {},
