@@ -75,8 +75,10 @@ function copyConsole() {
   const [from, to] = ['src', 'dist/src'].map((folder) =>
     join(root, 'packages', 'broker', folder, 'console'),
   );
+  const asItIs = /\.(html|css|svg)$/;
+  for (const name of readdirSync(to)) if (asItIs.test(name)) rmSync(join(to, name));
   for (const name of readdirSync(from)) {
-    if (/\.(html|css|svg)$/.test(name)) copyFileSync(join(from, name), join(to, name));
+    if (asItIs.test(name)) copyFileSync(join(from, name), join(to, name));
   }
 }
 

@@ -24,7 +24,6 @@ interface Picture {
   /** What must be on the page before it is taken. */
   readonly shows: string;
   readonly height: number;
-  readonly width?: number;
 }
 
 const { stdout } = spawnSync(process.execPath, [finder, '--find'], { encoding: 'utf8' });
@@ -49,14 +48,6 @@ try {
       height: 640,
     },
     { name: 'topic', hash: '#/topics/prices', theme: 'light', shows: 'Takes it', height: 960 },
-    {
-      name: 'small',
-      hash: '#/queues/payments.fifo/window',
-      theme: 'dark',
-      shows: 'Collision',
-      height: 900,
-      width: 420,
-    },
   ];
   for (const picture of pictures) await take(browser, picture);
 } finally {
@@ -68,12 +59,9 @@ async function watch({ url }: TestServer): Promise<void> {
   await (await fetch(`${url}/_oncemq/overview`)).text();
 }
 
-async function take(
-  from: Browser,
-  { name, hash, theme, shows, height, width = 1240 }: Picture,
-): Promise<void> {
+async function take(from: Browser, { name, hash, theme, shows, height }: Picture): Promise<void> {
   const context = await from.newContext({
-    viewport: { width, height },
+    viewport: { width: 1240, height },
     colorScheme: theme,
     reducedMotion: 'reduce',
     timezoneId: 'UTC',

@@ -46,6 +46,8 @@ export interface RequestObserver {
 
 export interface Api {
   handle(request: ApiRequest): Promise<ApiResponse>;
+  /** For a request of which it is known already that it may be made, whatever it is signed with. */
+  handleAdmitted(request: ApiRequest): Promise<ApiResponse>;
   /** What the server itself has against a request (`body-too-large`, say), in the caller's wire form. */
   fail(
     request: Pick<ApiRequest, 'headers' | 'requestId'>,
@@ -57,8 +59,10 @@ export interface Api {
 export function createApi(options: ApiOptions): Api {
   const publicUrl = options.publicUrl?.replace(/\/+$/, '');
   const trimmed: ApiOptions = { ...options, publicUrl };
+  const open: ApiOptions = { ...trimmed, authentication: undefined };
   return {
     handle: (request) => handle(request, trimmed),
+    handleAdmitted: (request) => handle(request, open),
     fail: ({ headers, requestId }, code, detail) => {
       const problem = fault(code, detail);
       options.requests?.answered(undefined, problem, 0);

@@ -120,7 +120,9 @@ export interface WindowRow {
 export interface Window extends Timed {
   readonly windowSeconds: number;
   readonly accepted: readonly number[];
+  /** What happened before these was too much to be counted; null if all was. */
   readonly acceptedCountedFrom: number | null;
+  readonly suppressedCountedFrom: number | null;
   readonly suppressed: readonly number[];
   readonly collisions: readonly number[];
   readonly violations: readonly number[];
@@ -165,6 +167,10 @@ export interface Subscription {
   readonly endpoint: string;
   readonly confirmed: boolean;
   readonly attributes: Readonly<Record<string, string>>;
+  /** Since the server's start. */
+  readonly delivered?: number;
+  readonly filteredOut?: number;
+  readonly failed?: number;
   readonly replay: { readonly status: string; readonly left: number } | null;
   readonly waiting: readonly {
     readonly attempts: number;

@@ -42,6 +42,8 @@ export class Live {
   #loadedAt = 0;
   #isLoading = false;
   #isWanted = false;
+  /** The view changed while the one before was loading. */
+  #isUrgent = false;
   #failures = 0;
 
   /** `load` throws Unreachable if there is no server. */
@@ -62,6 +64,7 @@ export class Live {
       this.#closeStream();
     }
     this.#loadedAt = 0;
+    this.#isUrgent = true;
     this.soon();
   }
 
@@ -83,6 +86,7 @@ export class Live {
     this.#timerAt = Number.POSITIVE_INFINITY;
     this.#isLoading = true;
     this.#isWanted = false;
+    this.#isUrgent = false;
     const startedAt = performance.now();
     try {
       await this.#load();
@@ -102,6 +106,7 @@ export class Live {
   }
 
   #waitMs(tookMs: number): number {
+    if (this.#isUrgent) return 0;
     if (this.#failures > 0) return Math.min(this.#failures * 500, retryMsMax);
     const isOpen = this.#stream?.readyState === EventSource.OPEN;
     const usual = this.#isWanted ? apartMs : isOpen ? slowPollMs : pollMs;

@@ -8,9 +8,10 @@ import type { App, View } from './app.ts';
 import { attributesTab } from './attributes-tab.ts';
 import { openDialog } from './dialog.ts';
 import { type Child, h } from './dom.ts';
-import { count, duration, rate } from './format.ts';
+import { duration, rate } from './format.ts';
 import { groupsTab } from './groups-tab.ts';
 import { messagesTab } from './messages-tab.ts';
+import { tile, tileRow } from './numbers.ts';
 import { redriveTab } from './redrive-tab.ts';
 import { queueLink, type Tab } from './route.ts';
 import { openSendDialog } from './send-dialog.ts';
@@ -122,32 +123,22 @@ export function queueView(app: App, name: string): QueueView {
 }
 
 function countTiles(app: App, counts: QueueCounts): HTMLElement {
-  const { fifo, visible, inFlight, delayed, groups, blockedGroups, oldestSentAt, activity } =
-    counts;
-  const tiles: [label: string, value: string, tone: string][] = [
-    ['Visible', count(visible), ''],
-    ['In flight', count(inFlight), ''],
-    ['Delayed', count(delayed), ''],
-    ['Oldest', oldestSentAt === null ? '–' : duration(app.now() - oldestSentAt), ''],
+  const { fifo, oldestSentAt, activity } = counts;
+  const oldest = oldestSentAt === null ? '–' : duration(app.now() - oldestSentAt);
+  const ofGroups = [
+    tile('Groups', counts.groups),
+    tile('Blocked', counts.blockedGroups, 'warn'),
+    tile('In the window', counts.dedupEntries),
   ];
-  if (fifo) {
-    tiles.push(
-      ['Groups', count(groups), ''],
-      ['Blocked', count(blockedGroups), blockedGroups > 0 ? 'warn' : ''],
-      ['In the window', count(counts.dedupEntries), ''],
-    );
-  }
-  tiles.push(
-    ['In /s', rate(activity?.sentPerSecond ?? 0), ''],
-    ['Out /s', rate(activity?.deletedPerSecond ?? 0), ''],
-  );
-  return h(
-    'dl',
-    { class: 'tiles' },
-    tiles.map(([label, value, tone]) =>
-      h('div', { class: tone }, h('dt', {}, label), h('dd', {}, value)),
-    ),
-  );
+  return tileRow([
+    tile('Visible', counts.visible),
+    tile('In flight', counts.inFlight),
+    tile('Delayed', counts.delayed),
+    { label: 'Oldest', text: oldest },
+    ...(fifo ? ofGroups : []),
+    { label: 'In /s', text: rate(activity?.sentPerSecond ?? 0) },
+    { label: 'Out /s', text: rate(activity?.deletedPerSecond ?? 0) },
+  ]);
 }
 
 function confirmPurge(app: App, name: string): void {

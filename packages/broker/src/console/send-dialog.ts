@@ -4,6 +4,7 @@
  */
 
 import type { App } from './app.ts';
+import { attributesIn } from './attribute-lines.ts';
 import { openDialog } from './dialog.ts';
 import { type Child, h } from './dom.ts';
 import { field } from './field.ts';
@@ -15,8 +16,6 @@ interface Sent {
   readonly MessageId: string;
   readonly SequenceNumber?: string;
 }
-
-const attributeForm = /^\s*([^:=\s]+)\s*[:=]\s*(.+?)\s*$/;
 
 export function openSendDialog(app: App, queue: string): void {
   const isFifo = queue.endsWith('.fifo');
@@ -71,7 +70,12 @@ async function send(queue: string, form: FormData): Promise<Child> {
     MessageGroupId: text('group'),
     MessageDeduplicationId: text('id'),
     DelaySeconds: text('delay') === undefined ? undefined : Number(text('delay')),
-    MessageAttributes: attributesIn(text('attributes') ?? ''),
+    MessageAttributes: Object.fromEntries(
+      attributesIn(text('attributes') ?? '').map(({ name, value }) => [
+        name,
+        { DataType: 'String', StringValue: value },
+      ]),
+    ),
   });
   if (duplicateOf === null) {
     return [h('strong', { class: 'good' }, 'Accepted'), ' as ', h('code', {}, output.MessageId)];
@@ -83,18 +87,6 @@ async function send(queue: string, form: FormData): Promise<Child> {
     '. Nobody will receive it. ',
     h('a', { href: queueLink(queue, 'window'), onclick: closeDialog }, 'See why'),
   ];
-}
-
-function attributesIn(text: string): object {
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return Object.fromEntries(
-    lines.map((line) => {
-      const [, name, value] = attributeForm.exec(line) ?? [];
-      if (name === undefined)
-        throw new Error(`An attribute is written name: value, not “${line}”.`);
-      return [name, { DataType: 'String', StringValue: value }];
-    }),
-  );
 }
 
 function closeDialog(event: Event): void {

@@ -1,7 +1,7 @@
 /**
  * Talking to the server the page came from. Looking goes to `/_oncemq/`; what changes a queue goes through the ordinary
- * SQS actions, so there is nothing here that a client could not do. Addresses are relative to the page, which may stand
- * behind a proxy. A server that cannot be reached, and one that refuses, are different errors.
+ * SQS actions, which `/_oncemq/sqs` takes as the server's root does, so there is nothing here that a client could not do.
+ * Addresses are relative to the page, which may stand behind a proxy. A server that cannot be reached, and one that refuses, are different errors.
  */
 
 /** The server did not answer. */
@@ -39,7 +39,7 @@ export interface Done<T> {
 }
 
 export async function sqs<T>(action: string, input: object): Promise<Done<T>> {
-  const response = await request('../', {
+  const response = await request('sqs', {
     method: 'POST',
     headers: {
       'Content-Type': 'application/x-amz-json-1.0',

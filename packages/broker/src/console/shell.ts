@@ -56,7 +56,7 @@ export function shell({ app, connection, told }: Surroundings, content: Child): 
         { class: 'notice bad', role: 'alert', key: 'gone' },
         'The server does not answer. What you see is what it said last.',
       ),
-    h('main', { id: 'main', tabindex: -1, class: connection === 'gone' ? 'stale' : '' }, content),
+    h('main', { id: 'main', tabindex: -1 }, content),
     h('p', { class: told === '' ? 'told' : 'told shown', role: 'status', key: 'told' }, told),
   ];
 }

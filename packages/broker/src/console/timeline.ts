@@ -8,6 +8,7 @@ import type { Window, WindowRow } from './answers.ts';
 import { atLeast, bars } from './charts.ts';
 import { type Child, h, svg } from './dom.ts';
 import { duration, exactCount, plural } from './format.ts';
+import { sum } from './numbers.ts';
 
 const step = 4;
 const height = 132;
@@ -17,8 +18,7 @@ const top = 6;
 const reach = 4;
 
 export function timeline(window: Window, open: (row: WindowRow) => void): HTMLElement {
-  const { accepted, suppressed, collisions, violations, windowSeconds, acceptedCountedFrom } =
-    window;
+  const { accepted, suppressed, collisions, violations, windowSeconds } = window;
   const parts = accepted.length;
   const width = parts * step;
   const peakUp = Math.max(1, ...accepted);
@@ -66,18 +66,21 @@ export function timeline(window: Window, open: (row: WindowRow) => void): HTMLEl
     h(
       'figcaption',
       {},
-      key('accepted', 'Accepted', total(accepted)),
-      key('suppressed', 'Suppressed', total(suppressed)),
-      key('collisions', 'of them collisions', total(collisions)),
-      total(violations) > 0 && key('violations', 'Violations', total(violations)),
-      acceptedCountedFrom !== null &&
-        h(
-          'span',
-          { class: 'hint' },
-          `Accepted sends are counted for the last ${duration(window.now - acceptedCountedFrom)}; before that there are too many.`,
-        ),
+      key('accepted', 'Accepted', sum(accepted)),
+      key('suppressed', 'Suppressed', sum(suppressed)),
+      key('collisions', 'of them collisions', sum(collisions)),
+      sum(violations) > 0 && key('violations', 'Violations', sum(violations)),
+      uncounted('Accepted', window.acceptedCountedFrom, window.now),
+      uncounted('Suppressed', window.suppressedCountedFrom, window.now),
     ),
   );
+}
+
+/** Where a count does not reach back to the beginning of the window. */
+function uncounted(what: string, from: number | null, now: number): Child {
+  if (from === null) return undefined;
+  const text = `${what} sends are counted for the last ${duration(now - from)}; before that there were too many.`;
+  return h('span', { class: 'hint' }, text);
 }
 
 function axis(windowSeconds: number): Child {
@@ -96,12 +99,8 @@ function key(kind: string, text: string, value: number): HTMLElement {
   );
 }
 
-function total(counts: readonly number[]): number {
-  return counts.reduce((sum, value) => sum + value, 0);
-}
-
 function summary({ accepted, suppressed, collisions, violations, windowSeconds }: Window): string {
-  return `In the last ${duration(windowSeconds * 1000)}: ${plural(total(accepted), 'send')} accepted, ${total(suppressed)} suppressed, ${plural(total(collisions), 'collision')}, ${plural(total(violations), 'violation')}. The list below has them one by one.`;
+  return `In the last ${duration(windowSeconds * 1000)}: ${plural(sum(accepted), 'send')} accepted, ${sum(suppressed)} suppressed, ${plural(sum(collisions), 'collision')}, ${plural(sum(violations), 'violation')}. The list below has them one by one.`;
 }
 
 /** The suppressed send nearest to a click. */

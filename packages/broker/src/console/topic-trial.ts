@@ -5,6 +5,7 @@
 
 import type { MatchResult, Subscription } from './answers.ts';
 import type { App } from './app.ts';
+import { attributesIn } from './attribute-lines.ts';
 import { type Child, h } from './dom.ts';
 import { field } from './field.ts';
 import { nameInArn } from './format.ts';
@@ -13,8 +14,6 @@ import { ask, placePath } from './server.ts';
 export interface Trial {
   render(subscriptions: readonly Subscription[]): Child;
 }
-
-const attributeForm = /^\s*([^:=\s]+)\s*[:=]\s*(.+?)\s*$/;
 
 export function trial(app: App, topic: string): Trial {
   const asked = {
@@ -31,7 +30,12 @@ export function trial(app: App, topic: string): Trial {
       complaint = '';
       result = await ask<MatchResult>(placePath('topics', topic, 'match'), {
         message: asked.message,
-        attributes: attributesIn(asked.attributes),
+        attributes: Object.fromEntries(
+          attributesIn(asked.attributes).map(({ name, value }) => [
+            name,
+            { type: typeOf(value), value },
+          ]),
+        ),
         scope: asked.scope,
         ...(asked.policy.trim() === '' ? {} : { policy: policyIn(asked.policy) }),
       });
@@ -147,18 +151,10 @@ function verdict(who: string, matches: boolean): HTMLElement {
   );
 }
 
-function attributesIn(text: string): object {
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return Object.fromEntries(
-    lines.map((line) => {
-      const [, name, value = ''] = attributeForm.exec(line) ?? [];
-      if (name === undefined)
-        throw new Error(`An attribute is written name: value, not “${line}”.`);
-      const isNumber = /^[+-]?(\d+\.?\d*|\.\d+)$/.test(value);
-      const isList = value.startsWith('[');
-      return [name, { type: isNumber ? 'Number' : isList ? 'String.Array' : 'String', value }];
-    }),
-  );
+/** A number is sent as one, and a list in brackets as a String.Array. */
+function typeOf(value: string): string {
+  if (/^[+-]?(\d+\.?\d*|\.\d+)$/.test(value)) return 'Number';
+  return value.startsWith('[') ? 'String.Array' : 'String';
 }
 
 function policyIn(text: string): unknown {

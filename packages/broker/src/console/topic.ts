@@ -6,16 +6,8 @@
 import type { Deliveries, Delivery, Subscription, Topic } from './answers.ts';
 import type { App, View } from './app.ts';
 import { type Child, h } from './dom.ts';
-import {
-  compact,
-  count,
-  duration,
-  exactCount,
-  nameInArn,
-  plural,
-  shortId,
-  timeOfDay,
-} from './format.ts';
+import { compact, duration, exactCount, nameInArn, plural, shortId, timeOfDay } from './format.ts';
+import { sum, tile, tileRow } from './numbers.ts';
 import { queueLink } from './route.ts';
 import { look, placePath } from './server.ts';
 import { table } from './table.ts';
@@ -95,6 +87,9 @@ export function topicView(app: App, name: string): View {
     attributes,
     replay,
     waiting,
+    delivered,
+    filteredOut = 0,
+    failed = 0,
   }: Subscription): HTMLElement {
     const policy = attributes['FilterPolicy'];
     const inBody = attributes['FilterPolicyScope'] === 'MessageBody';
@@ -129,7 +124,17 @@ export function topicView(app: App, name: string): View {
               h('span', { class: 'hint' }, inBody ? 'on the body' : 'on attributes'),
             ],
       ),
-      h('td', { class: 'wide' }, isRaw ? 'raw' : 'in an envelope'),
+      h(
+        'td',
+        { class: 'wide' },
+        h('p', {}, isRaw ? 'raw' : 'in an envelope'),
+        delivered !== undefined &&
+          h(
+            'p',
+            { class: 'hint' },
+            `${exactCount(delivered)} delivered, ${exactCount(filteredOut)} filtered out, ${exactCount(failed)} failed`,
+          ),
+      ),
       h(
         'td',
         {},
@@ -172,25 +177,13 @@ function part(title: string, content: Child): HTMLElement {
 }
 
 function tiles({ subscriptions, dedupEntries, archived, failedDeliveries }: Topic): HTMLElement {
-  const values: readonly [string, number][] = [
-    ['Subscriptions', subscriptions.length],
-    ['In the window', dedupEntries],
-    ['Archived', archived],
-    ['Waiting calls', subscriptions.reduce((sum, { waiting }) => sum + waiting.length, 0)],
-    ['Given up', failedDeliveries.count],
-  ];
-  return h(
-    'dl',
-    { class: 'tiles' },
-    values.map(([label, value]) =>
-      h(
-        'div',
-        { class: label === 'Given up' && value > 0 ? 'bad' : '' },
-        h('dt', {}, label),
-        h('dd', {}, count(value)),
-      ),
-    ),
-  );
+  return tileRow([
+    tile('Subscriptions', subscriptions.length),
+    tile('In the window', dedupEntries),
+    tile('Archived', archived),
+    tile('Waiting calls', sum(subscriptions.map(({ waiting }) => waiting.length))),
+    tile('Given up', failedDeliveries.count, 'bad'),
+  ]);
 }
 
 function deliveryRow(delivery: Delivery, subscriptions: readonly Subscription[]): HTMLElement {

@@ -7,13 +7,15 @@
 import type { Send, Window, WindowRow } from './answers.ts';
 import type { App } from './app.ts';
 import { comparison, comparisonTitleId } from './comparison.ts';
-import { type Child, h, svg } from './dom.ts';
-import { dayAndTime, duration, exactCount, shortId, timeOfDay } from './format.ts';
+import { type Child, h } from './dom.ts';
+import { exactCount } from './format.ts';
+import { sum } from './numbers.ts';
 import type { TabView } from './queue.ts';
 import { queueLink } from './route.ts';
 import { look, placePath, Refused } from './server.ts';
 import { pager, table } from './table.ts';
 import { timeline } from './timeline.ts';
+import { rowKey, windowColumns, windowRow } from './window-rows.ts';
 
 type Filter = 'all' | 'suppressed' | 'collisions' | 'violations';
 
@@ -59,7 +61,12 @@ export function windowTab(app: App, name: string): TabView {
   async function loadSend(sequence: string): Promise<Send | undefined> {
     try {
       missing = undefined;
-      return await look<Send>(placePath('queues', name, `window/${encodeURIComponent(sequence)}`));
+      // With its id it is found however far back it is.
+      const row = window?.rows.find((each) => String(each.sequence) === sequence);
+      const { id = '', groupId } = row ?? {};
+      const query = new URLSearchParams({ id, group: groupId ?? '' });
+      const path = `window/${encodeURIComponent(sequence)}?${query}`;
+      return await look<Send>(placePath('queues', name, path));
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       missing = error.message;
@@ -69,10 +76,10 @@ export function windowTab(app: App, name: string): TabView {
 
   /** What was in the window and is over now. */
   function noteLeaving(next: Window): void {
-    const there = new Set(next.rows.map(keyOf));
+    const there = new Set(next.rows.map(rowKey));
     const gone = (window?.rows ?? []).filter(
       (row) =>
-        row.kind === 'accepted' && (row.expiresAt ?? 0) <= next.now && !there.has(keyOf(row)),
+        row.kind === 'accepted' && (row.expiresAt ?? 0) <= next.now && !there.has(rowKey(row)),
     );
     const until = performance.now() + leavingMs;
     leaving = [
@@ -161,23 +168,11 @@ export function windowTab(app: App, name: string): TabView {
           : 'No such send in the window.',
       );
     }
-    const total = accepted.reduce((sum, value) => sum + value, 0);
     return [
-      table(
-        'Sends in the deduplication window, newest first',
-        [
-          { title: 'When' },
-          { title: 'What' },
-          { title: 'Deduplication id' },
-          { title: 'Group', class: 'wide' },
-          { title: 'Message', class: 'wide' },
-          { title: 'Window' },
-        ],
-        [
-          ...shown.slice(page * rowsPerPage, (page + 1) * rowsPerPage).map((row) => rowOf(row)),
-          ...going.map(({ row }) => rowOf(row, true)),
-        ],
-      ),
+      table('Sends in the deduplication window, newest first', windowColumns, [
+        ...shown.slice(page * rowsPerPage, (page + 1) * rowsPerPage).map((row) => rowOf(row)),
+        ...going.map(({ row }) => rowOf(row, true)),
+      ]),
       pager({
         what: 'sends',
         page,
@@ -190,7 +185,7 @@ export function windowTab(app: App, name: string): TabView {
       }),
       search === '' &&
         rows.length >= rowsMax &&
-        total > rowsMax &&
+        sum(accepted) > rowsMax &&
         h(
           'p',
           { class: 'hint' },
@@ -206,73 +201,9 @@ export function windowTab(app: App, name: string): TabView {
   }
 
   function rowOf(row: WindowRow, isLeaving = false): HTMLElement {
-    const { at, kind, id, groupId, messageId } = row;
-    const isChosen =
-      chosen[0] === String(row.sequence) && (chosen[1] ?? '') === String(row.number ?? '');
-    const tone = row.collision === true || kind === 'violation' ? 'bad' : kind;
-    return h(
-      'tr',
-      { key: keyOf(row), class: `${tone} ${isLeaving ? 'leaving' : ''} ${isChosen ? 'open' : ''}` },
-      h('td', { title: dayAndTime(at) }, timeOfDay(at)),
-      h('td', {}, isLeaving ? h('span', { class: 'state' }, 'Expired') : what(row)),
-      kind === 'violation'
-        ? h('td', { class: 'text' }, row.reason ?? '')
-        : h(
-            'td',
-            {},
-            h('code', { title: id }, h('bdi', {}, shortId(id ?? ''))),
-            row.source === 'content' && h('span', { class: 'tag' }, 'hash'),
-          ),
-      h('td', { class: 'wide' }, groupId === null ? '–' : h('bdi', {}, groupId)),
-      h(
-        'td',
-        { class: 'wide' },
-        messageId === undefined ? '–' : h('code', { title: messageId }, shortId(messageId)),
-      ),
-      h('td', {}, rest(row)),
-    );
-  }
-
-  function what(row: WindowRow): Child {
-    switch (row.kind) {
-      case 'accepted': {
-        const count = row.suppressed ?? 0;
-        return [
-          h('a', { class: 'state ready', href: linkOf(row) }, 'Accepted'),
-          count > 0 && h('span', { class: 'muted' }, `, ${exactCount(count)} suppressed`),
-        ];
-      }
-      case 'suppressed':
-        return h(
-          'a',
-          { class: row.collision ? 'state collision' : 'state suppressed', href: linkOf(row) },
-          row.collision ? 'Collision' : 'Suppressed',
-        );
-      case 'violation':
-        return [
-          h('span', { class: 'state collision' }, 'Violation'),
-          h(
-            'span',
-            { class: 'muted' },
-            ` ${row.rule ?? ''}${row.mode === 'reject' ? ', refused' : ''}`,
-          ),
-        ];
-    }
-  }
-
-  /** What is left of its time; or what of it differed. */
-  function rest(row: WindowRow): Child {
-    if (row.kind === 'violation') return '–';
-    if (row.kind === 'suppressed') {
-      const { differed = [], originalAt = row.at } = row;
-      const after = `${duration(row.at - originalAt)} after the original`;
-      return differed.length === 0
-        ? `${after}, the same`
-        : [`${after}, `, h('strong', {}, `other ${differed.join(' and ')}`)];
-    }
-    const left = (row.expiresAt ?? 0) - app.now();
-    if (left <= 0) return 'over';
-    return [remaining(left / ((row.expiresAt ?? 0) - row.at)), ` ${duration(left)} left`];
+    const link = linkOf(row);
+    const isChosen = link === queueLink(name, 'window', ...chosen);
+    return windowRow(row, { link, now: app.now(), isChosen, isLeaving });
   }
 
   return {
@@ -298,26 +229,6 @@ function focusOncePainted(selector: string): void {
       const element = document.querySelector<HTMLElement>(selector);
       element?.focus({ preventScroll: true });
       element?.scrollIntoView({ block: 'nearest' });
-    }),
-  );
-}
-
-function keyOf({ kind, sequence, number, at, reason }: WindowRow): string {
-  return kind === 'violation' ? `v${at}${reason}` : `${kind}${sequence}/${number ?? ''}`;
-}
-
-/** A bar that runs out. */
-function remaining(part: number): Element {
-  const width = 48;
-  return svg(
-    'svg',
-    { class: 'remaining', viewBox: `0 0 ${width} 6`, 'aria-hidden': 'true' },
-    svg('rect', { class: 'track', width, height: 6, rx: 3 }),
-    svg('rect', {
-      class: 'left',
-      width: Math.max(3, Math.min(1, part) * width).toFixed(1),
-      height: 6,
-      rx: 3,
     }),
   );
 }

@@ -42,6 +42,8 @@ const streamHeaders = {
 
 const inspectPrefix = '/_oncemq/';
 const consolePath = '/_oncemq';
+/** Takes SQS actions as the root does, but not from pages of other sites: for the console. */
+const actionsPath = 'sqs';
 
 export interface Listener {
   readonly server: Server;
@@ -64,7 +66,7 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
   const { onError, metrics } = options;
   let isClosing = false;
   const answer = (call: Call): Promise<Answer> => {
-    if (call.path.startsWith(inspectPrefix)) return answerInspect(inspect, call, options);
+    if (call.path.startsWith(inspectPrefix)) return answerInspect(api, inspect, call, options);
     // No queue's path: those begin with an account.
     if (call.path === metricsPath && metrics !== undefined) return metrics.answer(call.method);
     const isPage = call.path === consolePath && call.method === 'GET';
@@ -184,6 +186,7 @@ function send(response: ServerResponse, { status, headers, body, stream }: Answe
 }
 
 async function answerInspect(
+  api: Api,
   inspect: Inspect,
   call: Call,
   { onError, publicUrl, rejectionOf }: ListenerOptions,
@@ -196,6 +199,7 @@ async function answerInspect(
   if (rejection !== undefined) return inspectAnswer(rejection);
   const file = consoleFile(path, call);
   if (file !== undefined) return file;
+  if (path === actionsPath && call.method === 'POST') return api.handleAdmitted(call);
   const response: InspectResponse = await inspect
     .handle({
       method: call.method,

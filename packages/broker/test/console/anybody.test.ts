@@ -4,13 +4,16 @@
  */
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
 import { createRequire } from 'node:module';
-import { test } from 'node:test';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { startServer } from '../../src/index.ts';
 import type { TestServer } from '../../src/testing.ts';
-import { describeConsole, sees } from './browser.ts';
+import { describeConsole, goTo, sees } from './browser.ts';
 import { ask, sns, sqs } from './calls.ts';
 import { createFifo, receive, send, sendMany } from './scenes.ts';
 
@@ -186,6 +189,23 @@ describeConsole('the console for everybody', ({ serve, open }) => {
     assert.equal(await page.getByRole('row').count(), 51);
   });
 
+  test('behind a proxy, below another path, the page shows and does the same', async (t) => {
+    const server = await serve(t);
+    await createFifo(server, 'orders.fifo');
+    const page = await open(
+      t,
+      { url: await proxied(t, server.url) },
+      { hash: '#/queues/orders.fifo' },
+    );
+    await page.getByRole('button', { name: '+1 s' }).click();
+    await page.getByRole('button', { name: 'Send a message' }).click();
+    await page.getByRole('dialog').getByLabel('Body').fill('through the proxy');
+    await page.getByRole('dialog').getByRole('button', { name: 'Send' }).click();
+    await sees(page, 'Accepted as');
+    await page.keyboard.press('Escape');
+    await sees(page, '5 m left');
+  });
+
   test('when the server goes, the page says so, and when it is back the page goes on', async (t) => {
     const first = await startServer({ port: 0, memory: true, log: 'silent' });
     const { port, url } = first;
@@ -226,6 +246,30 @@ async function setScene(server: TestServer): Promise<void> {
   assert.equal((await ask(server, 'queues/orders.fifo')).body.inFlight, 1);
 }
 
+/** The address of the server below `/mq` of another one, which names itself to the server as proxies do. */
+async function proxied(t: TestContext, target: string): Promise<string> {
+  const proxy = createServer((incoming, outgoing) => {
+    const path = (incoming.url ?? '').replace(/^\/mq/, '');
+    const headers = { ...incoming.headers, host: new URL(target).host };
+    const { method } = incoming;
+    const forwarded = request(`${target}${path}`, { method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(outgoing);
+    });
+    // The page closes its stream of events when it is left.
+    outgoing.on('close', () => forwarded.destroy());
+    forwarded.on('error', () => outgoing.destroy());
+    incoming.pipe(forwarded);
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  t.after(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/mq`;
+}
+
 async function violations(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   const run = `axe.run(document, { runOnly: ${JSON.stringify(axeRules)} })`;
@@ -235,10 +279,6 @@ async function violations(page: Page): Promise<string[]> {
   return found.violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
   );
-}
-
-async function goTo(page: Page, hash: string): Promise<void> {
-  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
 }
 
 /** What a screen reader would call what has the focus. */

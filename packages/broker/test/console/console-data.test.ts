@@ -173,6 +173,22 @@ test('the window counts what it accepted and suppressed by the second', async (t
   );
 });
 
+test('more suppressed sends than are remembered are said to be so', async (t) => {
+  const server = await open(t);
+  const body = Array.from({ length: 10 }, (_, index) => ({
+    Id: String(index),
+    MessageBody: 'same',
+    MessageGroupId: 'g',
+  }));
+  const batch = () => sqs(server, 'SendMessageBatch', { QueueUrl: 'jobs.fifo', Entries: body });
+  for (let round = 0; round < 10; round += 1) await batch();
+  assert.equal((await get(server, 'queues/jobs.fifo/window')).suppressedCountedFrom, null);
+  await server.clock.advance(1);
+  for (let round = 0; round < 200; round += 1) await batch();
+  const window = await get(server, 'queues/jobs.fifo/window');
+  assert.equal(window.suppressedCountedFrom, window.now);
+});
+
 test('an accepted send leaves the window when its time is over, a suppressed one its own five minutes later', async (t) => {
   const server = await open(t);
   await send(server, 'one');
@@ -252,7 +268,15 @@ test('the window is searched by id, message id, group, body hash, and words of t
   const { body: sent } = await send(server, '{"dedupe_key":"landsat/32/29"}', { group: 'path-32' });
   await send(server, '{"dedupe_key":"landsat/33/30"}', { group: 'path-33' });
   const [, entry] = (await get(server, 'queues/jobs.fifo/window')).rows;
-  const texts = [entry.id, sent.MessageId, 'path-32', sent.MD5OfMessageBody, 'landsat/32'];
+  const beginning = entry.id.slice(0, 12);
+  const texts = [
+    entry.id,
+    beginning,
+    sent.MessageId,
+    'path-32',
+    sent.MD5OfMessageBody,
+    'landsat/32',
+  ];
   for (const text of texts) {
     const { rows, searched } = await get(
       server,
@@ -347,6 +371,25 @@ test('a page of another server changes nothing, and a program without a page doe
   assert.equal((await advance({ origin: `http://${host}` })).status, 200);
   assert.equal((await advance({})).status, 200);
   assert.equal(server.clock.now(), before + 2_000);
+});
+
+test('an SQS action of the page is refused to a page of another server', async (t) => {
+  const server = await open(t);
+  await send(server, 'one');
+  const purge = (headers: Record<string, string>) =>
+    ask(server, 'sqs', {
+      method: 'POST',
+      headers: { 'X-Amz-Target': 'AmazonSQS.PurgeQueue', ...headers },
+      body: '{"QueueUrl":"jobs.fifo"}',
+    });
+  assert.equal((await purge({ origin: 'http://elsewhere.example' })).status, 403);
+  assert.equal((await get(server, 'queues/jobs.fifo')).visible, 1);
+  const own = await ask(server, 'sqs', {
+    method: 'POST',
+    headers: { 'X-Amz-Target': 'AmazonSQS.ListQueues', origin: server.url },
+    body: '{}',
+  });
+  assert.match(own.body.QueueUrls[0], /jobs\.fifo$/);
 });
 
 function names(rows: readonly { name: string }[]): string[] {

@@ -5,12 +5,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ExplainedEntry, PeekedMessage } from '../../src/core/commands.ts';
+import type { ExplainedEntry, GroupView, PeekedMessage } from '../../src/core/commands.ts';
 import { accepted, openQueue, startedAt, type TestQueue } from './fixture.ts';
 
 function peek(
   queue: TestQueue,
-  options: { groupId?: string; limit?: number } = {},
+  options: { groupId?: string; limit?: number; after?: number } = {},
 ): readonly PeekedMessage[] {
   const command = { type: 'peek-messages', queue: queue.name, limit: 10, ...options } as const;
   return accepted(queue.home.apply(command)).messages;
@@ -107,4 +107,86 @@ test('without an id the newest entries of the window are given, newest first (O6
     explain(queue, { limit: 2 }).map(({ messageId }) => messageId),
     [ids[2], ids[1]],
   );
+});
+
+function groups(
+  queue: TestQueue,
+  options: { isBlocked?: boolean; after?: number; limit?: number } = {},
+): { groups: readonly GroupView[]; next: number | undefined } {
+  const defaults = { isBlocked: false, limit: 10 } as const;
+  const command = { type: 'list-groups', queue: queue.name, ...defaults, ...options } as const;
+  return accepted(queue.home.apply(command));
+}
+
+test('a group is listed with its messages, those in flight, and the message that blocks it (O5)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.sendNamed('g1-1', 'g1-2', 'g1-3', 'g2-1');
+  const { messageId } = queue.receiveOne({ visibilitySeconds: 10 });
+  const [first, second] = groups(queue).groups;
+  assert.deepEqual([first?.groupId, first?.messages, first?.inFlight], ['g1', 3, 1]);
+  assert.equal(first?.head.messageId, messageId);
+  assert.equal(first?.head.visibleAt, startedAt + 10_000);
+  assert.deepEqual([second?.groupId, second?.messages, second?.inFlight], ['g2', 1, 0]);
+  assert.equal(second?.head.state, 'visible');
+  assert.deepEqual(
+    groups(queue, { isBlocked: true }).groups.map(({ groupId }) => groupId),
+    ['g1'],
+  );
+  queue.advance(10);
+  assert.deepEqual(groups(queue, { isBlocked: true }).groups, []);
+});
+
+test('a group counts its messages through sends and deletes, and is gone with the last (O5)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.sendNamed('g1-1', 'g1-2');
+  const counts = (): number[] => groups(queue).groups.map(({ messages }) => messages);
+  assert.deepEqual(counts(), [2]);
+  queue.remove(queue.receiveOne());
+  assert.deepEqual(counts(), [1]);
+  queue.remove(queue.receiveOne());
+  assert.deepEqual(counts(), []);
+});
+
+test('groups come in pages, and a standard queue has none (O5)', () => {
+  const queue = openQueue({ fifo: true });
+  queue.sendNamed('g1-1', 'g2-1', 'g3-1');
+  const first = groups(queue, { limit: 2 });
+  assert.equal(first.groups.length, 2);
+  const second = groups(queue, { limit: 2, after: first.next as number });
+  assert.deepEqual(
+    second.groups.map(({ groupId }) => groupId),
+    ['g3'],
+  );
+  assert.equal(second.next, undefined);
+  const standard = openQueue();
+  standard.send();
+  assert.deepEqual(groups(standard).groups, []);
+});
+
+test('accepted sends are counted by when they came, in parts of the window (O6)', () => {
+  const queue = openQueue({ fifo: true });
+  const parts = (): readonly number[] =>
+    accepted(queue.home.apply({ type: 'count-sends', queue: queue.name, parts: 3 })).accepted;
+  queue.send();
+  queue.advance(150);
+  queue.send();
+  queue.send();
+  assert.deepEqual(parts(), [0, 1, 2]);
+  queue.advance(149);
+  assert.deepEqual(parts(), [1, 2, 0]);
+  queue.advance(1);
+  assert.deepEqual(parts(), [0, 2, 0]);
+});
+
+test('peeking goes on behind a message that is gone (O5)', () => {
+  const queue = openQueue();
+  const sequences = ['a', 'b', 'c'].map((body) => {
+    queue.send({ body });
+    return peek(queue).at(-1)?.sequence as number;
+  });
+  const after = sequences[0] as number;
+  const behind = (): number[] => peek(queue, { after }).map(({ sequence }) => sequence);
+  assert.deepEqual(behind(), sequences.slice(1));
+  queue.remove(queue.receiveOne());
+  assert.deepEqual(behind(), sequences.slice(1));
 });

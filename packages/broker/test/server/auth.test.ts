@@ -76,6 +76,25 @@ test('a page of another site cannot use what a browser remembers', async (t) => 
   assert.equal(await ask('same-origin'), 200);
 });
 
+test('the console acts with key id and secret, and not without', async (t) => {
+  const server = await open(t);
+  const create = (path: string, headers: Record<string, string>): Promise<Response> =>
+    fetch(`${server.url}/${path}`, {
+      method: 'POST',
+      headers: {
+        ...headers,
+        'content-type': 'application/x-amz-json-1.0',
+        'x-amz-target': 'AmazonSQS.CreateQueue',
+      },
+      body: JSON.stringify({ QueueName: 'made-by-hand' }),
+    });
+  assert.equal((await create('_oncemq/sqs', {})).status, 401);
+  assert.equal((await create('_oncemq/sqs', { ...good, origin: 'http://other' })).status, 403);
+  assert.equal((await create('_oncemq/sqs', good)).status, 200);
+  // What a browser remembers opens the console's path alone.
+  assert.equal((await create('', good)).status, 400);
+});
+
 test("a bad signature is told by Amazon's code at the server's own endpoints too", async (t) => {
   const server = await open(t);
   const headers = { authorization: 'AWS4-HMAC-SHA256 Credential=a' };

@@ -41,10 +41,12 @@ test('an engine that applies every other command and absorbs the rest answers as
   prove(t, () => {
     const engine = new Engine();
     let seen = 0;
-    const compare = comparing(({ engine: driven }) => {
+    const compare = comparing(({ engine: driven, now }) => {
       seen += 1;
-      const due = [engine.nextDueAt(), driven.nextDueAt()];
-      if (due[0] !== due[1]) throw new Error(`due at ${due[0]} instead of ${due[1]}`);
+      const [own, due] = [engine.nextDueAt(), driven.nextDueAt()];
+      // A tick that changed nothing, as when a message is visible again, leaves no changes to absorb: then it is still due.
+      const isPast = own !== undefined && own <= now;
+      if (own !== due && !isPast) throw new Error(`due at ${own} instead of ${due}`);
       return seen % 2 === 0 ? engine : undefined;
     });
     return {

@@ -145,9 +145,14 @@ export class Watching {
   }
 
   #remember({ queue, sequence, content }: Extract<Event, { readonly type: 'sent' }>): void {
+    const key = `${queue}/${sequence}`;
+    // A queue that was deleted and made again counts from the beginning.
+    const before = this.#contents.get(key);
+    if (before !== undefined) this.#contentChars -= charsOf(before);
+    this.#contents.delete(key);
     const chars = charsOf(content);
     if (chars > contentCharsMax / 16) return;
-    this.#contents.set(`${queue}/${sequence}`, content);
+    this.#contents.set(key, content);
     this.#contentChars += chars;
     for (const [oldest, old] of this.#contents) {
       if (this.#contentChars <= contentCharsMax) break;

@@ -21,6 +21,7 @@ export const searchedEntriesMax = 1_000;
 /** Of bodies, in characters. */
 const searchedCharsMax = 16 * 1024 * 1024;
 const readAtOnce = 20;
+const beginningCharsMin = 6;
 
 export async function searchWindow(
   { backend, watching }: { readonly backend: Backend; readonly watching: Watching },
@@ -51,7 +52,7 @@ export async function searchWindow(
     entries: [...found.values()],
     suppressed: suppressed.filter(
       (send) =>
-        [send.deduplicationId, send.groupId, send.original.messageId].includes(text) ||
+        isOneOf([send.deduplicationId, send.groupId, send.original.messageId], text) ||
         found.has(send.original.sequence) ||
         isIn(send.content, text),
     ),
@@ -62,7 +63,13 @@ export async function searchWindow(
 
 function hasText(entry: Explained, text: string): boolean {
   const { deduplicationId, messageId, groupId, bodyMd5 } = entry;
-  return [deduplicationId, messageId, groupId, bodyMd5, String(entry.sequence)].includes(text);
+  return isOneOf([deduplicationId, messageId, groupId, bodyMd5, String(entry.sequence)], text);
+}
+
+/** Lists show the beginnings of ids, so a beginning is enough, if it is not just anything. */
+function isOneOf(values: readonly string[], text: string): boolean {
+  const isBeginning = text.length >= beginningCharsMin;
+  return values.some((value) => value === text || (isBeginning && value.startsWith(text)));
 }
 
 function isIn(content: Pick<MessageContent, 'body'> | undefined, text: string): boolean {

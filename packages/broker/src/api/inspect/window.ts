@@ -32,7 +32,9 @@ export async function showWindow(
   const now = backend.now();
   const { windowMs, accepted, countedFrom } = counted;
   const isRecent = ({ at }: { readonly at: number }): boolean => at > now - windowMs;
-  const suppressed = (await backend.suppressed(name)).filter(isRecent);
+  const remembered = await backend.suppressed(name);
+  const suppressed = remembered.filter(isRecent);
+  const isAllRecent = suppressed.length === remembered.length;
   const violations = violationsOf(options, name).filter(isRecent);
   const search = query.get('search') ?? '';
   const found: Found | undefined =
@@ -52,6 +54,7 @@ export async function showWindow(
     windowSeconds: windowMs / 1000,
     accepted,
     acceptedCountedFrom: countedFrom ?? null,
+    suppressedCountedFrom: isAllRecent ? (forgottenUntil(remembered) ?? null) : null,
     suppressed: countsIn(suppressed.map(partOf)),
     collisions: countsIn(suppressed.filter(wasCollision).map(partOf)),
     violations: countsIn(violations.map(partOf)),
@@ -74,8 +77,8 @@ export async function showSend(
   const all = await backend.suppressed(name);
   const suppressed = all.filter(({ original }) => original.sequence === sequence);
   const entry = await entryOf(backend, name, sequence, {
-    id: query.get('id') ?? suppressed.at(-1)?.deduplicationId,
-    group: query.get('group') ?? undefined,
+    id: query.get('id') || suppressed.at(-1)?.deduplicationId,
+    group: query.get('group') || suppressed.at(-1)?.groupId,
   });
   const known = suppressed.at(-1);
   if (entry === undefined && known === undefined) {
@@ -144,6 +147,11 @@ function violationsOf(
   name: string,
 ): readonly ContractViolationEvent[] {
   return (violations?.(name) ?? []).filter((event) => event.type === 'contract-violation');
+}
+
+/** When the oldest of all that are remembered was suppressed, if there were others before it. */
+function forgottenUntil([oldest]: readonly RememberedSend[]): number | undefined {
+  return oldest !== undefined && oldest.number > 0 ? oldest.at : undefined;
 }
 
 function countsIn(places: readonly number[]): number[] {

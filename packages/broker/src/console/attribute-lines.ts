@@ -1,0 +1,21 @@
+/**
+ * Message attributes as people type them, one in a line: `name: value`. What cannot be read is told with the line.
+ */
+
+const lineForm = /^\s*([^:=\s]+)\s*[:=]\s*(.+?)\s*$/;
+
+export interface TypedAttribute {
+  readonly name: string;
+  readonly value: string;
+}
+
+export function attributesIn(text: string): TypedAttribute[] {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.map((line) => {
+    const [, name, value] = lineForm.exec(line) ?? [];
+    if (name === undefined || value === undefined) {
+      throw new Error(`An attribute is written name: value, not “${line}”.`);
+    }
+    return { name, value };
+  });
+}

@@ -1,0 +1,71 @@
+/**
+ * How two texts are compared, line by line. The module is the browser's, but knows no page, so it is tested as it is
+ * served.
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+
+interface Piece {
+  readonly text: string;
+  readonly isDifferent: boolean;
+}
+
+type Side = 'left' | 'right';
+type Row = Readonly<Record<Side, readonly Piece[] | undefined>>;
+
+// By its address: the console is compiled on its own, and nothing of the broker imports it.
+const address = new URL('../../src/console/diff.js', import.meta.url).href;
+const { compareTexts } = (await import(address)) as {
+  compareTexts(left: string, right: string): readonly Row[];
+};
+
+/** One side as text; with what is marked in brackets. */
+function shown(rows: readonly Row[], side: Side): string {
+  return rows
+    .filter((row) => row[side] !== undefined)
+    .map((row) => (row[side] ?? []).map(marked).join(''))
+    .join('\n');
+}
+
+function marked({ text, isDifferent }: Piece): string {
+  return isDifferent ? `[${text}]` : text;
+}
+
+test('of two lines that stand for each other only what differs is marked', () => {
+  const rows = compareTexts(
+    '{\n  "total": 10,\n  "note": "a"\n}',
+    '{\n  "total": 19,\n  "note": "a"\n}',
+  );
+  assert.equal(shown(rows, 'left'), '{\n  "total": 1[0],\n  "note": "a"\n}');
+  assert.equal(shown(rows, 'right'), '{\n  "total": 1[9],\n  "note": "a"\n}');
+});
+
+test('a line that only one text has is marked whole, beside nothing', () => {
+  const rows = compareTexts('a\nb\nc', 'a\nc');
+  assert.equal(shown(rows, 'left'), 'a\n[b]\nc');
+  assert.equal(shown(rows, 'right'), 'a\nc');
+  assert.equal(rows[1]?.right, undefined);
+});
+
+test('whatever two texts are compared, both are there whole, and equal ones without a mark', () => {
+  const text = fc
+    .array(fc.constantFrom('a', 'b', 'ab', 'abc', '', '  "x": 1,'), { maxLength: 12 })
+    .map((lines) => lines.join('\n'));
+  fc.assert(
+    fc.property(text, text, (left, right) => {
+      const rows = compareTexts(left, right);
+      const whole = (side: Side): string => shown(rows, side).replaceAll(/[[\]]/g, '');
+      assert.deepEqual([whole('left'), whole('right')], [left, right]);
+      const isMarked = /\[/.test(shown(rows, 'left') + shown(rows, 'right'));
+      assert.equal(isMarked, left !== right);
+    }),
+  );
+});
+
+test('texts of very many lines are compared too, if less finely', () => {
+  const lines = (first: number): string =>
+    Array.from({ length: 5_000 }, (_, index) => `line ${first + index}`).join('\n');
+  assert.equal(compareTexts(lines(0), lines(7)).length, 5_000);
+});
