@@ -18,7 +18,7 @@ import {
 import type { TestServer } from '#broker/testing.js';
 
 const arn = 'arn:aws:sqs:us-east-1:000000000000:';
-const customers = ['ada', 'grace', 'edsger', 'barbara', 'tony', 'leslie', 'frances'];
+const customers = ['c-1041', 'c-1187', 'c-2003', 'c-2210', 'c-3350', 'c-4127', 'c-4408'];
 
 export async function tellStory(server: TestServer, watch: () => Promise<void>): Promise<string> {
   const sqs = new SQSClient(server.clientConfig);

@@ -103,7 +103,9 @@ export function groupsTab(app: App, name: string): TabView {
   }: NonNullable<Group['blockedBy']>): Child {
     const left = until - app.now();
     const why =
-      state === 'delayed' ? 'delayed' : `in flight, ${plural(receiveCount, 'time')} received`;
+      state === 'delayed'
+        ? 'delayed'
+        : `in flight, received ${receiveCount === 1 ? 'once' : plural(receiveCount, 'time')}`;
     return [
       h('span', { class: 'state blocked' }, 'Blocked'),
       ' by ',
