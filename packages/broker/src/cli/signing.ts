@@ -5,6 +5,7 @@
 
 import { Hash } from '@smithy/hash-node';
 import { SignatureV4 } from '@smithy/signature-v4';
+import { queryBag } from '../api/auth/query-bag.ts';
 
 export interface Unsigned {
   readonly url: URL;
@@ -32,7 +33,7 @@ export async function signedHeaders(
     protocol,
     hostname,
     path: pathname,
-    query: Object.fromEntries(searchParams),
+    query: queryBag(searchParams),
     headers: { ...headers, host },
     ...(body !== undefined && { body }),
   });

@@ -14,8 +14,8 @@
  */
 
 import type { DeduplicationSource, KeptWindowEntry, WindowDigests, WindowKey } from './changes.ts';
+import type { Difference } from './difference.ts';
 import { sha256Bytes } from './digest.ts';
-import type { Difference } from './events.ts';
 import { HashIndex } from './hash-index.ts';
 import { none, Slab } from './slab.ts';
 

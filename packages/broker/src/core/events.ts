@@ -12,6 +12,7 @@ import type {
   Publication,
   ReplayStatus,
 } from './changes.ts';
+import type { Difference } from './difference.ts';
 
 interface Happened {
   readonly at: number;
@@ -21,13 +22,6 @@ interface Happened {
 interface MessageEvent extends Happened {
   readonly messageId: string;
   readonly sequence: number;
-}
-
-/** How two sends with one deduplication id differed in what the id does not show. */
-export interface Difference {
-  readonly body: boolean;
-  readonly attributes: boolean;
-  readonly group: boolean;
 }
 
 /** A send to a queue that was suppressed. */

@@ -157,6 +157,7 @@ function openBackend(
     limits: config.limits === 'relaxed' ? relaxedLimits : strictLimits,
     profile: config.profile,
     onAvailability,
+    onError: (error: unknown) => log.error('a reader of events failed', error),
     onCommit: counts && ((commit: Commit) => counts.committed(commit)),
     arePoliciesEnforced: config.arePoliciesEnforced,
     signer,

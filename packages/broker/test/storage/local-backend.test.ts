@@ -242,6 +242,27 @@ testEveryBackend('whoever stops listening hears no more', async (open) => {
   assert.equal(events.length, 1);
 });
 
+testEveryBackend(
+  'a listener that fails disturbs neither sends nor other listeners',
+  async (open) => {
+    const failures: unknown[] = [];
+    const backend = await open({
+      clock: manualClock(start),
+      onError: (error) => failures.push(error),
+    });
+    const heard: string[] = [];
+    backend.listen(() => {
+      throw new Error('a broken reader');
+    });
+    backend.listen(({ type }) => heard.push(type));
+    const attributes = { FifoQueue: 'true' };
+    await backend.run({ type: 'create-queue', queue: 'jobs.fifo', attributes });
+    await send(backend, 'sent all the same');
+    assert.deepEqual(heard, ['queue-created', 'sent']);
+    assert.equal(failures.length, 2);
+  },
+);
+
 testEveryBackend('explaining an id names its original and every suppressed send', async (open) => {
   const backend = await withQueue(open);
   const entry = { body: 'price', groupId: 'g', deduplicationId: 'p-1' };

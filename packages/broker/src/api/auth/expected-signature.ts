@@ -13,6 +13,7 @@ import { createScope, getCanonicalHeaders, getSigningKey, SignatureV4 } from '@s
 import type { ApiRequest } from '../request.ts';
 import type { Claim } from './claim.ts';
 import type { Credential } from './credential.ts';
+import { queryBag } from './query-bag.ts';
 
 const sha256 = Hash.bind(null, 'sha256');
 const algorithm = 'AWS4-HMAC-SHA256';
@@ -29,7 +30,7 @@ export async function expectedSignature(
   if (told !== undefined && told !== payloadHash) return undefined;
   const stringToSign = await canonical.stringToSign({
     request,
-    query: bagOf(query),
+    query: queryBag(query),
     headers: Object.fromEntries(signedHeaders.map((name) => [name, request.headers[name] ?? ''])),
     payloadHash,
     signedAt,
@@ -68,14 +69,3 @@ const canonical: Canonical = new Canonical({
   credentials: { accessKeyId: '', secretAccessKey: '' },
   sha256,
 });
-
-function bagOf(query: URLSearchParams): Record<string, string[]> {
-  // Names are the client's; an object without a prototype takes `__proto__` for a name like any other.
-  const bag: Record<string, string[]> = Object.create(null);
-  for (const [name, value] of query) {
-    const values = bag[name];
-    if (values === undefined) bag[name] = [value];
-    else values.push(value);
-  }
-  return bag;
-}

@@ -3,8 +3,9 @@
  * without one the newest entries.
  */
 
+import { differencesIn, isCollision } from '../../core/difference.ts';
 import type { Refusal } from '../../core/errors.ts';
-import type { Backend, Explained, SuppressedSend } from '../../storage/backend.ts';
+import type { Backend, Explained } from '../../storage/backend.ts';
 import { failed, type InspectResponse, limitOf, ok, refused, wrongLimit } from './answers.ts';
 
 /** `name` is the queue or topic; `read` asks it. */
@@ -46,8 +47,8 @@ export async function explained(
       source: event.source,
       matchedBy: event.matchedBy,
       groupId: event.groupId,
-      differed: whatDiffered(event),
-      collision: wasCollision(event),
+      differed: differencesIn(event.differed),
+      collision: isCollision(event),
     })),
   }));
   if (deduplicationId === undefined) return ok({ entries });
@@ -61,16 +62,4 @@ export async function explained(
     return failed(404, 'NotInWindow', text);
   }
   return ok({ entry });
-}
-
-/** The names of what differed. */
-export function whatDiffered({ differed }: SuppressedSend): string[] {
-  return Object.entries(differed)
-    .filter(([, isDifferent]) => isDifferent)
-    .map(([what]) => what);
-}
-
-/** A content hash that met another event, most likely: the two differ in what the hash does not see. */
-export function wasCollision({ source, differed }: SuppressedSend): boolean {
-  return source === 'content' && (differed.attributes || differed.group);
 }

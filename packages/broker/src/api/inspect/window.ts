@@ -4,11 +4,11 @@
  * it was not, by what the window itself knows of it.
  */
 
+import { differencesIn, isCollision } from '../../core/difference.ts';
 import type { ContractViolationEvent } from '../../core/events.ts';
 import type { Backend, Explained, RememberedSend } from '../../storage/backend.ts';
 import { failed, type InspectResponse, limitOf, ok, refused, wrongLimit } from './answers.ts';
 import { type ShownContent, shownContent } from './contents.ts';
-import { wasCollision, whatDiffered } from './explained.ts';
 import { numberOf } from './groups.ts';
 import type { InspectOptions, InspectRequest, Surroundings } from './inspect.ts';
 import { type Found, searchedEntriesMax, searchWindow } from './window-search.ts';
@@ -56,7 +56,7 @@ export async function showWindow(
     acceptedCountedFrom: countedFrom ?? null,
     suppressedCountedFrom: isAllRecent ? (forgottenUntil(remembered) ?? null) : null,
     suppressed: countsIn(suppressed.map(partOf)),
-    collisions: countsIn(suppressed.filter(wasCollision).map(partOf)),
+    collisions: countsIn(suppressed.filter(isCollision).map(partOf)),
     violations: countsIn(violations.map(partOf)),
     rows: rows.sort((a, b) => b.at - a.at || b.order - a.order).slice(0, limit),
     searched: found === undefined ? null : { entries: found.looked, isAll: found.isAll },
@@ -199,8 +199,8 @@ function suppressedRow(send: RememberedSend): Row {
     groupId: send.groupId,
     messageId: send.original.messageId,
     originalAt: send.original.acceptedAt,
-    differed: whatDiffered(send),
-    collision: wasCollision(send),
+    differed: differencesIn(send.differed),
+    collision: isCollision(send),
   };
 }
 
@@ -229,8 +229,8 @@ function shownSuppressed(send: RememberedSend): object {
     source: send.source,
     matchedBy: send.matchedBy,
     groupId: send.groupId,
-    differed: whatDiffered(send),
-    collision: wasCollision(send),
+    differed: differencesIn(send.differed),
+    collision: isCollision(send),
     content,
   };
 }

@@ -14,6 +14,7 @@ import type {
 } from '../changes.ts';
 import type { CommandOf, Outcome, SendEntry, SendResult } from '../commands.ts';
 import { digestsOf, keyOf } from '../deduplication-window.ts';
+import { differencesIn, isCollision } from '../difference.ts';
 import { attributesMd5, md5Hex, sha256Hex } from '../digest.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import type { Suppressed } from '../events.ts';
@@ -206,8 +207,7 @@ function duplicate(send: FifoSend, row: number, matchedBy: 'id' | 'body', turn: 
   };
   const at = turn.now;
   turn.events.push({ type: 'duplicate', at, queue: queue.name, ...suppressed, content });
-  const unseen = (['attributes', 'group'] as const).filter((name) => differed[name]);
-  if (source === 'content' && unseen.length > 0) {
+  if (isCollision({ source, differed })) {
     turn.events.push({
       type: 'collision',
       at,
@@ -215,7 +215,7 @@ function duplicate(send: FifoSend, row: number, matchedBy: 'id' | 'body', turn: 
       deduplicationId,
       groupId,
       originalMessageId: original.messageId,
-      differed: unseen,
+      differed: differencesIn(differed).filter((part) => part !== 'body'),
     });
   }
   const { messageId, sequence } = original;

@@ -4,6 +4,7 @@
  */
 
 import { envelopeIds } from '../../api/inspect/envelope-ids.ts';
+import { differencesIn, isCollision } from '../../core/difference.ts';
 import { sha256Hex } from '../../core/digest.ts';
 import type { Event, Suppressed } from '../../core/events.ts';
 import { sequenceNumber } from '../../core/sequence-number.ts';
@@ -156,18 +157,15 @@ function publicationOf(event: {
 }
 
 function suppressed(event: Suppressed): Omit<LedgerFields, 'event'> {
-  const { differed, source } = event;
-  const names = (['body', 'attributes', 'group'] as const).filter((name) => differed[name]);
   return {
     group: event.groupId,
     deduplication_id: event.deduplicationId,
-    source,
+    source: event.source,
     original_message_id: event.original.messageId,
     matched_by: event.matchedBy,
     age_seconds: event.ageMs / 1000,
-    differed: names,
-    // A content hash sees neither attributes nor group: most likely another event, and lost.
-    collision: (source === 'content' && (differed.attributes || differed.group)) || undefined,
+    differed: differencesIn(event.differed),
+    collision: isCollision(event) || undefined,
   };
 }
 

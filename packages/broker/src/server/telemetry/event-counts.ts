@@ -5,6 +5,7 @@
  */
 
 import type { DeduplicationSource } from '../../core/changes.ts';
+import { differencesIn } from '../../core/difference.ts';
 import type { DuplicateEvent, Event } from '../../core/events.ts';
 import { BoundedSeries } from './bounded-series.ts';
 import { Histogram } from './histogram.ts';
@@ -112,7 +113,8 @@ export class EventCounts {
   #noteDuplicate({ queue, source, differed, content }: DuplicateEvent): void {
     const counts = this.queues.of(queue);
     counts.windowHits[source] += 1;
-    if (differed.body || differed.attributes || differed.group) counts.collisions[source] += 1;
+    // Wider than a collision elsewhere: also what an explicit id lets differ; `source` tells the two apart.
+    if (differencesIn(differed).length > 0) counts.collisions[source] += 1;
     this.#measureBody(source, content.body);
   }
 

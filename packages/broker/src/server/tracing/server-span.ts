@@ -16,6 +16,7 @@ import {
 } from '@opentelemetry/api';
 import { type Fault, wireErrorOf } from '../../api/protocol/error-codes.ts';
 import type { ApiRequest } from '../../api/request.ts';
+import { differencesIn } from '../../core/difference.ts';
 import type { Suppressed } from '../../core/events.ts';
 
 /** A message that was handed out, and the trace that it belongs to. */
@@ -97,13 +98,12 @@ export function aboutEntry(
 }
 
 export function aboutDuplicate({ source, matchedBy, ageMs, differed }: Suppressed): Attributes {
-  const names = (['body', 'attributes', 'group'] as const).filter((name) => differed[name]);
   return {
     'oncemq.duplicate': true,
     'oncemq.dedupe.source': source,
     'oncemq.dedupe.matched_by': matchedBy,
     'oncemq.dedupe.age_ms': ageMs,
-    'oncemq.dedupe.differed': names,
+    'oncemq.dedupe.differed': differencesIn(differed),
   };
 }
 

@@ -1,6 +1,7 @@
 /**
  * Those who read the event stream: what the backend itself remembers for people who look, and whoever listens. Nobody
- * is told of anything before it is kept, and of nothing that was lost.
+ * is told of anything before it is kept, and of nothing that was lost. A listener that fails fails for itself: neither the
+ * send that it was told of nor another listener notices.
  */
 
 import type { Event } from '../../core/events.ts';
@@ -23,10 +24,12 @@ export class EventReaders {
   /** What is told once that promise resolves; one for all commands of a commit. */
   #waiting: Happened[] = [];
   #awaited: Promise<void> | undefined;
+  readonly #onError: (error: unknown) => void;
 
-  /** `contentOf` reads what a message that is still in its queue says. */
-  constructor(contentOf: ContentOf) {
+  /** `contentOf` reads what a message that is still in its queue says; `onError` is told why a listener failed. */
+  constructor(contentOf: ContentOf, onError: (error: unknown) => void) {
     this.suppressed = new SuppressedSends(contentOf);
+    this.#onError = onError;
   }
 
   /** Whether anybody wants more than what the backend remembers. */
@@ -77,7 +80,15 @@ export class EventReaders {
       this.suppressed.note(event);
       this.failures.note(event);
       this.counts.note(event);
-      for (const listener of this.#listeners) listener(event);
+      for (const listener of this.#listeners) this.#call(listener, event);
+    }
+  }
+
+  #call(listener: (event: Event) => void, event: Event): void {
+    try {
+      listener(event);
+    } catch (error) {
+      this.#onError(error);
     }
   }
 }

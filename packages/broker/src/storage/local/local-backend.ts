@@ -56,6 +56,8 @@ export interface LocalOptions {
   readonly profile?: Profile;
   /** Told why changes cannot be kept from now on, and with undefined that they can again. */
   readonly onAvailability?: ((reason: string | undefined) => void) | undefined;
+  /** Told why a listener to events has failed; default: nobody is. */
+  readonly onError?: (error: unknown) => void;
   /** Told of each commit to the disk. */
   readonly onCommit?: ((commit: Commit) => void) | undefined;
   /** Whether a queue's policy must allow a topic to send to it; default false. */
@@ -101,9 +103,7 @@ class LocalBackend implements Backend, EntriesUser {
   #engine: Engine;
   readonly #entries: Entries;
   readonly #receivers: ParkedReceivers<Waiting> = new ParkedReceivers();
-  readonly #readers: EventReaders = new EventReaders((queue, sequence) =>
-    this.#entries.content(queue, sequence),
-  );
+  readonly #readers: EventReaders;
   readonly #work: TopicWork;
   /** Queues with waiting receivers that changed since they were last asked. */
   readonly #restless: Set<string> = new Set();
@@ -119,6 +119,10 @@ class LocalBackend implements Backend, EntriesUser {
     this.#clock = options.clock;
     this.#ids = options.ids ?? { uuid: randomUUID };
     this.#onAvailability = options.onAvailability ?? (() => {});
+    this.#readers = new EventReaders(
+      (queue, sequence) => this.#entries.content(queue, sequence),
+      options.onError ?? (() => {}),
+    );
     this.#engine = this.#newEngine();
     this.#entries = entriesFor(this);
     this.#work = new TopicWork({
