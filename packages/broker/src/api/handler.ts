@@ -12,7 +12,7 @@ import type { Action, ActionBackend, Answer, Call } from './actions/action.ts';
 import { snsActionFunctions } from './actions/sns/table.ts';
 import { sqsActionFunctions } from './actions/sqs/table.ts';
 import type { Authentication } from './auth/authentication.ts';
-import { anybody, type Caller, callerOf } from './auth/caller.ts';
+import { type Caller, callerOf, unsignedCallerOf } from './auth/caller.ts';
 import { type Fault, fault, type ProtocolCode } from './protocol/error-codes.ts';
 import { jsonForm } from './protocol/json.ts';
 import { queryForm } from './protocol/query.ts';
@@ -107,7 +107,7 @@ async function handle(request: ApiRequest, options: ApiOptions): Promise<ApiResp
       const { authentication, publicUrl } = options;
       const caller =
         authentication === undefined
-          ? anybody
+          ? unsignedCallerOf(request, read.action, publicUrl)
           : await callerOf(request, read.action, authentication, baseUrlOf(request, publicUrl));
       const answer = caller.ok
         ? await read.action.run(read.input, new RequestCall(request, options, caller))

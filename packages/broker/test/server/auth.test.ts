@@ -10,6 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';
 import { SNS } from '@aws-sdk/client-sns';
+import { signedHeaders } from '../../src/cli/signing.ts';
 import { startServer } from '../../src/index.ts';
 import { startTestServer, type TestServer } from '../../src/testing.ts';
 
@@ -93,6 +94,33 @@ test('the console acts with key id and secret, and not without', async (t) => {
   assert.equal((await create('_oncemq/sqs', good)).status, 200);
   // What a browser remembers opens the console's path alone.
   assert.equal((await create('', good)).status, 400);
+});
+
+test('a query with a name that comes twice is signed as it is sent', async (t) => {
+  const server = await open(t);
+  const url = new URL(`${server.url}/_oncemq/events?queue=a&queue=b`);
+  const keys = { ...key, region: 'us-east-1' };
+  const headers = await signedHeaders({ url, method: 'GET', headers: {} }, keys);
+  const answer = await fetch(url, { headers });
+  assert.equal(answer.status, 200);
+  await answer.body?.cancel();
+});
+
+test('without signatures pages of other sites can do nothing, but follow the links of SNS', async (t) => {
+  const server = await startTestServer();
+  t.after(() => server.close());
+  const ask = async (query: string, headers: Record<string, string>): Promise<string> => {
+    const answer = await fetch(`${server.url}/?${query}`, { method: 'POST', headers });
+    const [, code = 'OK'] = /<Code>(.*?)<\/Code>/.exec(await answer.text()) ?? [];
+    return `${answer.status} ${code}`;
+  };
+  const create = 'Action=CreateQueue&QueueName=q';
+  assert.equal(await ask(create, { 'sec-fetch-site': 'cross-site' }), '403 AccessDenied');
+  assert.equal(await ask(create, { origin: 'http://elsewhere.example' }), '403 AccessDenied');
+  assert.equal(await ask(create, { origin: server.url }), '200 OK');
+  assert.equal(await ask(create, {}), '200 OK');
+  const unsubscribe = 'Action=Unsubscribe&Version=2010-03-31&SubscriptionArn=none';
+  assert.match(await ask(unsubscribe, { 'sec-fetch-site': 'cross-site' }), /InvalidParameter/);
 });
 
 test("a bad signature is told by Amazon's code at the server's own endpoints too", async (t) => {

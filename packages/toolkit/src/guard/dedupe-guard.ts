@@ -121,16 +121,20 @@ function look(
   const verdicts = known.map((sends) => sends.judge(base.target, id, rest, now()));
   const verdict = verdicts.find((each) => each !== 'new') ?? 'new';
   known[1].note(base.target, id, rest, now());
-  // Whoever gives ids says himself what is the same event, so other attributes are no collision.
-  const isCollision = verdict === 'collision' && source === 'content';
-  if (verdict !== 'new' && !isCollision) {
+  // Whoever gives ids says himself what is the same event: then a difference is told of, and no reason to refuse.
+  const collision =
+    verdict === 'collision' && source === 'content'
+      ? refuse('same-body-other-attributes')
+      : undefined;
+  const refusal = checked.ok ? collision : checked;
+  if (verdict !== 'new' && (refusal === undefined || base.mode === 'observe')) {
     report({ ...about, metric: 'sqs_fifo.dedupe_window_hits', value: 1 });
   }
-  if (!isCollision) return checked.ok ? undefined : checked;
-  const collision = refuse('same-body-other-attributes');
-  const metric = 'sqs_fifo.dedupe.collisions_detected';
-  report({ ...about, metric, value: 1, ...aboutRefusal(collision) });
-  return checked.ok ? collision : checked;
+  if (verdict === 'collision') {
+    const metric = 'sqs_fifo.dedupe.collisions_detected';
+    report({ ...about, metric, value: 1, ...(collision && aboutRefusal(collision)) });
+  }
+  return refusal;
 }
 
 /** By which the queue knows the message again. */
@@ -138,10 +142,13 @@ function idOf({ deduplicationId, body }: GuardedMessage): string {
   return deduplicationId ?? sha256(body);
 }
 
-/** What the hash of the body does not see and what may tell events apart, in a stable order. */
-function restOf({ groupId, attributes }: GuardedMessage, { critical }: GuardOptions): unknown {
+/** What the id does not show and what may tell events apart, in a stable order. */
+function restOf(
+  { groupId, attributes, deduplicationId, body }: GuardedMessage,
+  { critical }: GuardOptions,
+): unknown {
   const telling = comparedAttributes(attributes).filter(([name]) =>
     critical === undefined ? !tracingName.test(name) : critical.includes(name),
   );
-  return [groupId, telling];
+  return [groupId, telling, deduplicationId === undefined ? undefined : sha256(body)];
 }

@@ -63,28 +63,27 @@ describe('the four metrics', () => {
     await send(body, { MessageAttributes: { kind } });
     await send('hello', { MessageDeduplicationId: 'd' });
     await send('hello', { MessageDeduplicationId: 'd' });
+    await send('world', { MessageDeduplicationId: 'd' });
     const queue = 'events.fifo';
     const about = (source: string) => ({ queue, source });
     const bytes = Buffer.byteLength(body);
     const hits = { name: 'sqs_fifo.dedupe_window_hits', unit: '{send}' };
+    const collisions = { name: 'sqs_fifo.dedupe.collisions_detected', unit: '{send}' };
+    const reason = 'same-body-other-attributes';
     const lengths = { name: 'sqs_fifo.body_hash.length_bytes', unit: 'By' };
     assert.deepEqual(await points(), [
-      {
-        name: 'sqs_fifo.dedupe.collisions_detected',
-        unit: '{send}',
-        attributes: { ...about('content'), reason: 'same-body-other-attributes' },
-        value: 1,
-      },
+      { ...collisions, attributes: { ...about('content'), reason }, value: 1 },
+      { ...collisions, attributes: about('explicit'), value: 1 },
       {
         name: 'sqs_fifo.producer.violations',
         unit: '{send}',
         attributes: { ...about('explicit'), reason: 'body-not-envelope' },
-        value: 2,
+        value: 3,
       },
       { ...lengths, attributes: about('content'), value: 3 * bytes },
-      { ...lengths, attributes: about('explicit'), value: 10 },
-      { ...hits, attributes: about('content'), value: 1 },
-      { ...hits, attributes: about('explicit'), value: 1 },
+      { ...lengths, attributes: about('explicit'), value: 15 },
+      { ...hits, attributes: about('content'), value: 2 },
+      { ...hits, attributes: about('explicit'), value: 2 },
     ]);
   });
 

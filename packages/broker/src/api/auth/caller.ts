@@ -1,6 +1,7 @@
 /**
  * Who is behind a call of an action, and which actions may be called by nobody in particular. Every key belongs to the
- * server's one account, whose callers may do everything.
+ * server's one account, whose callers may do everything. Where signatures are not checked everybody may, but for pages of
+ * other sites: a browser would let them send forms to a server on the same machine.
  */
 
 import { type Fault, fault } from '../protocol/error-codes.ts';
@@ -8,6 +9,7 @@ import type { NamedAction } from '../protocol/wire-form.ts';
 import type { ApiRequest } from '../request.ts';
 import type { Authentication } from './authentication.ts';
 import type { Credential } from './credential.ts';
+import { isFromForeignPage } from './foreign-page.ts';
 
 export interface Caller {
   readonly ok: true;
@@ -17,12 +19,21 @@ export interface Caller {
   readonly isAnonymous?: boolean;
 }
 
-/** Where signatures are not checked. */
-export const anybody: Caller = { ok: true };
+const anybody: Caller = { ok: true };
 const nobody: Caller = { ok: true, isAnonymous: true };
 
 /** The links in what SNS posts are these actions without a signature; the actions themselves say how far that goes. */
 const openActions: ReadonlySet<string> = new Set(['ConfirmSubscription', 'Unsubscribe']);
+
+/** Where signatures are not checked. */
+export function unsignedCallerOf(
+  request: ApiRequest,
+  { name }: NamedAction,
+  publicUrl: string | undefined,
+): Caller | Fault {
+  if (!isFromForeignPage(request.headers, publicUrl) || openActions.has(name)) return anybody;
+  return fault('access-denied', { resource: request.path });
+}
 
 export async function callerOf(
   request: ApiRequest,

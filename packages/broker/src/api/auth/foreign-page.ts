@@ -17,7 +17,7 @@ export function foreignPageRejection(
   return failed(403, 'ForeignPage', 'Pages of other servers may not use this one.');
 }
 
-function isFromForeignPage(headers: Headers, publicUrl: string | undefined): boolean {
+export function isFromForeignPage(headers: Headers, publicUrl: string | undefined): boolean {
   // Told by browsers themselves, to servers on this machine and on HTTPS.
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site !== 'same-origin' && site !== 'none';
