@@ -24,12 +24,16 @@ import { type CollectedSpan, openCollector } from '#broker-test/support/span-col
 
 const collector = await openCollector();
 
-// The server: the standard variable is all that it needs.
+// The server: the standard variables are all that it needs. This collector takes traces and no metrics.
 const server = spawn(
   process.execPath,
   ['packages/broker/dist/src/cli/main.js', 'serve', '--memory', '--port', '0'],
   {
-    env: { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
+    env: {
+      ...process.env,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_METRICS_EXPORTER: 'none',
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   },
 );

@@ -26,13 +26,14 @@ export async function serve(args: readonly string[]): Promise<void> {
 }
 
 export function serveUsage(): string {
-  const lines = Object.entries(settings).map(
-    ([name, { value, doc, default: fallback, notYet }]) => {
-      const flag = `--${name}${value === undefined ? '' : ` ${value}`}`;
-      const text = notYet === undefined ? doc : `${doc} (not there yet)`;
-      return `  ${flag.padEnd(20)} ${text}${fallback === undefined ? '' : ` [${fallback}]`}`;
-    },
+  const flags = Object.entries(settings).map(([name, { value }]) =>
+    value === undefined ? `--${name}` : `--${name} ${value}`,
   );
+  const width = Math.max(...flags.map(({ length }) => length));
+  const lines = Object.values(settings).map(({ doc, default: fallback, notYet }, at) => {
+    const text = notYet === undefined ? doc : `${doc} (not there yet)`;
+    return `  ${flags[at]?.padEnd(width)} ${text}${fallback === undefined ? '' : ` [${fallback}]`}`;
+  });
   return `Usage: oncemq serve [FLAGS]
 
 ${lines.join('\n')}

@@ -1,5 +1,5 @@
 /**
- * Attributes that carry a trace: W3C's trace context and baggage, and the forms of X-Ray and Zipkin. They tell attempts
+ * Attributes that carry a trace: W3C's trace context and baggage, and what other tracers use. They tell attempts
  * apart and never events. Every send has others, a retry of the same event too, so whether two sends differed is judged
  * without them; else every honest retry of a traced producer would be told as a collision.
  *
@@ -10,11 +10,24 @@ import type { MessageAttribute } from './changes.ts';
 import { attributesMd5 } from './digest.ts';
 
 export const traceContextNames: ReadonlySet<string> = new Set([
+  // W3C.
   'traceparent',
   'tracestate',
   'baggage',
+  // X-Ray.
   'x-amzn-trace-id',
+  'awstraceheader',
+  // Zipkin, in one piece and in several.
   'b3',
+  'x-b3-traceid',
+  'x-b3-spanid',
+  'x-b3-parentspanid',
+  'x-b3-sampled',
+  'x-b3-flags',
+  // Jaeger, Datadog, Sentry.
+  'uber-trace-id',
+  '_datadog',
+  'sentry-trace',
 ]);
 
 /** The digest by which the attributes of two sends are compared; `wholeMd5` is that of all of them. */

@@ -155,7 +155,7 @@ export const settings: Readonly<Record<string, Setting>> = {
     value: 'DIR',
   },
   'ledger-max-bytes': {
-    doc: 'what the ledger may take; its oldest part goes first',
+    doc: 'what the ledger may take, a million at least; its oldest part goes first',
     value: 'BYTES',
     pattern: /^[1-9][0-9]{6,14}$/,
     default: '1073741824',

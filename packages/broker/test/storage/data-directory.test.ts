@@ -192,6 +192,17 @@ test('an id that was over at a start stays forgotten, also if the window is made
     await last.close();
   }));
 
+test('time that was moved stays moved after a restart, also if nothing else happened', () =>
+  withDirectory(async (path) => {
+    const open = () => openDataBackend({ clock: manualClock(startedAt) }, { directory: path });
+    const first = await open();
+    assert.equal(await first.advance(100_000), startedAt + 100_000);
+    await first.close();
+    const later = await open();
+    assert.equal(later.now(), startedAt + 100_000);
+    await later.close();
+  }));
+
 test('check counts what is there and finds nothing wrong with what was written', () =>
   withDirectory(async (path) => {
     await writeFixture(path);

@@ -19,6 +19,9 @@ export interface Entries {
   /** Takes one command's changes, in their order. */
   apply(changes: readonly Change[]): void;
 
+  /** Keeps what time it is, although nothing changed. */
+  noteTime(): void;
+
   /** When everything applied so far is kept; undefined if it is. Rejects with Unavailable, and then none of it is. */
   kept(): Promise<void> | undefined;
 

@@ -319,7 +319,9 @@ class LocalBackend implements Backend, EntriesUser {
     // What the timer was set to is now nearer.
     this.#timerAt = Number.POSITIVE_INFINITY;
     this.#setTimer();
-    return this.#clock.now();
+    // Answered means kept, of time too: nothing that has passed comes back with a restart.
+    this.#entries.noteTime();
+    return this.#answer(this.#clock.now());
   }
 
   #wait(

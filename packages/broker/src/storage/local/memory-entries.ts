@@ -54,6 +54,8 @@ export class MemoryEntries implements Entries {
     }
   }
 
+  noteTime(): void {}
+
   kept(): undefined {
     return undefined;
   }

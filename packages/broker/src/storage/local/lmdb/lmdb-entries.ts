@@ -53,6 +53,11 @@ export class LmdbEntries implements Entries {
     this.#schedule();
   }
 
+  noteTime(): void {
+    this.#writeTime(this.#gathering);
+    this.#schedule();
+  }
+
   kept(): Promise<void> | undefined {
     if (this.#unavailable !== undefined) return undefined;
     if (this.#gathering.isEmpty) return this.#writing?.done();
@@ -114,7 +119,7 @@ export class LmdbEntries implements Entries {
     this.#gathering = this.#newBatch();
     this.#writing = batch;
     this.#places.complete(batch);
-    batch.writeKey(nameKeyOf('store', 'time'), jsonOf(this.#user.now()));
+    this.#writeTime(batch);
     const startedAt = performance.now();
     this.#environment
       .write((put) => batch.writeAll(put))
@@ -122,6 +127,11 @@ export class LmdbEntries implements Entries {
         () => this.#committed(batch, performance.now() - startedAt),
         (error: Error) => this.#failed(error.message, batch),
       );
+  }
+
+  /** A later start does not go behind it. */
+  #writeTime(batch: Batch): void {
+    batch.writeKey(nameKeyOf('store', 'time'), jsonOf(this.#user.now()));
   }
 
   #newBatch(): Batch {
