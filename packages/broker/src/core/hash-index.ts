@@ -14,8 +14,9 @@ import { none, type Slab } from './slab.ts';
 const pageBits = 16;
 const pageBuckets = 1 << pageBits;
 const pageMask = pageBuckets - 1;
-/** Of the first page at the start. */
-const bucketsMin = 1024;
+/** Of the first page at the start, and what stays of it when the index is empty. */
+const bucketsMin = 16;
+const bucketsKeptMax = 512;
 
 export class HashIndex {
   readonly #slab: Slab;
@@ -84,7 +85,7 @@ export class HashIndex {
 
   clear(): void {
     // As in a slab, the first page stays for an index that keeps going from none to one.
-    if (this.#room > bucketsMin) {
+    if (this.#room > bucketsKeptMax) {
       this.#pages.length = 0;
       this.#room = 0;
     }

@@ -7,7 +7,7 @@
 const depthMax = 32;
 
 export function parseObject(text: string): Record<string, unknown> | undefined {
-  if (depthOf(text) > depthMax) return undefined;
+  if (isDeeperThan(depthMax, text)) return undefined;
   try {
     const value: unknown = JSON.parse(text);
     const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -17,13 +17,30 @@ export function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** How deep brackets are nested; those inside of strings count too, which only makes it stricter. */
-function depthOf(text: string): number {
+const quote = 0x22;
+const backslash = 0x5c;
+const openings: ReadonlySet<number> = new Set([0x5b, 0x7b]);
+const closings: ReadonlySet<number> = new Set([0x5d, 0x7d]);
+
+/** Whether brackets are nested deeper than that. Of a text that is no JSON the answer means nothing. */
+export function isDeeperThan(levels: number, text: string): boolean {
   let depth = 0;
-  let deepest = 0;
-  for (const character of text) {
-    if (character === '{' || character === '[') deepest = Math.max(deepest, ++depth);
-    else if (character === '}' || character === ']') depth -= 1;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) at = endOfString(text, at);
+    else if (openings.has(code)) depth += 1;
+    else if (closings.has(code)) depth -= 1;
+    if (depth > levels) return true;
   }
-  return deepest;
+  return false;
+}
+
+/** Where the string that begins there ends: at the next quote that is not escaped. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let before = end - 1;
+    while (text.charCodeAt(before) === backslash) before -= 1;
+    if ((end - before) % 2 === 1) return end;
+  }
+  return text.length;
 }

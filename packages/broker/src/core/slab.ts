@@ -15,8 +15,10 @@ export const none = -1;
 const pageBits = 14;
 const pageRows = 1 << pageBits;
 const pageMask = pageRows - 1;
-/** Of the first page at the start. */
-const rowsMin = 256;
+/** Of the first page at the start: most queues are small. */
+const rowsMin = 16;
+/** A first page up to this size stays when the slab is empty. */
+const rowsKeptMax = 256;
 
 export class Slab {
   readonly #words: number;
@@ -61,7 +63,7 @@ export class Slab {
 
   clear(): void {
     // A slab that keeps going from none to one, as that of messages in flight, must not ask for a page each time.
-    if (this.#room > rowsMin) {
+    if (this.#room > rowsKeptMax) {
       this.#ints.length = 0;
       this.#doubles.length = 0;
       this.#room = 0;

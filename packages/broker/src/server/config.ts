@@ -336,8 +336,10 @@ function parseFile(file: string): Record<string, unknown> {
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
       return value as Record<string, unknown>;
     }
-  } catch (cause) {
-    throw new ConfigError(`${file} is not JSON: ${(cause as Error).message}`, { cause });
+  } catch (error) {
+    // Without the piece of the file that JSON.parse quotes, and without a cause that has it: it may be a secret.
+    const reason = (error as Error).message.replace(/, (\.\.\.)?".*$/s, '');
+    throw new ConfigError(`${file} is not JSON: ${reason}.`);
   }
   throw new ConfigError(`${file} must hold a JSON object.`);
 }

@@ -189,30 +189,35 @@ async function answerInspect(
   api: Api,
   inspect: Inspect,
   call: Call,
-  { onError, publicUrl, rejectionOf }: ListenerOptions,
+  options: ListenerOptions,
 ): Promise<Answer> {
   const path = call.path.slice(inspectPrefix.length);
+  try {
+    const rejection = await inspectRejection(call, options);
+    if (rejection !== undefined) return inspectAnswer(rejection);
+    const file = consoleFile(path, call);
+    if (file !== undefined) return file;
+    if (path === actionsPath && call.method === 'POST') return await api.handleAdmitted(call);
+    const { method } = call;
+    const query = new URLSearchParams(call.query);
+    return inspectAnswer(
+      await inspect.handle({ method, path, query, body: call.body.toString('utf8') }),
+    );
+  } catch (error) {
+    options.onError(error);
+    const failure = { code: 'InternalFailure', message: 'The server failed; its log says why.' };
+    return inspectAnswer({ status: 500, body: { error: failure } });
+  }
+}
+
+async function inspectRejection(
+  call: Call,
+  { publicUrl, rejectionOf }: ListenerOptions,
+): Promise<InspectResponse | undefined> {
+  const rejection = await rejectionOf?.(call);
   const isReading = call.method === 'GET' || call.method === 'HEAD';
-  const rejection =
-    (await rejectionOf?.(call)) ??
-    (isReading ? undefined : foreignPageRejection(call.headers, publicUrl));
-  if (rejection !== undefined) return inspectAnswer(rejection);
-  const file = consoleFile(path, call);
-  if (file !== undefined) return file;
-  if (path === actionsPath && call.method === 'POST') return api.handleAdmitted(call);
-  const response: InspectResponse = await inspect
-    .handle({
-      method: call.method,
-      path,
-      query: new URLSearchParams(call.query),
-      body: call.body.toString('utf8'),
-    })
-    .catch((error: unknown) => {
-      onError(error);
-      const failure = { code: 'InternalFailure', message: 'The server failed; its log says why.' };
-      return { status: 500, body: { error: failure } };
-    });
-  return inspectAnswer(response);
+  if (rejection !== undefined || isReading) return rejection;
+  return foreignPageRejection(call.headers, publicUrl);
 }
 
 function inspectAnswer(response: InspectResponse): Answer {

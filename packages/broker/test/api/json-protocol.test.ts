@@ -76,14 +76,17 @@ test('a body that is not UTF-8 is malformed, and not taken for other characters 
   assertJsonError({ ...reply, value: JSON.parse(reply.body) }, serialization);
 });
 
-test('deep nesting is malformed or ignored, and never more', async () => {
+test('deep nesting is malformed, wherever it is, and costs nothing', async () => {
   const api = await openApi();
   const deep = '['.repeat(200_000);
   const closed = deep + ']'.repeat(200_000);
   assertJsonError(await api.json('ListQueues', deep), serialization);
   assertJsonError(await api.json('ListQueues', closed), serialization);
   assertJsonError(await api.json('ListQueues', `{"NextToken":${closed}}`), serialization);
-  assert.deepEqual(await api.called('ListQueues', `{"x":${closed}}`), { QueueUrls: [jobs] });
+  assertJsonError(await api.json('ListQueues', `{"x":${closed}}`), serialization);
+  const shallow = `${'['.repeat(60)}${']'.repeat(60)}`;
+  const long = `{"x":${shallow},"y":"${'['.repeat(5_000)}"}`;
+  assert.deepEqual(await api.called('ListQueues', long), { QueueUrls: [jobs] });
 });
 
 describe('a member of the wrong type is malformed, everywhere (2.7)', () => {

@@ -117,10 +117,27 @@ test('without signatures pages of other sites can do nothing, but follow the lin
   const create = 'Action=CreateQueue&QueueName=q';
   assert.equal(await ask(create, { 'sec-fetch-site': 'cross-site' }), '403 AccessDenied');
   assert.equal(await ask(create, { origin: 'http://elsewhere.example' }), '403 AccessDenied');
+  assert.equal(await ask(create, { origin: 'null' }), '403 AccessDenied');
   assert.equal(await ask(create, { origin: server.url }), '200 OK');
   assert.equal(await ask(create, {}), '200 OK');
   const unsubscribe = 'Action=Unsubscribe&Version=2010-03-31&SubscriptionArn=none';
   assert.match(await ask(unsubscribe, { 'sec-fetch-site': 'cross-site' }), /InvalidParameter/);
+});
+
+test('headers that are said to be signed may have any name', async (t) => {
+  const server = await open(t);
+  const time = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
+  const scope = `${key.accessKeyId}/${time.slice(0, 8)}/us-east-1/sqs/aws4_request`;
+  for (const name of ['__proto__', 'constructor', 'tostring', 'set-cookie']) {
+    const names = ['host', 'x-amz-date', name].sort().join(';');
+    const authorization = `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=${names}, Signature=${'0'.repeat(64)}`;
+    const headers = { authorization, 'x-amz-date': time };
+    for (const path of ['', '_oncemq/queues']) {
+      const answer = await fetch(`${server.url}/${path}?Action=ListQueues`, { headers });
+      assert.equal(answer.status, 403, `${name} ${path}`);
+      assert.match(await answer.text(), /SignatureDoesNotMatch/);
+    }
+  }
 });
 
 test("a bad signature is told by Amazon's code at the server's own endpoints too", async (t) => {

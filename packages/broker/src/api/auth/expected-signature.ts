@@ -31,13 +31,19 @@ export async function expectedSignature(
   const stringToSign = await canonical.stringToSign({
     request,
     query: queryBag(query),
-    headers: Object.fromEntries(signedHeaders.map((name) => [name, request.headers[name] ?? ''])),
+    headers: Object.fromEntries(signedHeaders.map((name) => [name, headerOf(request, name)])),
     payloadHash,
     signedAt,
     scope: createScope(date, region, service),
   });
   const key = await getSigningKey(sha256, credential, date, region, service);
   return createHmac('sha256', key).update(stringToSign).digest('hex');
+}
+
+/** The name is the client's, and need not be one of a header; node gives some headers as lists. */
+function headerOf({ headers }: ApiRequest, name: string): string {
+  const value: unknown = Object.hasOwn(headers, name) ? headers[name] : '';
+  return String(value);
 }
 
 interface Signed {

@@ -23,12 +23,13 @@ export function isFromForeignPage(headers: Headers, publicUrl: string | undefine
   if (site !== undefined) return site !== 'same-origin' && site !== 'none';
   const { origin } = headers;
   if (origin === undefined) return false;
+  const page = hostOf(origin);
+  // Pages without a host (`null`, files) are nobody's we know.
+  if (page === undefined) return true;
   // A proxy may change the Host that the browser named; then the public URL is what pages come from.
-  return ![headers['host'], headers['x-forwarded-host'], hostOf(publicUrl)].includes(
-    hostOf(origin),
-  );
+  return ![headers['host'], headers['x-forwarded-host'], hostOf(publicUrl)].includes(page);
 }
 
-function hostOf(url: string | undefined): string {
-  return url !== undefined && URL.canParse(url) ? new URL(url).host : '';
+function hostOf(url: string | undefined): string | undefined {
+  return url !== undefined && URL.canParse(url) ? new URL(url).host || undefined : undefined;
 }

@@ -206,8 +206,14 @@ export function malformed(reason: string): Fault {
   return fault('input-malformed', { reason });
 }
 
-export function wireErrorOf({ code, service }: Fault): WireError {
-  const row = wireErrors[isProtocolCode(code) ? protocolErrors[code][0] : errors[code][0]];
+/** The name of an error whatever the wire form: the shape, as docs/reference/errors.md lists it. */
+export function shapeOf({ code }: Fault): keyof typeof wireErrors {
+  return isProtocolCode(code) ? protocolErrors[code][0] : errors[code][0];
+}
+
+export function wireErrorOf(problem: Fault): WireError {
+  const { code, service } = problem;
+  const row = wireErrors[shapeOf(problem)];
   return service === 'sns' && code === 'internal-failure' ? { ...row, code: 'InternalError' } : row;
 }
 

@@ -8,6 +8,7 @@
  */
 
 import { isUtf8 } from 'node:buffer';
+import { isDeeperThan } from '../../core/json-object.ts';
 import type { ApiRequest, ApiResponse } from '../request.ts';
 import type { Dictionary, List, Structure, Type, Value, ValueMap } from '../shapes/shape.ts';
 import { type Fault, fault, faultText, malformed, wireErrorOf } from './error-codes.ts';
@@ -65,13 +66,20 @@ function readRequest<Action extends NamedAction>(
   return input instanceof Unreadable ? { ...input.fault, action } : { ok: true, action, input };
 }
 
+/** Of any length below this, nesting costs nothing. */
+const harmlessLength = 4096;
+/** No action's input is nearly as deep. */
+const depthMax = 64;
+
 /** Undefined if it is not JSON; no JSON text has that value. */
 function parse(body: Uint8Array): unknown {
   // Bytes that are not UTF-8 would silently turn into other characters.
   if (!isUtf8(body)) return undefined;
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+  // Millions of brackets would hold up everybody for seconds.
+  if (text.length > harmlessLength && isDeeperThan(depthMax, text)) return undefined;
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

@@ -27,7 +27,7 @@ export const attributeTexts = {
     'the code of the rule, as in [producer requirements](../contracts/producer-requirements.md)',
   service: '`sqs`, `sns`, or `unknown`',
   action: "the action's name, or `unknown` for what is none",
-  code: "`OK`, or the error's code, as in [errors](../reference/errors.md)",
+  code: "`OK`, or the error's shape, as in [errors](../reference/errors.md)",
   outcome: 'what became of it, as said above',
   mode: '`user` or `system`',
   state: '`active` or `idle`',

@@ -4,7 +4,7 @@
  */
 
 import type { RequestObserver } from '../../api/handler.ts';
-import { type Fault, wireErrorOf } from '../../api/protocol/error-codes.ts';
+import { type Fault, shapeOf } from '../../api/protocol/error-codes.ts';
 import type { NamedAction } from '../../api/protocol/wire-form.ts';
 import { Histogram } from './histogram.ts';
 
@@ -37,7 +37,7 @@ export class RequestCounts implements RequestObserver {
     if (problem === undefined) {
       counts.carriedOut += 1;
     } else {
-      const { code } = wireErrorOf(problem);
+      const code = shapeOf(problem);
       counts.failed.set(code, (counts.failed.get(code) ?? 0) + 1);
     }
   }

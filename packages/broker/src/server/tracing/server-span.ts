@@ -14,7 +14,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { type Fault, wireErrorOf } from '../../api/protocol/error-codes.ts';
+import { type Fault, shapeOf } from '../../api/protocol/error-codes.ts';
 import type { ApiRequest } from '../../api/request.ts';
 import { differencesIn } from '../../core/difference.ts';
 import type { Suppressed } from '../../core/events.ts';
@@ -73,7 +73,7 @@ export function startSpan(
     parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent),
   );
   if (fault === undefined) return span;
-  span.setAttribute('error.type', wireErrorOf(fault).code);
+  span.setAttribute('error.type', shapeOf(fault));
   return span.setStatus({ code: SpanStatusCode.ERROR });
 }
 

@@ -173,12 +173,12 @@ test('requests are counted by action and code, of both services; what is no acti
   const requests = (action: string, code: string, service = 'sqs') =>
     found.value('oncemq_requests_total', { service, action, code });
   assert.equal(requests('SendMessage', 'OK'), 1);
-  assert.equal(requests('SendMessage', 'AWS.SimpleQueueService.NonExistentQueue'), 1);
+  assert.equal(requests('SendMessage', 'QueueDoesNotExist'), 1);
   assert.equal(requests('SendMessage', 'MissingParameter'), 1);
-  assert.equal(requests('SendMessage', 'MalformedInput'), 1);
+  assert.equal(requests('SendMessage', 'Serialization'), 1);
   assert.equal(requests('CreateQueue', 'OK'), 1);
   assert.equal(requests('CreateTopic', 'OK', 'sns'), 1);
-  assert.equal(requests('unknown', 'InvalidAction', 'unknown'), 2);
+  assert.equal(requests('unknown', 'UnknownOperation', 'unknown'), 2);
   assert.doesNotMatch(found.text, /Invented/);
   const took = 'oncemq_request_duration_seconds';
   assert.equal(found.value(`${took}_count`, { service: 'sqs', action: 'SendMessage' }), 4);
