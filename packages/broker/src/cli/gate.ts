@@ -14,7 +14,7 @@ import { type AllowList, allowFileDefault, readAllowList } from './gate/allow-li
 import { allFiles, changedFiles, repositoryRoot } from './gate/git.ts';
 import { checkFlags, readArguments, secondsOf, UsageError } from './usage.ts';
 import { report, reportForms, type Verified } from './verify/report.ts';
-import { verifyInTime } from './verify/verify-thread.ts';
+import { verifyInTime } from './verify/verify-process.ts';
 import { timeoutDefault } from './verify.ts';
 
 export const gateUsage: string = `Usage: oncemq gate --base REV [--allow FILE] [--timeout N] [--format FORM] [--output FILE]

@@ -1,7 +1,7 @@
 /**
  * `oncemq verify`: holds producers to the message contract, on a server of its own whose clock it turns. Producer modules
- * are loaded and put through the toolkit's compliance tests, on a thread of their own; a program in any language is run three times and judged by
- * what it sends. The rules are the toolkit's.
+ * are loaded and put through the toolkit's compliance tests, in a process of their own; a program in any language is run
+ * three times and judged by what it sends. The rules are the toolkit's.
  *
  * Exit code 0 when all holds, 1 with the findings, 2 for a wrong use or a program that fails.
  */
@@ -13,8 +13,8 @@ import { checkFlags, readArguments, secondsOf, UsageError } from './usage.ts';
 import { findProducerModules } from './verify/producer-modules.ts';
 import { report, reportForms, type Verified } from './verify/report.ts';
 import { runProgram } from './verify/run-program.ts';
+import { verifyInTime } from './verify/verify-process.ts';
 import { VerifyServer } from './verify/verify-server.ts';
-import { verifyInTime } from './verify/verify-thread.ts';
 
 export const verifyUsage: string = `Usage: oncemq verify [FILE | FOLDER | PATTERN]... [--format FORM] [--output FILE]
        oncemq verify --exec COMMAND --queue NAME.fifo [--input FILE] [--format FORM]

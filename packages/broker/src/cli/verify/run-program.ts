@@ -5,6 +5,7 @@
 
 import { spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
+import { endGroup } from './end-group.ts';
 
 export interface Program {
   readonly command: string;
@@ -36,7 +37,10 @@ export function runProgram({
     });
     const timer = setTimeout(() => {
       said += `\nIt was ended after ${msMax / 1000} s.`;
-      end(child.pid);
+      endGroup(child.pid);
+      // What has left the group may hold them open for ever.
+      child.stdout?.destroy();
+      child.stderr?.destroy();
     }, msMax);
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (chunk) => {
@@ -53,13 +57,4 @@ export function runProgram({
       resolve(code === 0 ? undefined : `${command} ${ended}.\n${said.trim()}`);
     });
   });
-}
-
-function end(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
-  } catch {
-    // It has just ended by itself.
-  }
 }

@@ -1,6 +1,6 @@
 /**
- * Producer modules put through the compliance tests, one after the other, each producer on a queue of its own. It runs on a
- * thread of its own (verify-thread.ts), because what a module does is not ours: it may never come to an end.
+ * Producer modules put through the compliance tests, one after the other, each producer on a queue of its own. It runs in a
+ * process of its own (verify-process.ts), because what a module does is not ours: it may never come to an end.
  */
 
 import { checkProducer } from '@oncemq/toolkit';

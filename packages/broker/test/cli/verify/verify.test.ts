@@ -127,6 +127,11 @@ describe('producer modules that do not come to an end', { concurrency: true }, (
       'await new Promise((done) => setTimeout(done, 1e6));',
       /within 6 s/,
     ],
+    [
+      'waits for another program',
+      'import { execFileSync } from "node:child_process"; execFileSync("sleep", ["600"]);',
+      /within 6 s/,
+    ],
     ['waits for nothing', 'await new Promise(() => {});', /ended before it was verified/],
     ['loops in its key', definition('() => { for (;;); }'), /did not come to an end within 6 s/],
     ['ends the process', 'process.exit(0);', /ended before it was verified/],
