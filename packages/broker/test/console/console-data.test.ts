@@ -251,6 +251,48 @@ test('an original that was deleted while somebody watched is remembered', async 
   assert.equal(original.content.attributes[0].value, 'blue');
 });
 
+for (const [title, end] of [
+  [
+    'deleted and made again',
+    async (server: TestServer) => {
+      await sqs(server, 'DeleteQueue', { QueueUrl: 'jobs.fifo' });
+      await server.clock.advance(61);
+    },
+  ],
+  ['made again after a reset', (server: TestServer) => server.reset()],
+] as const) {
+  test(`a queue that is ${title} shows no body of the one before it`, async (t) => {
+    const server = await open(t);
+    await get(server, 'overview');
+    await send(server, 'secret of another run');
+    await end(server);
+    await createFifo(server, 'jobs.fifo');
+    // Too long to be remembered, and gone before it is suppressed: what it said is not known.
+    await send(server, 'x'.repeat(100_000), { tenant: 'blue' });
+    await consume(server, 'jobs.fifo');
+    await send(server, 'x'.repeat(100_000), { tenant: 'red' });
+    assert.equal((await detail(server)).original.content, null);
+    const { rows } = await get(server, 'queues/jobs.fifo/window?search=secret');
+    assert.deepEqual(rows, []);
+    const [queue] = (await get(server, 'overview')).queues;
+    assert.equal(queue.activity.sent.at(-1), 1);
+  });
+}
+
+test('after many resets what is sent is remembered as ever', async (t) => {
+  const server = await open(t);
+  await get(server, 'overview');
+  for (let round = 0; round < 25; round += 1) {
+    await send(server, `${round}${'x'.repeat(60_000)}`);
+    await server.reset();
+    await createFifo(server, 'jobs.fifo');
+  }
+  await send(server, 'one', { tenant: 'blue' });
+  await consume(server, 'jobs.fifo');
+  await send(server, 'one', { tenant: 'red' });
+  assert.equal((await detail(server)).original.content.body, 'one');
+});
+
 test('what is remembered of suppressed sends stays within its bounds', async (t) => {
   const server = await open(t);
   const body = 'x'.repeat(200_000);
