@@ -52,6 +52,9 @@ export type SuppressedSend =
   | Omit<DuplicateEvent, 'content'>
   | Omit<DuplicatePublicationEvent, 'message'>;
 
+/** Of a body, once its message is gone. */
+export const rememberedBodyCharsMax: number = 16 * 1024;
+
 /** What a message says, as far as it is remembered once the message itself is gone: long bodies are cut. */
 export interface RememberedContent {
   readonly body: string;

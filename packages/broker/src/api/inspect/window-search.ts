@@ -4,8 +4,8 @@
  * can be read in one go, and the answer says whether that was all.
  */
 
-import { createHash } from 'node:crypto';
 import type { MessageContent } from '../../core/changes.ts';
+import { sha256Hex } from '../../core/digest.ts';
 import type { Backend, Explained, RememberedSend } from '../../storage/backend.ts';
 import type { Watching } from './watching.ts';
 
@@ -75,7 +75,5 @@ function isOneOf(values: readonly string[], text: string): boolean {
 function isIn(content: Pick<MessageContent, 'body'> | undefined, text: string): boolean {
   if (content === undefined) return false;
   const isHash = /^[0-9a-f]{64}$/.test(text);
-  return isHash
-    ? createHash('sha256').update(content.body).digest('hex') === text
-    : content.body.includes(text);
+  return isHash ? sha256Hex(content.body) === text : content.body.includes(text);
 }

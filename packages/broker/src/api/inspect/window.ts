@@ -6,10 +6,17 @@
 
 import type { ContractViolationEvent } from '../../core/events.ts';
 import type { Backend, Explained, RememberedSend } from '../../storage/backend.ts';
-import { failed, type InspectResponse, limitOf, ok, refused, wrongLimit } from './answers.ts';
+import {
+  failed,
+  type InspectResponse,
+  limitOf,
+  numberOf,
+  ok,
+  refused,
+  wrongLimit,
+} from './answers.ts';
 import { type ShownContent, shownContent } from './contents.ts';
 import { wasCollision, whatDiffered } from './explained.ts';
-import { numberOf } from './groups.ts';
 import type { InspectOptions, InspectRequest, Surroundings } from './inspect.ts';
 import { type Found, searchedEntriesMax, searchWindow } from './window-search.ts';
 
