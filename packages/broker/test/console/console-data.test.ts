@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { startTestServer, type TestServer, type TestServerOptions } from '../../src/testing.ts';
 import { type Answer, ask, sns, sqs } from './calls.ts';
-import { consume, createFifo, send as sendTo } from './scenes.ts';
+import { consume, createFifo, sendMany, send as sendTo } from './scenes.ts';
 
 async function open(t: TestContext, options: TestServerOptions = {}): Promise<TestServer> {
   const server = await startTestServer({ clock: 'manual', ...options });
@@ -333,6 +333,24 @@ test('the window is searched by id, message id, group, body hash, and words of t
   }
   assert.deepEqual((await get(server, 'queues/jobs.fifo/window?search=none')).rows, []);
 });
+
+for (const DeduplicationScope of ['queue', 'messageGroup']) {
+  test(`a send behind the newest thousand: found where the scope of an id is the ${DeduplicationScope}, as the answer says, and opened by its id and group`, async (t) => {
+    const server = await open(t);
+    await createFifo(server, 'long.fifo', { DeduplicationScope });
+    await sendTo(server, 'long.fifo', 'old', { id: 'first', group: 'g-1' });
+    await sendMany(server, 'long.fifo', 1_000);
+    const { rows, searched } = await get(server, 'queues/long.fifo/window?search=first');
+    assert.deepEqual(searched, {
+      entries: 1_000,
+      isAll: false,
+      hasOlderIds: DeduplicationScope === 'queue',
+    });
+    assert.equal(rows.length, DeduplicationScope === 'queue' ? 1 : 0);
+    const opened = await get(server, 'queues/long.fifo/window/1?id=first&group=g-1');
+    assert.equal(opened.original.content.body, 'old');
+  });
+}
 
 test('a message is tried against the filters of a topic, and nothing is published', async (t) => {
   const server = await open(t);

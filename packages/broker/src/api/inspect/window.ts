@@ -66,7 +66,10 @@ export async function showWindow(
     collisions: countsIn(suppressed.filter(wasCollision).map(partOf)),
     violations: countsIn(violations.map(partOf)),
     rows: rows.sort((a, b) => b.at - a.at || b.order - a.order).slice(0, limit),
-    searched: found === undefined ? null : { entries: found.looked, isAll: found.isAll },
+    searched:
+      found === undefined
+        ? null
+        : { entries: found.looked, isAll: found.isAll, hasOlderIds: found.hasOlderIds },
   });
 }
 
