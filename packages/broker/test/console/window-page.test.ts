@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startServer } from '../../src/index.ts';
-import { describeConsole, goTo, rowWith, sees } from './browser.ts';
+import { describeConsole, goTo, rowWith, sees, seesAfter } from './browser.ts';
 import { consume, createFifo, send, sendMany } from './scenes.ts';
 
 const windowOf = (queue: string): string => `#/queues/${queue}/window`;
@@ -169,8 +169,8 @@ describeConsole('the window in the console', ({ serve, open }) => {
     await page.getByRole('button', { name: '+30 s' }).click();
     await sees(page, '1 m 9 s left');
     await page.getByLabel('Seconds to move time by').fill('69');
-    await page.getByRole('button', { name: 'Move', exact: true }).click();
-    await sees(page, 'Expired');
+    const move = page.getByRole('button', { name: 'Move', exact: true });
+    await seesAfter(page, 'Expired', () => move.click());
     assert.equal(server.clock.now(), before + 100_000);
     await sees(page, '3 m 20 s left');
     await page.getByRole('button', { name: '+5 min' }).click();
