@@ -127,7 +127,12 @@ export interface Window extends Timed {
   readonly collisions: readonly number[];
   readonly violations: readonly number[];
   readonly rows: readonly WindowRow[];
-  readonly searched: { readonly entries: number; readonly isAll: boolean } | null;
+  readonly searched: {
+    readonly entries: number;
+    readonly isAll: boolean;
+    /** A deduplication id is found also behind the entries that were searched. */
+    readonly hasOlderIds: boolean;
+  } | null;
 }
 
 export interface SuppressedSend {

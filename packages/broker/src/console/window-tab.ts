@@ -61,10 +61,7 @@ export function windowTab(app: App, name: string): TabView {
   async function loadSend(sequence: string): Promise<Send | undefined> {
     try {
       missing = undefined;
-      // With its id it is found however far back it is.
-      const row = window?.rows.find((each) => String(each.sequence) === sequence);
-      const { id = '', groupId } = row ?? {};
-      const query = new URLSearchParams({ id, group: groupId ?? '' });
+      const query = new URLSearchParams(namesOf(sequence));
       const path = `window/${encodeURIComponent(sequence)}?${query}`;
       return await look<Send>(placePath('queues', name, path));
     } catch (error) {
@@ -72,6 +69,15 @@ export function windowTab(app: App, name: string): TabView {
       missing = error.message;
       return undefined;
     }
+  }
+
+  /** With its id and group a send is found however far back it is; also once the list shows others. */
+  function namesOf(sequence: string): Record<'id' | 'group', string> {
+    if (send !== undefined && String(send.original.sequence) === sequence) {
+      return { id: send.id, group: send.original.groupId ?? '' };
+    }
+    const row = window?.rows.find((each) => String(each.sequence) === sequence);
+    return { id: row?.id ?? '', group: row?.groupId ?? '' };
   }
 
   /** What was in the window and is over now. */
@@ -149,7 +155,10 @@ export function windowTab(app: App, name: string): TabView {
         h(
           'p',
           { class: 'hint' },
-          `Only the newest ${exactCount(searched.entries)} sends were searched; an id is found wherever it is.`,
+          `Only the newest ${exactCount(searched.entries)} sends were searched; `,
+          searched.hasOlderIds
+            ? 'a deduplication id is found wherever it is.'
+            : 'an older id is found with its group alone, by oncemq queue explain.',
         ),
     );
   }

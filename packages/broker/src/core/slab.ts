@@ -39,6 +39,11 @@ export class Slab {
     return this.#size;
   }
 
+  /** Every row is a number below this. */
+  get end(): number {
+    return this.#end;
+  }
+
   /** A row whose words hold whatever was there before: the caller writes all that it will read. */
   allocate(): number {
     this.#size += 1;

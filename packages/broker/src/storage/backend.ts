@@ -52,6 +52,9 @@ export type SuppressedSend =
   | Omit<DuplicateEvent, 'content'>
   | Omit<DuplicatePublicationEvent, 'message'>;
 
+/** Of a body, once its message is gone. */
+export const rememberedBodyCharsMax: number = 16 * 1024;
+
 /** What a message says, as far as it is remembered once the message itself is gone: long bodies are cut. */
 export interface RememberedContent {
   readonly body: string;
@@ -152,8 +155,11 @@ export interface Backend {
   /** Back to empty: every queue and topic, and all they hold. */
   reset(): Promise<void>;
 
-  /** Calls the listener with every event from now on; returns how to stop. */
-  listen(listener: (event: Event) => void): () => void;
+  /**
+   * Calls the listener with every event from now on; returns how to stop. A reset is no event: `onReset` is called behind
+   * all events of before it, so that whoever remembers something of queues or topics can forget it.
+   */
+  listen(listener: (event: Event) => void, onReset?: () => void): () => void;
 
   /** Ends all waits with no messages, and lets nobody wait from now on. */
   endWaits(): void;

@@ -11,12 +11,21 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { type Browser, chromium, type LaunchOptions, type Page } from 'playwright-core';
+import {
+  type Browser,
+  chromium,
+  type LaunchOptions,
+  type Locator,
+  type Page,
+} from 'playwright-core';
 import { startTestServer, type TestServer, type TestServerOptions } from '../../src/testing.ts';
 
 const root = fileURLToPath(new URL('../../../../../', import.meta.url));
 /** For whatever a test waits to see; two cores may be busy with other tests. */
-const patienceMs = 20_000;
+const patienceMs = 60_000;
+
+/** Of a file: a page mostly waits, for its next look at the server or for its next frame. */
+const testsAtOnce = 4;
 
 export interface Look {
   readonly hash?: string;
@@ -42,7 +51,7 @@ export function describeConsole(title: string, body: (console: Console) => void)
     test(title, { skip }, () => assert.fail(missing));
     return;
   }
-  describe(title, () => {
+  describe(title, { concurrency: testsAtOnce }, () => {
     let browser: Browser;
     before(async () => {
       browser = await chromium.launch(launch);
@@ -101,9 +110,14 @@ export async function sees(page: Page, text: string | RegExp): Promise<void> {
   await page.getByText(text).filter({ visible: true }).first().waitFor();
 }
 
-/** The row of a table that has this text, waited for; its cells as they are read. */
-export async function rowWith(page: Page, text: string): Promise<string[]> {
-  const row = page.getByRole('row').filter({ hasText: text }).first();
+/** The same for a text that goes again by itself: it is waited for from before the act that brings it. */
+export async function seesAfter(page: Page, text: string, act: () => Promise<void>): Promise<void> {
+  await Promise.all([sees(page, text), act()]);
+}
+
+/** The row of a table on the page, or of this table, that has this text, waited for; its cells as they are read. */
+export async function rowWith(place: Page | Locator, text: string): Promise<string[]> {
+  const row = place.getByRole('row').filter({ hasText: text }).first();
   await row.waitFor();
   return row.locator('th, td').allInnerTexts();
 }

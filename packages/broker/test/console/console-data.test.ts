@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { startTestServer, type TestServer, type TestServerOptions } from '../../src/testing.ts';
 import { type Answer, ask, sns, sqs } from './calls.ts';
-import { consume, createFifo, send as sendTo } from './scenes.ts';
+import { consume, createFifo, sendMany, send as sendTo } from './scenes.ts';
 
 async function open(t: TestContext, options: TestServerOptions = {}): Promise<TestServer> {
   const server = await startTestServer({ clock: 'manual', ...options });
@@ -251,6 +251,48 @@ test('an original that was deleted while somebody watched is remembered', async 
   assert.equal(original.content.attributes[0].value, 'blue');
 });
 
+for (const [title, end] of [
+  [
+    'deleted and made again',
+    async (server: TestServer) => {
+      await sqs(server, 'DeleteQueue', { QueueUrl: 'jobs.fifo' });
+      await server.clock.advance(61);
+    },
+  ],
+  ['made again after a reset', (server: TestServer) => server.reset()],
+] as const) {
+  test(`a queue that is ${title} shows no body of the one before it`, async (t) => {
+    const server = await open(t);
+    await get(server, 'overview');
+    await send(server, 'secret of another run');
+    await end(server);
+    await createFifo(server, 'jobs.fifo');
+    // Too long to be remembered, and gone before it is suppressed: what it said is not known.
+    await send(server, 'x'.repeat(100_000), { tenant: 'blue' });
+    await consume(server, 'jobs.fifo');
+    await send(server, 'x'.repeat(100_000), { tenant: 'red' });
+    assert.equal((await detail(server)).original.content, null);
+    const { rows } = await get(server, 'queues/jobs.fifo/window?search=secret');
+    assert.deepEqual(rows, []);
+    const [queue] = (await get(server, 'overview')).queues;
+    assert.equal(queue.activity.sent.at(-1), 1);
+  });
+}
+
+test('after many resets what is sent is remembered as ever', async (t) => {
+  const server = await open(t);
+  await get(server, 'overview');
+  for (let round = 0; round < 25; round += 1) {
+    await send(server, `${round}${'x'.repeat(60_000)}`);
+    await server.reset();
+    await createFifo(server, 'jobs.fifo');
+  }
+  await send(server, 'one', { tenant: 'blue' });
+  await consume(server, 'jobs.fifo');
+  await send(server, 'one', { tenant: 'red' });
+  assert.equal((await detail(server)).original.content.body, 'one');
+});
+
 test('what is remembered of suppressed sends stays within its bounds', async (t) => {
   const server = await open(t);
   const body = 'x'.repeat(200_000);
@@ -291,6 +333,24 @@ test('the window is searched by id, message id, group, body hash, and words of t
   }
   assert.deepEqual((await get(server, 'queues/jobs.fifo/window?search=none')).rows, []);
 });
+
+for (const DeduplicationScope of ['queue', 'messageGroup']) {
+  test(`a send behind the newest thousand: found where the scope of an id is the ${DeduplicationScope}, as the answer says, and opened by its id and group`, async (t) => {
+    const server = await open(t);
+    await createFifo(server, 'long.fifo', { DeduplicationScope });
+    await sendTo(server, 'long.fifo', 'old', { id: 'first', group: 'g-1' });
+    await sendMany(server, 'long.fifo', 1_000);
+    const { rows, searched } = await get(server, 'queues/long.fifo/window?search=first');
+    assert.deepEqual(searched, {
+      entries: 1_000,
+      isAll: false,
+      hasOlderIds: DeduplicationScope === 'queue',
+    });
+    assert.equal(rows.length, DeduplicationScope === 'queue' ? 1 : 0);
+    const opened = await get(server, 'queues/long.fifo/window/1?id=first&group=g-1');
+    assert.equal(opened.original.content.body, 'old');
+  });
+}
 
 test('a message is tried against the filters of a topic, and nothing is published', async (t) => {
   const server = await open(t);

@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeConsole, rowWith, sees } from './browser.ts';
+import { describeConsole, rowWith, sees, seesAfter } from './browser.ts';
 import { ask, sns, sqs } from './calls.ts';
 import { createFifo, receive, send } from './scenes.ts';
 
@@ -141,8 +141,8 @@ describeConsole('queues in the console', ({ serve, open }) => {
     await dialog.waitFor({ state: 'detached' });
     assert.equal(await visible(), 1);
     await page.getByRole('button', { name: 'Purge' }).click();
-    await dialog.getByRole('button', { name: 'Purge orders.fifo' }).click();
-    await sees(page, 'orders.fifo is purged.');
+    const purge = dialog.getByRole('button', { name: 'Purge orders.fifo' });
+    await seesAfter(page, 'orders.fifo is purged.', () => purge.click());
     assert.equal(await visible(), 0);
   });
 
@@ -216,7 +216,8 @@ describeConsole('queues in the console', ({ serve, open }) => {
     await sees(page, 'takes everything');
     await sns(server, 'Publish', { TopicArn, Message: 'hello' });
     await sees(page, 'In the queue');
-    assert.equal((await rowWith(page, 'Filtered out'))[2], 'eu');
+    const deliveries = page.getByRole('table', { name: 'Latest deliveries' });
+    assert.equal((await rowWith(deliveries, 'Filtered out'))[2], 'eu');
     const verdicts = page.getByRole('listitem');
     await page.getByLabel('Attributes').fill('region: us');
     await page.getByRole('button', { name: 'Try' }).click();

@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startServer } from '../../src/index.ts';
-import { describeConsole, goTo, rowWith, sees } from './browser.ts';
-import { consume, createFifo, send } from './scenes.ts';
+import { describeConsole, goTo, rowWith, sees, seesAfter } from './browser.ts';
+import { consume, createFifo, send, sendMany } from './scenes.ts';
 
 const windowOf = (queue: string): string => `#/queues/${queue}/window`;
 
@@ -126,6 +126,35 @@ describeConsole('the window in the console', ({ serve, open }) => {
     }
   });
 
+  test('a send that only its id finds opens, and stays open when the search ends', async (t) => {
+    const server = await serve(t);
+    await createFifo(server, 'orders.fifo');
+    await send(server, 'orders.fifo', 'the oldest of all', { id: 'first' });
+    await sendMany(server, 'orders.fifo', 1_000);
+    const page = await open(t, server, { hash: windowOf('orders.fifo') });
+    await page.getByRole('searchbox').fill('first');
+    await sees(page, 'a deduplication id is found wherever it is');
+    await page.getByRole('link', { name: 'Accepted' }).click();
+    await sees(page, 'the oldest of all');
+    await page.getByRole('searchbox').fill('');
+    for (const group of ['late', 'later']) {
+      await send(server, 'orders.fifo', group, { group });
+      await rowWith(page, group);
+    }
+    await sees(page, 'the oldest of all');
+    assert.equal(await page.locator('.notice').count(), 0);
+  });
+
+  test('where ids count within a group, the search says that it finds no older ones', async (t) => {
+    const server = await serve(t);
+    await createFifo(server, 'orders.fifo', { DeduplicationScope: 'messageGroup' });
+    await send(server, 'orders.fifo', 'old', { id: 'first' });
+    await sendMany(server, 'orders.fifo', 1_000);
+    const page = await open(t, server, { hash: windowOf('orders.fifo') });
+    await page.getByRole('searchbox').fill('first');
+    await sees(page, 'an older id is found with its group alone');
+  });
+
   test('time is moved from the page, and entries expire before the eyes', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');
@@ -140,8 +169,8 @@ describeConsole('the window in the console', ({ serve, open }) => {
     await page.getByRole('button', { name: '+30 s' }).click();
     await sees(page, '1 m 9 s left');
     await page.getByLabel('Seconds to move time by').fill('69');
-    await page.getByRole('button', { name: 'Move', exact: true }).click();
-    await sees(page, 'Expired');
+    const move = page.getByRole('button', { name: 'Move', exact: true });
+    await seesAfter(page, 'Expired', () => move.click());
     assert.equal(server.clock.now(), before + 100_000);
     await sees(page, '3 m 20 s left');
     await page.getByRole('button', { name: '+5 min' }).click();

@@ -133,6 +133,16 @@ test('observe: everything is sent, and what broke the contract can be read with 
   assert.equal(Messages?.[0]?.Body, '{"order":1}');
 });
 
+test('a reset forgets what broke the contract', async (t) => {
+  const { server, client, url } = await open(t, [{ ...envelope, mode: 'observe' }]);
+  const QueueUrl = await url('orders.fifo');
+  await client.sendMessage({ QueueUrl, MessageBody: '{"order":1}', MessageGroupId: 'g' });
+  await server.reset();
+  await url('orders.fifo');
+  const answer = await fetch(`${server.url}/_oncemq/queues/orders.fifo/violations`);
+  assert.deepEqual(await answer.json(), { violations: [] });
+});
+
 test('a queue without a contract is let alone, and the first pattern that fits counts', async (t) => {
   const { client, url } = await open(t, [
     { ...envelope, queue: 'orders-?.fifo', mode: 'observe' },

@@ -217,6 +217,23 @@ testEveryBackend('a reset leaves nothing behind', async (open) => {
   assert.deepEqual(listed.ok && listed.queues, []);
 });
 
+testEveryBackend('a reset is told to who listens, behind all that was before it', async (open) => {
+  const backend = await withQueue(open);
+  const told: string[] = [];
+  const stop = backend.listen(
+    ({ type }) => told.push(type),
+    () => told.push('reset'),
+  );
+  // Not awaited: on disk it is not kept yet when the reset comes.
+  const sent = send(backend, 'gone');
+  await backend.reset();
+  await sent;
+  assert.deepEqual(told, ['sent', 'reset']);
+  stop();
+  await backend.reset();
+  assert.equal(told.length, 2);
+});
+
 testEveryBackend(
   'moving time does what falls due on the way, each at its own time',
   async (open) => {

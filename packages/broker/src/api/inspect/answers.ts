@@ -1,6 +1,6 @@
 /**
- * The answers of the `/_oncemq/` endpoints, good and bad, and how long a list may be: what queues' and topics' endpoints
- * have in common.
+ * The answers of the `/_oncemq/` endpoints, good and bad, how long a list may be and where its page starts: what queues'
+ * and topics' endpoints have in common.
  */
 
 import type { Writable } from 'node:stream';
@@ -46,4 +46,14 @@ export function limitOf(query: URLSearchParams): number | undefined {
   const limit = Number(text);
   const isGood = /^\d+$/.test(text) && limit >= 1 && limit <= listLimit.max;
   return isGood ? limit : undefined;
+}
+
+export function wrongAfter(): InspectResponse {
+  return failed(400, 'InvalidRequest', 'after must be what the page before gave.');
+}
+
+/** A number of the query or path, such as where a page starts; undefined for none, null for what is no number. */
+export function numberOf(text: string | null): number | undefined | null {
+  if (text === null || text === '') return undefined;
+  return /^\d{1,15}$/.test(text) ? Number(text) : null;
 }

@@ -4,9 +4,8 @@
  */
 
 import type { MessageAttribute } from '../../core/changes.ts';
-
-/** What is shown of a body where many may be shown at once. */
-const bodyCharsMax = 16 * 1024;
+import { base64 } from '../../core/digest.ts';
+import { rememberedBodyCharsMax } from '../../storage/backend.ts';
 
 export interface ShownContent {
   readonly body: string;
@@ -21,19 +20,24 @@ export interface ShownAttribute {
   readonly value: string;
 }
 
+/** A body that is kept whole is cut like one that is remembered: the two are compared. */
 export function shownContent(content: {
   readonly body: string;
   readonly bodyLength?: number;
   readonly attributes: readonly MessageAttribute[];
 }): ShownContent {
   const { body, bodyLength = body.length, attributes } = content;
-  return { body: body.slice(0, bodyCharsMax), bodyLength, attributes: shownAttributes(attributes) };
+  return {
+    body: body.slice(0, rememberedBodyCharsMax),
+    bodyLength,
+    attributes: shownAttributes(attributes),
+  };
 }
 
 export function shownAttributes(attributes: readonly MessageAttribute[]): ShownAttribute[] {
   return attributes.map(({ name, type, value }) => ({
     name,
     type,
-    value: typeof value === 'string' ? value : Buffer.from(value).toString('base64'),
+    value: typeof value === 'string' ? value : base64(value),
   }));
 }

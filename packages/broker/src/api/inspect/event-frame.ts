@@ -5,6 +5,7 @@
 
 import type { MessageAttribute } from '../../core/changes.ts';
 import type { Event } from '../../core/events.ts';
+import { shownAttributes } from './contents.ts';
 import { envelopeIds } from './envelope-ids.ts';
 
 /** Characters of a body, and of an attribute's value, that are shown. */
@@ -52,13 +53,9 @@ function shownBody(
     ...about,
     body: isCut ? body.slice(0, shownCharactersMax) : body,
     ...(isCut && { bodyCut: true }),
-    attributes: attributes.map(({ name, type, value }) => ({
-      name,
-      type,
-      value: (typeof value === 'string' ? value : Buffer.from(value).toString('base64')).slice(
-        0,
-        shownCharactersMax,
-      ),
+    attributes: shownAttributes(attributes).map(({ value, ...others }) => ({
+      ...others,
+      value: value.slice(0, shownCharactersMax),
     })),
   };
 }

@@ -4,7 +4,16 @@
  */
 
 import type { GroupView } from '../../core/commands.ts';
-import { failed, type InspectResponse, limitOf, ok, refused, wrongLimit } from './answers.ts';
+import {
+  failed,
+  type InspectResponse,
+  limitOf,
+  numberOf,
+  ok,
+  refused,
+  wrongAfter,
+  wrongLimit,
+} from './answers.ts';
 import type { InspectOptions, InspectRequest } from './inspect.ts';
 
 export async function listGroups(
@@ -15,7 +24,7 @@ export async function listGroups(
   const limit = limitOf(query);
   if (limit === undefined) return wrongLimit();
   const after = numberOf(query.get('after'));
-  if (after === null) return failed(400, 'InvalidRequest', wrongAfter);
+  if (after === null) return wrongAfter();
   const state = query.get('state') ?? '';
   if (state !== '' && state !== 'blocked') {
     return failed(400, 'InvalidRequest', 'state must be blocked, or left out.');
@@ -25,15 +34,6 @@ export async function listGroups(
   if (!found.ok) return refused(found);
   const { groups, next } = found;
   return ok({ now: backend.now(), groups: groups.map(shown), next: next ?? null });
-}
-
-export const wrongAfter = 'after must be what the page before gave.';
-
-/** Where a page starts; undefined for the first one, null for what is no number. */
-export function numberOf(text: string | null): number | undefined | null {
-  if (text === null || text === '') return undefined;
-  const number = Number(text);
-  return /^\d{1,15}$/.test(text) ? number : null;
 }
 
 function shown({ groupId, messages, inFlight, head }: GroupView): object {

@@ -1,24 +1,22 @@
 /**
- * The `/_oncemq/` endpoints: health, the clock, counts, peeking, and what deduplication did. JSON in and out, for
- * people, tests and the console; no AWS action gives these. Nothing here receives a message or counts as a receive.
+ * The `/_oncemq/` endpoints: which there are, and those about the server itself. JSON in and out, for people, tests and
+ * the console; no AWS action gives these. Nothing here receives a message or counts as a receive.
  */
 
 import type { Event } from '../../core/events.ts';
 import { type Backend, Unavailable } from '../../storage/backend.ts';
-import {
-  failed,
-  type InspectResponse,
-  limitOf,
-  listLimit,
-  ok,
-  refused,
-  wrongLimit,
-} from './answers.ts';
-import { shownAttributes } from './contents.ts';
+import { failed, type InspectResponse, ok } from './answers.ts';
 import type { EventStream } from './event-stream.ts';
-import { explained } from './explained.ts';
-import { listGroups, numberOf, wrongAfter } from './groups.ts';
+import { listGroups } from './groups.ts';
 import { showCounts, showOverview } from './overview.ts';
+import {
+  explainQueue,
+  forgetWindow,
+  listMessages,
+  listQueues,
+  listViolations,
+  showQueue,
+} from './queues.ts';
 import {
   explainTopic,
   forgetTopicWindow,
@@ -90,7 +88,7 @@ const routes: readonly Route[] = [
   { path: /^queues\/([^/]+)\/window$/, methods: { GET: showWindow } },
   { path: /^queues\/([^/]+)\/window\/[^/]+$/, methods: { GET: showSend } },
   { path: /^queues\/([^/]+)\/violations$/, methods: { GET: listViolations } },
-  { path: /^queues\/([^/]+)\/dedup$/, methods: { GET: explain, DELETE: forgetWindow } },
+  { path: /^queues\/([^/]+)\/dedup$/, methods: { GET: explainQueue, DELETE: forgetWindow } },
   { path: /^topics$/, methods: { GET: listTopics } },
   { path: /^topics\/([^/]+)$/, methods: { GET: showTopic } },
   { path: /^topics\/([^/]+)\/dedup$/, methods: { GET: explainTopic, DELETE: forgetTopicWindow } },
@@ -166,118 +164,6 @@ async function followEvents(
   { query }: InspectRequest,
 ): Promise<InspectResponse> {
   return events.answer(query);
-}
-
-async function listQueues(options: InspectOptions): Promise<InspectResponse> {
-  const { backend } = options;
-  const queues: unknown[] = [];
-  let after: string | undefined;
-  do {
-    const page = await backend.run({ type: 'list-queues', limit: listLimit.max, after });
-    if (!page.ok) return refused(page);
-    for (const name of page.queues) queues.push((await showQueue(options, undefined, name)).body);
-    after = page.next;
-  } while (after !== undefined);
-  return ok({ queues });
-}
-
-async function showQueue(
-  { backend }: InspectOptions,
-  _request: unknown,
-  name: string,
-): Promise<InspectResponse> {
-  const found = await backend.run({ type: 'describe-queue', queue: name });
-  if (!found.ok) return refused(found);
-  const { isFifo, visible, inFlight, delayed, groups, windowEntries, oldestSentAt } = found;
-  return ok({
-    name,
-    fifo: isFifo,
-    visible,
-    inFlight,
-    delayed,
-    groups,
-    dedupEntries: windowEntries,
-    oldestAgeSeconds:
-      oldestSentAt === undefined ? null : Math.floor((backend.now() - oldestSentAt) / 1000),
-  });
-}
-
-async function listMessages(
-  { backend }: InspectOptions,
-  { query }: InspectRequest,
-  name: string,
-): Promise<InspectResponse> {
-  const limit = limitOf(query);
-  if (limit === undefined) return wrongLimit();
-  const after = numberOf(query.get('after'));
-  if (after === null) return failed(400, 'InvalidRequest', wrongAfter);
-  const bodyChars = numberOf(query.get('bodyChars'));
-  if (bodyChars === null) return failed(400, 'InvalidRequest', 'bodyChars must be a number.');
-  const groupId = query.get('group') || undefined;
-  const found = await backend.peek({ type: 'peek-messages', queue: name, groupId, after, limit });
-  if (!found.ok) return refused(found);
-  const messages = found.messages.map(({ content, state, visibleAt, ...message }) => ({
-    messageId: message.messageId,
-    state,
-    visibleAt: visibleAt ?? null,
-    groupId: message.groupId ?? content.groupId ?? null,
-    deduplicationId: message.deduplicationId ?? content.deduplicationId ?? null,
-    sequence: message.sequence,
-    sentAt: message.sentAt,
-    receiveCount: message.receiveCount,
-    firstReceivedAt: message.firstReceivedAt ?? null,
-    deadLetterSource: message.deadLetterSource ?? null,
-    body: content.body.slice(0, bodyChars),
-    bodyLength: content.body.length,
-    attributes: shownAttributes(content.attributes),
-  }));
-  return ok({ messages });
-}
-
-async function listViolations(
-  { backend, violations }: InspectOptions,
-  { query }: InspectRequest,
-  name: string,
-): Promise<InspectResponse> {
-  const limit = limitOf(query);
-  if (limit === undefined) return wrongLimit();
-  const found = await backend.run({ type: 'describe-queue', queue: name });
-  if (!found.ok) return refused(found);
-  if (violations === undefined) {
-    return failed(
-      409,
-      'NoContract',
-      'The server holds no queue to a contract: start it with --contract.',
-    );
-  }
-  return ok({ violations: violations(name).slice(-limit) });
-}
-
-async function explain(
-  { backend }: InspectOptions,
-  { query }: InspectRequest,
-  name: string,
-): Promise<InspectResponse> {
-  return explained(backend, query, {
-    name,
-    read: (asked) => backend.explain({ type: 'explain', queue: name, ...asked }),
-    isScopedByGroup: () => isScopedByGroup(backend, name),
-  });
-}
-
-async function isScopedByGroup(backend: Backend, queue: string): Promise<boolean> {
-  const names = ['DeduplicationScope'];
-  const found = await backend.run({ type: 'get-attributes', queue, names });
-  return found.ok && found.attributes['DeduplicationScope'] === 'messageGroup';
-}
-
-async function forgetWindow(
-  { backend }: InspectOptions,
-  _request: unknown,
-  name: string,
-): Promise<InspectResponse> {
-  const found = await backend.run({ type: 'forget-window', queue: name });
-  return found.ok ? ok({ forgotten: found.entries }) : refused(found);
 }
 
 function secondsOf(body: string): number | undefined {

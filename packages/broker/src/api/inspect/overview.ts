@@ -3,18 +3,19 @@
  * every topic. Queues come in pages, in order of their names. Asking counts as watching, so rates grow from there.
  */
 
-import type { Backend } from '../../storage/backend.ts';
 import { failed, type InspectResponse, limitOf, ok, refused, wrongLimit } from './answers.ts';
+import { askTogether } from './ask-together.ts';
 import type { InspectRequest, Surroundings } from './inspect.ts';
+import { queueCounts } from './queues.ts';
 import { topicCounts } from './topics.ts';
-import type { Watching } from './watching.ts';
 
 const topicsMax = 1_000;
 
 export async function showOverview(
-  { backend, version, clock, watching }: Surroundings,
+  options: Surroundings,
   { query }: InspectRequest,
 ): Promise<InspectResponse> {
+  const { backend, version, clock, watching } = options;
   const limit = limitOf(query);
   if (limit === undefined) return wrongLimit();
   watching.keepUp();
@@ -22,7 +23,6 @@ export async function showOverview(
   const prefix = query.get('prefix') || undefined;
   const page = await backend.run({ type: 'list-queues', limit, after, prefix });
   if (!page.ok) return refused(page);
-  const queues = await Promise.all(page.queues.map((name) => queueCounts(backend, watching, name)));
   return ok({
     now: backend.now(),
     clock,
@@ -30,7 +30,7 @@ export async function showOverview(
     storage: backend.kind,
     ...backend.realm,
     unavailable: backend.unavailable() ?? null,
-    queues: queues.filter((row) => row !== undefined),
+    queues: await askTogether(page.queues, (name) => watchedQueue(options, name)),
     next: page.next ?? null,
     // Topics are on the first page of queues alone.
     topics: after === undefined ? await topicCounts(backend, topicsMax) : [],
@@ -39,36 +39,28 @@ export async function showOverview(
 
 /** One queue, as its page shows it above all else. */
 export async function showCounts(
-  { backend, clock, watching }: Surroundings,
+  options: Surroundings,
   _request: unknown,
   name: string,
 ): Promise<InspectResponse> {
+  const { backend, clock, watching } = options;
   watching.keepUp();
-  const counts = await queueCounts(backend, watching, name);
+  const counts = await watchedQueue(options, name);
   if (counts === undefined) return failed(404, 'QueueDoesNotExist', `There is no queue ${name}.`);
   return ok({ now: backend.now(), clock, ...counts });
 }
 
 /** Undefined if the queue is gone since it was listed. */
-async function queueCounts(
-  backend: Backend,
-  watching: Watching,
+async function watchedQueue(
+  { backend, watching }: Surroundings,
   name: string,
 ): Promise<object | undefined> {
   const found = await backend.run({ type: 'describe-queue', queue: name });
   if (!found.ok) return undefined;
-  const { isFifo, visible, inFlight, delayed, groups, blockedGroups } = found;
-  const now = backend.now();
   return {
-    name,
-    fifo: isFifo,
-    visible,
-    inFlight,
-    delayed,
-    groups,
-    blockedGroups,
-    dedupEntries: found.windowEntries,
+    ...queueCounts(name, found),
+    blockedGroups: found.blockedGroups,
     oldestSentAt: found.oldestSentAt ?? null,
-    activity: watching.activity(name, now) ?? null,
+    activity: watching.activity(name, backend.now()) ?? null,
   };
 }

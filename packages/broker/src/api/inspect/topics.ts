@@ -9,6 +9,7 @@ import { parseObject } from '../../core/json-object.ts';
 import type { TopicCommandOf } from '../../core/topic/commands.ts';
 import type { Backend, DeliveryCounts } from '../../storage/backend.ts';
 import { failed, type InspectResponse, ok, refused } from './answers.ts';
+import { askTogether } from './ask-together.ts';
 import { explained } from './explained.ts';
 import type { InspectOptions, InspectRequest, Surroundings } from './inspect.ts';
 
@@ -23,15 +24,17 @@ export async function topicCounts(backend: Backend, limit: number): Promise<obje
   do {
     const page = await backend.run({ type: 'list-topics', after });
     if (!page.ok) break;
-    for (const { name } of page.topics) topics.push(await countsOf(backend, name));
+    const names = page.topics.map(({ name }) => name);
+    topics.push(...(await askTogether(names, (name) => countsOf(backend, name))));
     after = page.next;
   } while (after !== undefined && topics.length < limit);
   return topics.slice(0, limit);
 }
 
-async function countsOf(backend: Backend, name: string): Promise<object> {
+/** Undefined if the topic is gone since it was listed. */
+async function countsOf(backend: Backend, name: string): Promise<object | undefined> {
   const found = await backend.run({ type: 'describe-topic', topic: name });
-  if (!found.ok) return { name };
+  if (!found.ok) return undefined;
   const { isFifo, windowEntries, archived, subscriptions } = found;
   const { count } = await backend.failedDeliveries(name);
   return {

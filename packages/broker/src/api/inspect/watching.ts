@@ -59,7 +59,10 @@ export class Watching {
   /** Somebody watches. */
   keepUp(): void {
     this.#askedAt = performance.now();
-    this.#stop ??= this.#backend.listen((event) => this.#note(event));
+    this.#stop ??= this.#backend.listen(
+      (event) => this.#note(event),
+      () => this.#forget(),
+    );
   }
 
   activity(queue: string, now: number): Activity | undefined {
@@ -82,7 +85,7 @@ export class Watching {
 
   /** What a recent send to a FIFO queue said, if it was watched and is still remembered. */
   contentOf(queue: string, sequence: number): MessageContent | undefined {
-    return this.#contents.get(`${queue}/${sequence}`);
+    return this.#contents.get(contentKey(queue, sequence));
   }
 
   /** The latest, oldest first. */
@@ -114,6 +117,11 @@ export class Watching {
         break;
       case 'queue-deleted':
         this.#counts.delete(event.queue);
+        this.#forgetContents(event.queue);
+        break;
+      case 'queue-purged':
+      case 'window-forgotten':
+        this.#forgetContents(event.queue);
         break;
       case 'topic-deleted':
         this.#deliveries.delete(event.topic);
@@ -124,6 +132,10 @@ export class Watching {
   #stopListening(): void {
     this.#stop?.();
     this.#stop = undefined;
+    this.#forget();
+  }
+
+  #forget(): void {
     this.#counts.clear();
     this.#deliveries.clear();
     this.#contents.clear();
@@ -145,20 +157,30 @@ export class Watching {
   }
 
   #remember({ queue, sequence, content }: Extract<Event, { readonly type: 'sent' }>): void {
-    const key = `${queue}/${sequence}`;
-    // A queue that was deleted and made again counts from the beginning.
+    const key = contentKey(queue, sequence);
     const before = this.#contents.get(key);
-    if (before !== undefined) this.#contentChars -= charsOf(before);
-    this.#contents.delete(key);
+    if (before !== undefined) this.#forgetContent(key, before);
     const chars = charsOf(content);
     if (chars > contentCharsMax / 16) return;
     this.#contents.set(key, content);
     this.#contentChars += chars;
     for (const [oldest, old] of this.#contents) {
       if (this.#contentChars <= contentCharsMax) break;
-      this.#contents.delete(oldest);
-      this.#contentChars -= charsOf(old);
+      this.#forgetContent(oldest, old);
     }
+  }
+
+  /** Of sends that no window knows any more. A queue that is made again counts its sends from the beginning. */
+  #forgetContents(queue: string): void {
+    const beginning = contentKey(queue, '');
+    for (const [key, content] of this.#contents) {
+      if (key.startsWith(beginning)) this.#forgetContent(key, content);
+    }
+  }
+
+  #forgetContent(key: string, content: MessageContent): void {
+    this.#contents.delete(key);
+    this.#contentChars -= charsOf(content);
   }
 
   #noteDelivery(event: DeliveryEvent): void {
@@ -168,6 +190,11 @@ export class Watching {
     latest.push(event);
     if (latest.length > deliveriesMax) latest.shift();
   }
+}
+
+/** No queue's name has a slash. */
+function contentKey(queue: string, sequence: number | ''): string {
+  return `${queue}/${sequence}`;
 }
 
 /** Empties the parts between the newest one and that of `now`. */

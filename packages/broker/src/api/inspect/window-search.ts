@@ -1,12 +1,14 @@
 /**
  * Searching a deduplication window: by id (of deduplication or message), by group, by a key or any words in the body, by
- * the body's MD5 or SHA-256. An id is found wherever in the window it is; all else among the newest entries, as many as
- * can be read in one go, and the answer says whether that was all.
+ * the body's MD5 or SHA-256. All is looked for among the newest entries, as many as can be read in one go, and the answer
+ * says whether that was all. A deduplication id is found wherever in the window it is, unless the queue deduplicates
+ * within each group: there an id alone names no entry.
  */
 
-import { createHash } from 'node:crypto';
 import type { MessageContent } from '../../core/changes.ts';
+import { sha256Hex } from '../../core/digest.ts';
 import type { Backend, Explained, RememberedSend } from '../../storage/backend.ts';
+import { isScopedByGroup } from './queues.ts';
 import type { Watching } from './watching.ts';
 
 export interface Found {
@@ -15,6 +17,8 @@ export interface Found {
   /** How many entries were looked at, and whether these were all. */
   readonly looked: number;
   readonly isAll: boolean;
+  /** Whether a deduplication id is found also behind these. */
+  readonly hasOlderIds: boolean;
 }
 
 export const searchedEntriesMax = 1_000;
@@ -58,6 +62,7 @@ export async function searchWindow(
     ),
     looked,
     isAll: counted.ok && looked >= counted.windowEntries,
+    hasOlderIds: !(await isScopedByGroup(backend, queue)),
   };
 }
 
@@ -75,7 +80,5 @@ function isOneOf(values: readonly string[], text: string): boolean {
 function isIn(content: Pick<MessageContent, 'body'> | undefined, text: string): boolean {
   if (content === undefined) return false;
   const isHash = /^[0-9a-f]{64}$/.test(text);
-  return isHash
-    ? createHash('sha256').update(content.body).digest('hex') === text
-    : content.body.includes(text);
+  return isHash ? sha256Hex(content.body) === text : content.body.includes(text);
 }

@@ -7,9 +7,16 @@
 import { differencesIn, isCollision } from '../../core/difference.ts';
 import type { ContractViolationEvent } from '../../core/events.ts';
 import type { Backend, Explained, RememberedSend } from '../../storage/backend.ts';
-import { failed, type InspectResponse, limitOf, ok, refused, wrongLimit } from './answers.ts';
+import {
+  failed,
+  type InspectResponse,
+  limitOf,
+  numberOf,
+  ok,
+  refused,
+  wrongLimit,
+} from './answers.ts';
 import { type ShownContent, shownContent } from './contents.ts';
-import { numberOf } from './groups.ts';
 import type { InspectOptions, InspectRequest, Surroundings } from './inspect.ts';
 import { type Found, searchedEntriesMax, searchWindow } from './window-search.ts';
 
@@ -59,7 +66,10 @@ export async function showWindow(
     collisions: countsIn(suppressed.filter(isCollision).map(partOf)),
     violations: countsIn(violations.map(partOf)),
     rows: rows.sort((a, b) => b.at - a.at || b.order - a.order).slice(0, limit),
-    searched: found === undefined ? null : { entries: found.looked, isAll: found.isAll },
+    searched:
+      found === undefined
+        ? null
+        : { entries: found.looked, isAll: found.isAll, hasOlderIds: found.hasOlderIds },
   });
 }
 

@@ -5,6 +5,7 @@
  */
 
 import type { ObservedDuplicate, ObservedMessage, QueueUnderTest } from '@oncemq/toolkit';
+import { shownAttributes } from '../../api/inspect/contents.ts';
 import type { DuplicateEvent, Event } from '../../core/events.ts';
 import { configOf } from '../../server/options.ts';
 import { type Started, start } from '../../server/start-server.ts';
@@ -119,9 +120,6 @@ export class VerifyServer {
 }
 
 function observed({ content, deduplicationId = '' }: SentEvent): ObservedMessage {
-  const attributes = content.attributes.map(({ name, value }) => [
-    name,
-    typeof value === 'string' ? value : Buffer.from(value).toString('base64'),
-  ]);
+  const attributes = shownAttributes(content.attributes).map(({ name, value }) => [name, value]);
   return { body: content.body, deduplicationId, attributes: Object.fromEntries(attributes) };
 }

@@ -149,9 +149,8 @@ export class MessageGroups implements Shelf {
   /** The messages of one group behind the sequence `after`, oldest first. */
   *ofGroup(groupId: string, after: number): Generator<number> {
     const group = this.#find(groupId, hashOf(groupId));
-    const known = this.#table.find(after);
-    let row = group === none ? none : this.#rows.int(group, headWord);
-    if (known !== none && this.#table.group(known) === group) row = this.#table.groupNext(known);
+    const head = group === none ? none : this.#rows.int(group, headWord);
+    let row = this.#table.nearest(after, head, (other) => this.#table.group(other) === group);
     while (row !== none && this.#table.sequence(row) <= after) row = this.#table.groupNext(row);
     while (row !== none) {
       yield row;

@@ -43,6 +43,9 @@ const stampWord = 8;
 const receiptWord = 10;
 const deliveryWords = 12;
 
+/** How many messages are looked at for one to walk from. Of ten million, the walk is then some thousand steps. */
+const signpostsMax = 4096;
+
 interface Chain {
   oldest: number;
   newest: number;
@@ -149,6 +152,26 @@ export class MessageTable {
     }
   }
 
+  /**
+   * Where a walk to what is behind the sequence `after` best begins: at its message, or if that is gone, at the nearest
+   * before it among some that lie spread over the table. A walk from the oldest would be as long as the queue. `oldest`
+   * is where the chain begins to which `isInChain` says that a message belongs.
+   */
+  nearest(after: number, oldest: number, isInChain: (row: number) => boolean): number {
+    if (oldest === none || this.sequence(oldest) > after) return oldest;
+    const known = this.find(after);
+    if (known !== none && isInChain(known)) return known;
+    let nearest = oldest;
+    const step = Math.ceil(this.#messages.end / signpostsMax);
+    for (let row = 0; row < this.#messages.end; row += step) {
+      const sequence = this.sequence(row);
+      if (sequence > after || sequence <= this.sequence(nearest)) continue;
+      // A row that was released holds anything; only a message is found by its sequence.
+      if (this.find(sequence) === row && isInChain(row)) nearest = row;
+    }
+    return nearest;
+  }
+
   sequence(row: number): number {
     return this.#messages.double(row, sequenceWord);
   }
@@ -251,10 +274,8 @@ export class MessageTable {
     return at === none ? this.sequence(row) : this.#deliveries.double(at, stampWord);
   }
 
-  /** From the message itself if it is still there; else from the oldest, which is near if the gone ones were first. */
   #firstBehind(after: number, chain: Chain): number {
-    const known = this.find(after);
-    let row = known !== none && this.#chainOf(known) === chain ? this.newer(known) : chain.oldest;
+    let row = this.nearest(after, chain.oldest, (other) => this.#chainOf(other) === chain);
     while (row !== none && this.sequence(row) <= after) row = this.newer(row);
     return row;
   }

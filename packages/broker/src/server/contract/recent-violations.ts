@@ -3,7 +3,7 @@
  * memory, and gone with the process. It reads only where a contract is set, since nobody can ask elsewhere.
  */
 
-import type { CollisionEvent, ContractViolationEvent } from '../../core/events.ts';
+import type { CollisionEvent, ContractViolationEvent, Event } from '../../core/events.ts';
 import type { Backend } from '../../storage/backend.ts';
 
 const perQueueMax = 1_000;
@@ -12,7 +12,7 @@ type Told = CollisionEvent | ContractViolationEvent;
 
 export function recentViolations(backend: Backend): (queue: string) => readonly Told[] {
   const byQueue = new Map<string, Told[]>();
-  backend.listen((event) => {
+  const note = (event: Event): void => {
     if (event.type === 'contract-violation' || event.type === 'collision') {
       const told = byQueue.get(event.queue) ?? [];
       byQueue.set(event.queue, told);
@@ -22,6 +22,7 @@ export function recentViolations(backend: Backend): (queue: string) => readonly 
     } else if (event.type === 'queue-deleted') {
       byQueue.delete(event.queue);
     }
-  });
+  };
+  backend.listen(note, () => byQueue.clear());
   return (queue) => byQueue.get(queue) ?? [];
 }

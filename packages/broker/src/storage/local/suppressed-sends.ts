@@ -9,7 +9,12 @@
 
 import { type MessageContent, topicPlace } from '../../core/changes.ts';
 import type { DuplicateEvent, DuplicatePublicationEvent, Event } from '../../core/events.ts';
-import type { RememberedContent, RememberedSend, SuppressedSend } from '../backend.ts';
+import {
+  type RememberedContent,
+  type RememberedSend,
+  rememberedBodyCharsMax,
+  type SuppressedSend,
+} from '../backend.ts';
 
 /** Undefined for a message that is no longer in the queue. */
 export type ContentOf = (queue: string, sequence: number) => MessageContent | undefined;
@@ -17,8 +22,6 @@ export type ContentOf = (queue: string, sequence: number) => MessageContent | un
 const perPlaceMax = 1000;
 /** Of all contents together. */
 const contentBytesMax = 8 * 1024 * 1024;
-/** Longer bodies are cut. */
-const bodyCharsMax = 16 * 1024;
 
 interface Place {
   readonly sends: SuppressedSend[];
@@ -123,7 +126,9 @@ function withoutContent(event: DuplicateEvent | DuplicatePublicationEvent): Supp
 function remembered({ body, attributes }: MessageContent): RememberedContent {
   // A part of a text holds on to the whole of it, so a part that is to stay alone is copied.
   const cut =
-    body.length > bodyCharsMax ? Buffer.from(body.slice(0, bodyCharsMax)).toString() : body;
+    body.length > rememberedBodyCharsMax
+      ? Buffer.from(body.slice(0, rememberedBodyCharsMax)).toString()
+      : body;
   return { body: cut, bodyLength: body.length, attributes };
 }
 

@@ -1,0 +1,141 @@
+/**
+ * The `/_oncemq/` endpoints about queues: which there are, what one holds, its messages, what broke its contract, and its
+ * deduplication window by id. The console's own view of a window is window.ts.
+ */
+
+import type { QueueDescription } from '../../core/commands.ts';
+import type { Backend } from '../../storage/backend.ts';
+import {
+  failed,
+  type InspectResponse,
+  limitOf,
+  listLimit,
+  numberOf,
+  ok,
+  refused,
+  wrongAfter,
+  wrongLimit,
+} from './answers.ts';
+import { askTogether } from './ask-together.ts';
+import { shownAttributes } from './contents.ts';
+import { explained } from './explained.ts';
+import type { InspectOptions, InspectRequest } from './inspect.ts';
+
+export async function listQueues({ backend }: InspectOptions): Promise<InspectResponse> {
+  const queues: object[] = [];
+  let after: string | undefined;
+  do {
+    const page = await backend.run({ type: 'list-queues', limit: listLimit.max, after });
+    if (!page.ok) return refused(page);
+    queues.push(
+      ...(await askTogether(page.queues, async (name) => {
+        const found = await backend.run({ type: 'describe-queue', queue: name });
+        return found.ok ? shownQueue(backend, name, found) : undefined;
+      })),
+    );
+    after = page.next;
+  } while (after !== undefined);
+  return ok({ queues });
+}
+
+export async function showQueue(
+  { backend }: InspectOptions,
+  _request: unknown,
+  name: string,
+): Promise<InspectResponse> {
+  const found = await backend.run({ type: 'describe-queue', queue: name });
+  return found.ok ? ok(shownQueue(backend, name, found)) : refused(found);
+}
+
+function shownQueue(backend: Backend, name: string, found: QueueDescription): object {
+  const { oldestSentAt } = found;
+  return {
+    ...queueCounts(name, found),
+    oldestAgeSeconds:
+      oldestSentAt === undefined ? null : Math.floor((backend.now() - oldestSentAt) / 1000),
+  };
+}
+
+/** What every answer about a queue begins with. */
+export function queueCounts(name: string, found: QueueDescription): object {
+  const { isFifo, visible, inFlight, delayed, groups, windowEntries } = found;
+  return { name, fifo: isFifo, visible, inFlight, delayed, groups, dedupEntries: windowEntries };
+}
+
+export async function listMessages(
+  { backend }: InspectOptions,
+  { query }: InspectRequest,
+  name: string,
+): Promise<InspectResponse> {
+  const limit = limitOf(query);
+  if (limit === undefined) return wrongLimit();
+  const after = numberOf(query.get('after'));
+  if (after === null) return wrongAfter();
+  const bodyChars = numberOf(query.get('bodyChars'));
+  if (bodyChars === null) return failed(400, 'InvalidRequest', 'bodyChars must be a number.');
+  const groupId = query.get('group') || undefined;
+  const found = await backend.peek({ type: 'peek-messages', queue: name, groupId, after, limit });
+  if (!found.ok) return refused(found);
+  const messages = found.messages.map(({ content, state, visibleAt, ...message }) => ({
+    messageId: message.messageId,
+    state,
+    visibleAt: visibleAt ?? null,
+    groupId: message.groupId ?? content.groupId ?? null,
+    deduplicationId: message.deduplicationId ?? content.deduplicationId ?? null,
+    sequence: message.sequence,
+    sentAt: message.sentAt,
+    receiveCount: message.receiveCount,
+    firstReceivedAt: message.firstReceivedAt ?? null,
+    deadLetterSource: message.deadLetterSource ?? null,
+    body: content.body.slice(0, bodyChars),
+    bodyLength: content.body.length,
+    attributes: shownAttributes(content.attributes),
+  }));
+  return ok({ messages });
+}
+
+export async function listViolations(
+  { backend, violations }: InspectOptions,
+  { query }: InspectRequest,
+  name: string,
+): Promise<InspectResponse> {
+  const limit = limitOf(query);
+  if (limit === undefined) return wrongLimit();
+  const found = await backend.run({ type: 'describe-queue', queue: name });
+  if (!found.ok) return refused(found);
+  if (violations === undefined) {
+    return failed(
+      409,
+      'NoContract',
+      'The server holds no queue to a contract: start it with --contract.',
+    );
+  }
+  return ok({ violations: violations(name).slice(-limit) });
+}
+
+export async function explainQueue(
+  { backend }: InspectOptions,
+  { query }: InspectRequest,
+  name: string,
+): Promise<InspectResponse> {
+  return explained(backend, query, {
+    name,
+    read: (asked) => backend.explain({ type: 'explain', queue: name, ...asked }),
+    isScopedByGroup: () => isScopedByGroup(backend, name),
+  });
+}
+
+export async function isScopedByGroup(backend: Backend, queue: string): Promise<boolean> {
+  const names = ['DeduplicationScope'];
+  const found = await backend.run({ type: 'get-attributes', queue, names });
+  return found.ok && found.attributes['DeduplicationScope'] === 'messageGroup';
+}
+
+export async function forgetWindow(
+  { backend }: InspectOptions,
+  _request: unknown,
+  name: string,
+): Promise<InspectResponse> {
+  const found = await backend.run({ type: 'forget-window', queue: name });
+  return found.ok ? ok({ forgotten: found.entries }) : refused(found);
+}
