@@ -207,7 +207,7 @@ async function tracingOf(
 ): Promise<Tracing | undefined> {
   if (traces === undefined) return undefined;
   const { startTracing } = await import('./tracing/start-tracing.ts');
-  return startTracing({ backend, exporters: traces.exporters, log });
+  return startTracing({ backend, traces, log });
 }
 
 async function createQueues(backend: Backend, { queues }: Config): Promise<void> {
