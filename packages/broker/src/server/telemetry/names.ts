@@ -7,7 +7,7 @@ import type { Backend } from '../../storage/backend.ts';
 const queuesAtOnce = 1_000;
 
 /** All of them, or the first so many. */
-export async function queueNames(backend: Backend, wanted = Infinity): Promise<string[]> {
+export async function queueNames(backend: Backend, wanted: number = Infinity): Promise<string[]> {
   const names: string[] = [];
   let after: string | undefined;
   do {
