@@ -3,6 +3,7 @@
  * ends the stream.
  */
 
+import { once } from 'node:events';
 import { Remote } from './remote.ts';
 import { checkFlags, readArguments, UsageError } from './usage.ts';
 
@@ -29,15 +30,23 @@ export async function events(args: readonly string[]): Promise<void> {
     for (const value of flags[name]?.split(',') ?? []) query.append(name, value);
   }
   if (flags['bodies'] === 'true') query.set('bodies', 'true');
-  const remote = new Remote(flags['url'] ?? process.env['ONCEMQ_URL'] ?? 'http://127.0.0.1:9324');
-  // Whoever reads along may have seen enough, as `head` has.
-  process.stdout.once('error', () => process.exit());
+  const remote = new Remote(flags);
+  process.stdout.once('error', endWith);
   for await (const { type, data } of remote.follow(`events?${query}`)) {
     const event = JSON.parse(data) as Record<string, unknown>;
     if (type === 'dropped') throw new Error(String(event['reason']));
-    process.stdout.write(`${flags['json'] === 'true' ? data : lineOf(event)}\n`);
+    const line = `${flags['json'] === 'true' ? data : lineOf(event)}\n`;
+    // While nobody takes it, nothing more is read; the server lets us go when too much waits there.
+    if (!process.stdout.write(line)) await once(process.stdout, 'drain');
   }
   throw new Error('The server ended the stream.');
+}
+
+/** Whoever reads along may have seen enough, as `head` has. */
+function endWith({ code, message }: NodeJS.ErrnoException): never {
+  if (code === 'EPIPE') process.exit();
+  process.stderr.write(`oncemq: The events cannot be written: ${message}\n`);
+  process.exit(1);
 }
 
 /** Time, what, where, then everything else that the event says. */

@@ -41,7 +41,7 @@ export async function runRemoteCommand(
     throw new UsageError(`${name} does not know what to do with ${extra}.\n\n${usage}`);
   }
   checkFlags(flags, ['url', 'json', ...known], usage);
-  const remote = new Remote(flags['url'] ?? process.env['ONCEMQ_URL'] ?? 'http://127.0.0.1:9324');
+  const remote = new Remote(flags);
   const print: RemoteCall['print'] = (value, text) => {
     const output = flags['json'] === 'true' ? JSON.stringify(value, undefined, 2) : text();
     process.stdout.write(`${output}\n`);

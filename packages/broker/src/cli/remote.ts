@@ -11,28 +11,27 @@ import type { Keys, Unsigned } from './signing.ts';
 
 const timeoutMs = 30_000;
 
+const urlDefault = 'http://127.0.0.1:9324';
+
 export class Remote {
   readonly #url: string;
 
-  constructor(url: string) {
+  /** The server that `--url` names, or ONCEMQ_URL. */
+  constructor({ url = process.env['ONCEMQ_URL'] ?? urlDefault }: { readonly url?: string }) {
     this.#url = url.replace(/\/+$/, '');
   }
 
   async inspect<T>(path: string): Promise<T> {
     const response = await this.#fetch(`/_oncemq/${path}`, { method: 'GET', headers: {} });
-    const answer = (await response.json()) as T & { error?: { message: string } };
-    if (!response.ok) throw new Error(answer.error?.message ?? `status ${response.status}`);
-    return answer;
+    if (!response.ok) throw await refusalOf(response);
+    return (await response.json()) as T;
   }
 
   /** Server-sent events, until the server ends them. */
   async *follow(path: string): AsyncGenerator<{ readonly type: string; readonly data: string }> {
     const asked = { method: 'GET', headers: {}, body: undefined };
     const response = await this.#fetch(`/_oncemq/${path}`, asked, null);
-    if (!response.ok) {
-      const answer = (await response.json()) as { error?: { message: string } };
-      throw new Error(answer.error?.message ?? `status ${response.status}`);
-    }
+    if (!response.ok) throw await refusalOf(response);
     let type = '';
     const lines = createInterface({ input: Readable.fromWeb(response.body as WebStream) });
     for await (const line of lines) {
@@ -79,6 +78,12 @@ export class Remote {
       );
     }
   }
+}
+
+/** What one of the server's own endpoints says when it refuses. */
+async function refusalOf(response: Response): Promise<Error> {
+  const { error } = (await response.json()) as { error?: { message: string } };
+  return new Error(error?.message ?? `status ${response.status}`);
 }
 
 /** Where AWS's own tools look for keys. */

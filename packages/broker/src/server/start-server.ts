@@ -25,7 +25,7 @@ import { createLog, type Log } from './log.ts';
 import { post } from './poster.ts';
 import { type CertifiedSigner, createSigner } from './signer.ts';
 import { Counts } from './telemetry/counts.ts';
-import { startMetrics } from './telemetry/metrics.ts';
+import { type Metrics, startMetrics } from './telemetry/metrics.ts';
 import { createTopics } from './topics-at-start.ts';
 import type { Tracing } from './tracing/start-tracing.ts';
 import { version } from './version.ts';
@@ -57,34 +57,37 @@ export interface StartOptions {
 }
 
 export async function start(config: Config, options: StartOptions = {}): Promise<Started> {
+  const opened: Opened = [];
+  try {
+    return await startWith(config, options, opened);
+  } catch (error) {
+    await closeAll(opened);
+    throw error;
+  }
+}
+
+/** How to close what was opened, in its order: the latest is closed first, when the server stops and when a start fails. */
+type Opened = (() => Promise<unknown>)[];
+
+async function closeAll(opened: Opened): Promise<void> {
+  for (const close of opened.toReversed()) await close();
+}
+
+async function startWith(config: Config, options: StartOptions, opened: Opened): Promise<Started> {
   const log = createLog(config.log);
   const contract = await contractOf(config);
   const ledger = await ledgerOf(config, log);
   const counts = options.isCounting === false ? undefined : new Counts();
   const kept = await openBackend(config, options, log, counts);
+  opened.push(() => kept.close().then(() => ledger?.close()));
   ledger?.follow(kept);
   const backend = contract === undefined ? kept : contractedBackend(kept, contract);
-  try {
-    return await serveFrom(backend, config, log, { ledger, counts });
-  } catch (error) {
-    await backend.close();
-    await ledger?.close();
-    throw error;
-  }
-}
-
-async function serveFrom(
-  backend: Backend,
-  config: Config,
-  log: Log,
-  { ledger, counts }: { ledger: Ledger | undefined; counts: Counts | undefined },
-): Promise<Started> {
   if (counts !== undefined) backend.listen((event) => counts.events.note(event));
   await createQueues(backend, config);
   await createTopics(backend, config.topics, config.publicUrl ?? urlOf(config, config.port));
   const onError = (error: unknown): void => log.error('a request failed', error);
   const authentication = await authenticationOf(config);
-  const tracing = await tracingOf(backend, config, log);
+  const { tracing, metrics } = await telemetryOf(backend, config, { log, counts, opened });
   const api = createApi({
     backend,
     backendFor: tracing?.backendFor,
@@ -93,8 +96,6 @@ async function serveFrom(
     requests: counts?.requests,
     onError,
   });
-  const metrics =
-    counts && (await startMetrics({ counts, backend, exports: config.exports.metrics, log }));
   const events = new EventStream(backend);
   const inspect = createInspect({
     backend,
@@ -113,15 +114,14 @@ async function serveFrom(
     rejectionOf: authentication && ((request) => rejectionOf(request, authentication, publicUrl)),
   });
   const { port } = await listen(listener.server, config, onError);
-  let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => {
+  opened.push(() => {
     backend.endWaits();
     events.end();
-    closing ??= listener
-      .close()
-      .then(() => Promise.all([metrics?.close(), tracing?.close()]))
-      .then(() => backend.close())
-      .then(() => ledger?.close());
+    return listener.close();
+  });
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= closeAll(opened);
     return closing;
   };
   const url = urlOf(config, port);
@@ -185,6 +185,21 @@ async function ledgerOf({ ledger }: Config, log: Log): Promise<Ledger | undefine
   return openLedger({ ...ledger, version }, log);
 }
 
+/** What both send at the end they send at the same time, so that stopping waits for a collector only once. */
+async function telemetryOf(
+  backend: Backend,
+  config: Config,
+  { log, counts, opened }: { log: Log; counts: Counts | undefined; opened: Opened },
+): Promise<{ tracing: Tracing | undefined; metrics: Metrics | undefined }> {
+  let tracing: Tracing | undefined;
+  let metrics: Metrics | undefined;
+  opened.push(() => Promise.all([metrics?.close(), tracing?.close()]));
+  tracing = await tracingOf(backend, config, log);
+  metrics =
+    counts && (await startMetrics({ counts, backend, exports: config.exports.metrics, log }));
+  return { tracing, metrics };
+}
+
 /** Loaded when traces are exported, and only then. */
 async function tracingOf(
   backend: Backend,
@@ -193,7 +208,7 @@ async function tracingOf(
 ): Promise<Tracing | undefined> {
   if (traces === undefined) return undefined;
   const { startTracing } = await import('./tracing/start-tracing.ts');
-  return startTracing({ backend, exporters: traces.exporters, log });
+  return startTracing({ backend, traces, log });
 }
 
 async function createQueues(backend: Backend, { queues }: Config): Promise<void> {

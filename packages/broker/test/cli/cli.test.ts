@@ -6,12 +6,15 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { SQS } from '@aws-sdk/client-sqs';
 import { startTestServer } from '../../src/testing.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
@@ -157,6 +160,62 @@ test('events prints a line for each event that its filter lets through', async (
   const ended = once(child, 'exit');
   await server.close();
   assert.deepEqual(await ended, [1, null]);
+});
+
+// A limit, since a command that reads on would do so for ever.
+test('events reads no more than it can write, so that the server lets it go', {
+  timeout: 120_000,
+}, async (t) => {
+  const server = await startTestServer({ clock: 'manual' });
+  t.after(() => server.close());
+  const client = new SQS(server.clientConfig);
+  t.after(() => client.destroy());
+  const { QueueUrl } = await client.createQueue({ QueueName: 'jobs' });
+  const args = ['events', '--url', server.url, '--bodies'];
+  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  t.after(() => child.kill('SIGKILL'));
+  let isFollowing = false;
+  child.stdout.once('readable', () => {
+    isFollowing = true;
+  });
+  while (!isFollowing) await client.sendMessage({ QueueUrl, MessageBody: 'x' });
+  // 48 MB, more than pipes and sockets hold, and nobody takes a byte of it.
+  const MessageBody = '€'.repeat(4_096);
+  const Entries = Array.from({ length: 10 }, (_, at) => ({ Id: String(at), MessageBody }));
+  for (let batch = 1; batch <= 400; batch += 1)
+    await client.sendMessageBatch({ QueueUrl, Entries });
+  const said = text(child.stderr);
+  const ended = once(child, 'exit');
+  child.stdout.resume();
+  assert.deepEqual(await ended, [1, null]);
+  assert.match(await said, /^oncemq: More than \d+ bytes waited for you/);
+});
+
+test('events that cannot be written are an error, and a reader that has gone is none', async (t) => {
+  const server = await startTestServer({ clock: 'manual' });
+  t.after(() => server.close());
+  const full = openSync('/dev/full', 'w');
+  t.after(() => closeSync(full));
+  const endOf = async (stdout: 'pipe' | number): Promise<[number | null, string]> => {
+    const child = spawn(process.execPath, [main, 'events', '--url', server.url], {
+      stdio: ['ignore', stdout, 'pipe'],
+    });
+    t.after(() => child.kill('SIGKILL'));
+    child.stdout?.destroy();
+    const said = text(child.stderr as Readable);
+    let end: [number | null] | undefined;
+    const ended = once(child, 'exit').then((exit) => {
+      end = exit as [number | null];
+    });
+    const url = `${server.url}/?Action=CreateQueue&QueueName=jobs`;
+    for (let at = 0; end === undefined; at += 1) await fetch(`${url}${at}`);
+    await ended;
+    return [end[0], await said];
+  };
+  const [code, said] = await endOf(full);
+  assert.equal(code, 1);
+  assert.match(said, /^oncemq: The events cannot be written: ENOSPC/);
+  assert.deepEqual(await endOf('pipe'), [0, '']);
 });
 
 test('without a server the queue commands say so and end with 1', async () => {

@@ -17,7 +17,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { ConfigError } from '../../src/server/config.ts';
 import { LineWriter } from '../../src/server/ledger/line-writer.ts';
-import { Segments } from '../../src/server/ledger/segments.ts';
+import { readRecords } from '../../src/server/ledger/read-records.ts';
+import { mendSegments, Segments } from '../../src/server/ledger/segments.ts';
 import { startTestServer } from '../../src/testing.ts';
 import {
   readLedger,
@@ -27,6 +28,8 @@ import {
   untilLedger,
 } from '../support/ledger.ts';
 import { ServerProcess } from '../support/server-process.ts';
+
+const aTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 async function startWith(
   t: TestContext,
@@ -131,6 +134,39 @@ test('a ledger stays below its bound: the oldest segments go, the newest records
   assert.equal((await trace(last, '--ledger', ledger)).code, 0);
 });
 
+test('a segment that is removed while the ledger is read is passed over', async (t) => {
+  const ledger = temporaryFolder(t);
+  const paths = [1, 2, 3].map((number) => join(ledger, `ledger-r-${number}.jsonl`));
+  for (const path of paths) writeFileSync(path, `{"event":"gap","lost":1}\n`);
+  let blocks = 0;
+  const mayHold = (): boolean => {
+    blocks += 1;
+    if (blocks === 1) rmSync(paths[1] as string);
+    return true;
+  };
+  let records = 0;
+  for await (const _ of readRecords(ledger, mayHold)) records += 1;
+  assert.deepEqual([blocks, records], [2, 2]);
+});
+
+test('a line that another server is just writing is not cut off', async (t) => {
+  const ledger = temporaryFolder(t);
+  const path = join(ledger, 'ledger-r-1.jsonl');
+  let written = '{"event":"gap","lost":1}\n{';
+  writeFileSync(path, written);
+  let isMended = false;
+  const mended = mendSegments(ledger).finally(() => {
+    isMended = true;
+  });
+  while (!isMended) {
+    appendFileSync(path, 'x');
+    written += 'x';
+    await aTurn();
+  }
+  assert.equal(await mended, '{"event":"gap","lost":1}');
+  assert.equal(readFileSync(path, 'utf8'), written);
+});
+
 test('a story whose beginning was removed says so', async (t) => {
   const ledger = join(temporaryFolder(t), 'ledger');
   const server = await startWith(t, ledger);
@@ -182,8 +218,6 @@ test('a disk that takes no more disturbs no send, and leaves whole lines', async
   const records = readLedger(ledger);
   assert.ok(records.length > 10 && records.length < 200);
 });
-
-const aTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test('what cannot wait any more is lost, counted, and told by a gap in its place', async (t) => {
   const folder = temporaryFolder(t);

@@ -15,7 +15,9 @@ import { type TestContext, test } from 'node:test';
 import { SNS } from '@aws-sdk/client-sns';
 import { SQS } from '@aws-sdk/client-sqs';
 import { defineProducer } from '@oncemq/toolkit';
-import type { LedgerRecord } from '../../src/server/ledger/record.ts';
+import { storyOf } from '../../src/cli/trace/story.ts';
+import { storyMax } from '../../src/cli/trace/telling.ts';
+import { type LedgerFields, type LedgerRecord, lineOf } from '../../src/server/ledger/record.ts';
 import { startTestServer, type TestServer, type TestServerOptions } from '../../src/testing.ts';
 import { readLedger, temporaryFolder, trace } from '../support/ledger.ts';
 
@@ -296,6 +298,64 @@ test('expired messages, filtered publications, purges and deleted queues are tol
     const events = JSON.parse(out).records.map(({ event }: LedgerRecord) => event);
     assert.deepEqual(events, ['accepted', ends[at]]);
   }
+});
+
+test('what is accepted again is explained by the window that was emptied in between', async (t) => {
+  const { server, sqs, sns, ledger, queue } = await open(t);
+  const QueueUrl = await queue('jobs.fifo');
+  await queue('others.fifo');
+  const Attributes = { FifoTopic: 'true', ContentBasedDeduplication: 'true' };
+  const { TopicArn } = await sns.createTopic({ Name: 'news.fifo', Attributes });
+  const { body } = producer.message({ order: 7 });
+  const forget = (path: string): Promise<Response> =>
+    fetch(`${server.url}/_oncemq/${path}/dedup`, { method: 'DELETE' });
+  const send = async (): Promise<void> => {
+    await sqs.sendMessage({ QueueUrl, MessageBody: body, MessageGroupId: 'g' });
+    const { Messages: [got] = [] } = await sqs.receiveMessage({ QueueUrl });
+    await sqs.deleteMessage({ QueueUrl, ReceiptHandle: got?.ReceiptHandle });
+  };
+  const publish = (): Promise<unknown> =>
+    sns.publish({ TopicArn, Message: body, MessageGroupId: 'g' });
+  await send();
+  await forget('queues/others.fifo');
+  await forget('queues/jobs.fifo');
+  await send();
+  await sqs.purgeQueue({ QueueUrl });
+  await send();
+  await publish();
+  await forget('topics/news.fifo');
+  await publish();
+  await forget('queues/jobs.fifo');
+  await server.close();
+  const { out } = await trace('order/"7"', '--ledger', ledger, '--json');
+  const life = ['accepted', 'delivered', 'deleted'];
+  assert.deepEqual(
+    JSON.parse(out).records.map(({ event }: LedgerRecord) => event),
+    [
+      ...[...life, 'window-forgotten', ...life, 'purged', ...life],
+      ...['published', 'window-forgotten', 'published'],
+    ],
+  );
+  const { out: text } = await trace('order/"7"', '--ledger', ledger);
+  assert.match(
+    text,
+    /window-forgotten +jobs\.fifo +the deduplication window was emptied; ids in it: 1$/m,
+  );
+  assert.ok(readLedger(ledger).some(({ queue }) => queue === 'others.fifo'));
+});
+
+test('purges of other queues take no room in a story', async (t) => {
+  const ledger = temporaryFolder(t);
+  const id = '00000000-0000-4000-8000-000000000001';
+  const line = (fields: LedgerFields): string => lineOf('r-1', '2025-12-04T00:00:00.000Z', fields);
+  const lines = [
+    line({ event: 'accepted', queue: 'jobs', message_id: id }),
+    line({ event: 'purged', queue: 'others', messages: 0 }).repeat(storyMax),
+    line({ event: 'deleted', queue: 'jobs', message_id: id }),
+  ];
+  writeFileSync(join(ledger, 'ledger-r-1.jsonl'), lines.join(''));
+  const { records, isCut } = await storyOf(ledger, id);
+  assert.deepEqual([records.map(({ event }) => event), isCut], [['accepted', 'deleted'], false]);
 });
 
 test('deliveries to endpoints are told, and those that fail with their reason', async (t) => {

@@ -1,7 +1,7 @@
 /**
  * `GET /_oncemq/events`: everything that happens, as it happens, to whoever reads along. It never slows the queue: an
  * event is written down once for all who read it in the same form, no write waits, and a reader that takes less than comes
- * is dropped. Without a reader the backend is not listened to, so nothing is made at all.
+ * is dropped. Events are made in any case, since every server counts them; without a reader nothing is written down.
  *
  * Nothing is replayed: a reader gets what happens while it is there. Ids rise by one with each event while anybody reads;
  * a filter leaves gaps.

@@ -76,6 +76,8 @@ function detailsOf(record: LedgerRecord): string {
     }
     case 'purged':
       return `with ${record.messages} messages`;
+    case 'window-forgotten':
+      return `the deduplication window was emptied; ids in it: ${record.entries}`;
     case 'gap':
       return `${record.lost} records are missing here`;
     case 'opened':

@@ -1,14 +1,12 @@
 /**
  * The story of one event or message, from a ledger: everything that is joined to an id, in the order in which it was
- * written. The ledger is read again until nothing new is named, since a record may name what stands before it; twice is
- * usual.
- *
- * Also what is not about the messages themselves and yet explains where they went: a purge or a deletion of the queue that
- * they were in, and holes in the ledger in between.
+ * written, and what explains it (telling.ts). The ledger is read again until nothing new is named, since a record may name
+ * what stands before it; twice is usual.
  */
 
 import { readRecords } from '../../server/ledger/read-records.ts';
 import type { LedgerEvent, LedgerRecord } from '../../server/ledger/record.ts';
+import { Telling } from './telling.ts';
 import { Thread } from './thread.ts';
 
 export interface Story {
@@ -21,13 +19,9 @@ export interface Story {
   readonly beginsAt: string | undefined;
 }
 
-export const storyMax = 10_000;
 const readingsMax = 20;
 
 const beginnings: readonly LedgerEvent[] = ['published', 'accepted', 'suppressed', 'violation'];
-
-const aside: readonly LedgerEvent[] = ['purged', 'queue-deleted', 'gap', 'opened'];
-const asideNeedles = aside.map((event) => Buffer.from(`"event":"${event}"`));
 
 export async function storyOf(directory: string, asked: string): Promise<Story> {
   const thread = new Thread(asked);
@@ -39,65 +33,22 @@ export async function storyOf(directory: string, asked: string): Promise<Story> 
 }
 
 async function readStory(directory: string, thread: Thread): Promise<Story> {
-  const told: LedgerRecord[] = [];
+  const telling = new Telling();
   let beginsAt: string | undefined;
+  let isCut = false;
   const mayHold = (block: Buffer): boolean =>
-    beginsAt === undefined ||
-    thread.mayHold(block) ||
-    (told.length > 0 && asideNeedles.some((needle) => block.includes(needle)));
+    beginsAt === undefined || thread.mayHold(block) || telling.mayHoldAside(block);
   for await (const record of readRecords(directory, mayHold)) {
     beginsAt ??= record['prov:startedAtTime'];
-    const isOfStory = thread.take(record);
-    if (!isOfStory && (told.length === 0 || !explains(record))) continue;
-    if (told.length === storyMax) return storyFrom(told, true, beginsAt);
-    told.push(record);
-  }
-  return storyFrom(told, false, beginsAt);
-}
-
-function storyFrom(
-  told: readonly LedgerRecord[],
-  isCut: boolean,
-  beginsAt: string | undefined,
-): Story {
-  const isWhole = told[0] !== undefined && beginnings.includes(told[0].event);
-  return { records: relevant(told), isCut, isWhole, beginsAt };
-}
-
-function explains({ event, clean }: LedgerRecord): boolean {
-  return event === 'opened' ? clean === false : aside.includes(event);
-}
-
-/** Leaves out what is aside and does not matter: purges of other queues, and holes behind the end of the story. */
-function relevant(told: readonly LedgerRecord[]): LedgerRecord[] {
-  const queueOf = new Map<string, string | undefined>();
-  const records: LedgerRecord[] = [];
-  let holes: LedgerRecord[] = [];
-  for (const record of told) {
-    if (record.event === 'gap' || record.event === 'opened') {
-      holes.push(record);
+    if (!thread.take(record)) {
+      telling.addAside(record);
       continue;
     }
-    if (record.event === 'purged' || record.event === 'queue-deleted') {
-      const gone = [...queueOf].filter(([, queue]) => queue === record.queue);
-      if (gone.length === 0) continue;
-      for (const [id] of gone) queueOf.delete(id);
-    }
-    records.push(...holes, record);
-    holes = [];
-    follow(record, queueOf);
+    isCut = telling.isFull;
+    if (isCut) break;
+    telling.add(record);
   }
-  // Whoever is still in a queue may have left it in a hole.
-  return queueOf.size > 0 ? [...records, ...holes] : records;
-}
-
-/** Where each message is. */
-function follow(record: LedgerRecord, queueOf: Map<string, string | undefined>): void {
-  const { event, message_id: id = '', new_message_id: newId = '', queue, target } = record;
-  if (event === 'accepted') queueOf.set(id, queue);
-  else if (event === 'dead-lettered') queueOf.set(id, target);
-  else if (event === 'moved') {
-    queueOf.delete(id);
-    queueOf.set(newId, target);
-  } else if (event === 'deleted' || event === 'expired') queueOf.delete(id);
+  const { records } = telling;
+  const isWhole = records[0] !== undefined && beginnings.includes(records[0].event);
+  return { records, isCut, isWhole, beginsAt };
 }

@@ -31,7 +31,7 @@ export class VerifyServer {
 
   private constructor(server: Started) {
     this.#server = server;
-    this.#remote = new Remote(server.url);
+    this.#remote = new Remote(server);
     server.backend.listen((event) => {
       if (!('queue' in event) || event.queue !== this.#watched) return;
       if (event.type === 'sent') this.#sent.push(event);

@@ -49,6 +49,11 @@ function readArn(
   return { ok: true, arn, count };
 }
 
+/** The name of a topic, or the id of a subscription; of what is no ARN, all of it. */
+export function lastPartOf(arn: string): string {
+  return arn.slice(arn.lastIndexOf(':') + 1);
+}
+
 const nameForm = /^[A-Za-z0-9_-]+$/;
 const fifoSuffix = '.fifo';
 

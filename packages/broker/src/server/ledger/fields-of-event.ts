@@ -1,6 +1,6 @@
 /**
- * What the ledger says of an event of the stream: the plain fields of its record, or nothing if it does not concern a
- * message. There are no bodies in the ledger, only their SHA-256 and, if they are envelopes, the ids in them.
+ * What the ledger says of an event of the stream: the plain fields of its record, or nothing if it explains
+ * nothing about a message. There are no bodies in the ledger, only their SHA-256 and, if they are envelopes, the ids in them.
  */
 
 import { envelopeIds } from '../../api/inspect/envelope-ids.ts';
@@ -130,6 +130,10 @@ export function fieldsOf(
       return { event: 'purged', queue: event.queue, messages: event.messages };
     case 'queue-deleted':
       return { event: 'queue-deleted', queue: event.queue };
+    case 'window-forgotten':
+      return { event: 'window-forgotten', queue: event.queue, entries: event.entries };
+    case 'topic-window-forgotten':
+      return { event: 'window-forgotten', topic: event.topic, entries: event.entries };
     default:
       return undefined;
   }

@@ -4,9 +4,10 @@
  * one that may hold something is taken apart.
  *
  * What cannot be read as a record is passed over: a line that is being written, or the end that a kill has left.
+ * So is a segment that the server removes meanwhile, to make room.
  */
 
-import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import type { LedgerRecord } from './record.ts';
 import { segmentsIn } from './segments.ts';
 
@@ -24,10 +25,15 @@ export async function* readRecords(
   }
 }
 
-/** The file in blocks that end with a line; what is behind the last line is left out. */
+/** The file in blocks that end with a line; what is behind the last line is left out. Nothing if the file has gone. */
 async function* wholeLines(path: string): AsyncGenerator<Buffer> {
+  const file = await open(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (file === undefined) return;
   let rest: Buffer = Buffer.alloc(0);
-  for await (const read of createReadStream(path, { highWaterMark: blockBytes })) {
+  for await (const read of file.createReadStream({ highWaterMark: blockBytes })) {
     const block = rest.length === 0 ? (read as Buffer) : Buffer.concat([rest, read as Buffer]);
     const end = block.lastIndexOf(newline) + 1;
     rest = block.subarray(end);

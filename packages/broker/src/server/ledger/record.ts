@@ -23,6 +23,7 @@ export type LedgerEvent =
   | 'moved'
   | 'purged'
   | 'queue-deleted'
+  | 'window-forgotten'
   | 'opened'
   | 'closed'
   | 'gap';
@@ -72,6 +73,8 @@ export interface LedgerFields extends AboutMessage {
   readonly attempts?: number | undefined;
   /** Purged: how many messages. */
   readonly messages?: number | undefined;
+  /** Window forgotten: how many ids. */
+  readonly entries?: number | undefined;
   /** Opened: whether the run before was closed, or killed in its work. */
   readonly clean?: boolean | undefined;
   readonly version?: string | undefined;

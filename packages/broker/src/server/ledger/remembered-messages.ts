@@ -4,6 +4,7 @@
  * those records, and `oncemq trace` joins them by the message id.
  */
 
+import { Latest } from '../latest.ts';
 import type { AboutMessage, LedgerFields } from './record.ts';
 
 /** About 30 MB of ids when it is full. */
@@ -12,7 +13,7 @@ const messagesMax = 100_000;
 const nothing: AboutMessage = {};
 
 export class RememberedMessages {
-  readonly #byId: Map<string, AboutMessage> = new Map();
+  readonly #byId: Latest<AboutMessage> = new Latest(messagesMax);
 
   about(messageId: string): AboutMessage {
     return this.#byId.get(messageId) ?? nothing;
@@ -26,21 +27,14 @@ export class RememberedMessages {
       const { event_id, event_source, dedupe_key, group } = fields;
       this.#set(id, { event_id, event_source, dedupe_key, group });
     } else if (event === 'moved') {
-      this.#set(fields.new_message_id as string, this.about(id));
-      this.#byId.delete(id);
+      this.#set(fields.new_message_id as string, this.#byId.take(id) ?? nothing);
     } else if (event === 'deleted' || event === 'expired') {
-      this.#byId.delete(id);
+      this.#byId.take(id);
     }
   }
 
   #set(id: string, about: AboutMessage): void {
     if (about.event_id === undefined && about.group === undefined) return;
     this.#byId.set(id, about);
-    if (this.#byId.size <= messagesMax) return;
-    // A Map hands out what was put in first: the oldest.
-    for (const oldest of this.#byId.keys()) {
-      this.#byId.delete(oldest);
-      break;
-    }
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The files of a ledger: `ledger-START-RUN-NUMBER.jsonl`, where START is when the server was started, so that names sort by
  * time. A run writes files of its own and never into those of another; it only cuts off what a kill has left half written
- * at their end.
+ * at their end, once it is sure that nobody is writing there.
  *
  * Invariant: a segment holds whole lines. What a failed write has left is cut off before anything follows it. All of them
  * together stay below the bound: the oldest go first.
@@ -9,6 +9,7 @@
 
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface SegmentOptions {
   readonly directory: string;
@@ -121,6 +122,7 @@ export async function mendSegments(directory: string): Promise<string | undefine
 const newline = 10;
 /** More than a line can have. */
 const tailBytes = 64 * 1024;
+const stillMs = 200;
 
 async function mend(handle: FileHandle): Promise<string | undefined> {
   const { size } = await handle.stat();
@@ -128,10 +130,20 @@ async function mend(handle: FileHandle): Promise<string | undefined> {
   const tail = Buffer.alloc(size - start);
   await handle.read(tail, 0, tail.length, start);
   const end = tail.lastIndexOf(newline) + 1;
-  if (end < tail.length) await handle.truncate(start + end);
+  if (end < tail.length && (await standsStill(handle, size))) await handle.truncate(start + end);
   if (end === 0) return undefined;
   const before = end < 2 ? -1 : tail.lastIndexOf(newline, end - 2);
   return tail.toString('utf8', before + 1, end - 1);
+}
+
+/**
+ * A server that was started by mistake on a ledger in use must not cut off what the other is just writing. No write takes
+ * long, so an end that does not grow was left by a kill. A lock would have to be freed after kills, and kept from servers
+ * that do not see each other's processes.
+ */
+async function standsStill(handle: FileHandle, size: number): Promise<boolean> {
+  await sleep(stillMs);
+  return (await handle.stat()).size === size;
 }
 
 async function isThere(path: string): Promise<boolean> {

@@ -23,7 +23,7 @@ export class BoundedSeries<Counts> {
   of(name: string): Counts {
     const known = this.#byName.get(name);
     if (known !== undefined) return known;
-    if (this.#byName.size >= namesMax) {
+    if (this.isFull) {
       this.#other ??= this.#newCounts();
       return this.#other;
     }
@@ -41,10 +41,20 @@ export class BoundedSeries<Counts> {
     this.#byName.delete(name);
   }
 
+  /** Those that have places. */
+  names(): string[] {
+    return [...this.#byName.keys()];
+  }
+
+  get isFull(): boolean {
+    return this.#byName.size >= namesMax;
+  }
+
   /** Once every place is taken: gives up those whose names are none of these any more. */
-  makeRoom(names: ReadonlySet<string>): void {
-    if (this.#byName.size < namesMax) return;
-    for (const name of this.#byName.keys()) if (!names.has(name)) this.#byName.delete(name);
+  makeRoom(names: readonly string[]): void {
+    if (!this.isFull) return;
+    const left = new Set(names);
+    for (const name of this.#byName.keys()) if (!left.has(name)) this.#byName.delete(name);
   }
 
   *entries(): Generator<[name: string, counts: Counts]> {

@@ -1,7 +1,8 @@
 /**
  * Counts of what happened to messages and publications: a reader of the event stream. So nothing is counted before it is
  * kept, and nothing that was lost. An event costs one look at a map and one addition; since counting is always on, this
- * is what every server pays. A queue has its counts from its creation on, or from the start of the server.
+ * is what every server pays. A queue or topic has its counts from its creation on, or from the start of the
+ * server.
  */
 
 import type { DeduplicationSource } from '../../core/changes.ts';
@@ -84,6 +85,9 @@ export class EventCounts {
         break;
       case 'queue-deleted':
         this.queues.remove(event.queue);
+        break;
+      case 'topic-created':
+        this.topics.of(event.topic);
         break;
       case 'published':
         this.topics.of(event.topic).publications.published += 1;

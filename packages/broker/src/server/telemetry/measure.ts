@@ -2,7 +2,7 @@
  * All metrics as of now: what was counted, and what is looked up only when somebody asks, such as how many messages
  * wait. Plain values under the names of metric-list.ts; how they are written is otel-metrics.ts's.
  *
- * A counter of a queue is there from the start with 0, so that its first step is seen as one; only violations, of which
+ * A counter of a queue or topic is there from the start with 0, so that its first step is seen as one; only violations, of which
  * there are many kinds, show once they happen.
  */
 
@@ -11,10 +11,13 @@ import { otherName } from './bounded-series.ts';
 import type { Counts } from './counts.ts';
 import type { QueueCounts } from './event-counts.ts';
 import type { Measured, Point } from './measured.ts';
+import { topicsLeft } from './names.ts';
 import { queueGauges } from './queue-gauges.ts';
 
 export async function measure(counts: Counts, backend: Backend): Promise<Measured[]> {
   const gauges = await queueGauges(counts, backend);
+  const { topics } = counts.events;
+  if (topics.isFull) topics.makeRoom(await topicsLeft(backend, topics.names()));
   return [
     ...eventPoints(counts),
     ...gauges,

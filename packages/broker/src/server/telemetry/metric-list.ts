@@ -52,7 +52,7 @@ export const metricList = {
     kind: 'counter',
     unit: '{send}',
     attributes: ['queue', 'source'],
-    doc: 'suppressed sends that differed from their original in body, attributes or group: most likely events that are lost',
+    doc: 'suppressed sends that differed from their original in body, attributes or group: by content most likely lost events, by explicit id perhaps only a retry that was changed',
   },
   'sqs_fifo.producer.violations': {
     kind: 'counter',
@@ -255,7 +255,7 @@ export const metricList = {
 
 export type MetricName = keyof typeof metricList;
 
-/** The names of histograms, and of the others. */
+/** Of these, those that are histograms. */
 export type HistogramName = {
   [Name in MetricName]: (typeof metricList)[Name] extends { kind: 'histogram' } ? Name : never;
 }[MetricName];

@@ -1,13 +1,9 @@
 /**
  * Metrics to a collector, or to the console, at an interval: OpenTelemetry's own reader and exporters around what is
  * measured here. Loaded only if the environment asks for it.
- *
- * A collector that is away disturbs nothing: it is said once, and once more when it is back. When the server stops, the
- * last numbers are sent, but not waited for longer than two seconds.
  */
 
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
-import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
+import { setImmediate as turn } from 'node:timers/promises';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { emptyResource } from '@opentelemetry/resources';
 import {
@@ -16,20 +12,18 @@ import {
   type MetricData,
   type MetricProducer,
   PeriodicExportingMetricReader,
-  type PushMetricExporter,
-  type ResourceMetrics,
 } from '@opentelemetry/sdk-metrics';
 import type { Log } from '../log.ts';
 import type { Measured } from './measured.ts';
 import type { TelemetryExports } from './otel-environment.ts';
 import { metricData, scope } from './otel-metrics.ts';
 import { serverResource } from './resource.ts';
+import { closeExport, watched } from './watched-export.ts';
 
 export interface MetricsExport {
   close(): Promise<void>;
 }
 
-const closeMsMax = 2_000;
 /** Points that are sent, and written as bytes, at once: many queues must not make anybody wait for long. */
 const pointsAtOnce = 2_000;
 
@@ -56,7 +50,9 @@ export function startMetricsExport(
     (name) =>
       new PeriodicExportingMetricReader({
         exporter:
-          name === 'otlp' ? watched(new OTLPMetricExporter(), log) : new ConsoleMetricExporter(),
+          name === 'otlp'
+            ? watched(new OTLPMetricExporter(), 'metrics', log)
+            : new ConsoleMetricExporter(),
         exportIntervalMillis: intervalMs,
         exportTimeoutMillis: timeoutMs,
         maxExportBatchSize: pointsAtOnce,
@@ -64,35 +60,5 @@ export function startMetricsExport(
       }),
   );
   const provider = new MeterProvider({ resource: serverResource(), readers });
-  return {
-    close: () =>
-      Promise.race([
-        // What cannot be sent has been logged already.
-        provider.shutdown().catch(() => {}),
-        sleep(closeMsMax, undefined, { ref: false }),
-      ]),
-  };
-}
-
-/** The exporter, with a word to the log when it begins to fail and when it has got over it. */
-function watched(exporter: PushMetricExporter, log: Log): PushMetricExporter {
-  let isFailing = false;
-  const note = ({ code, error }: ExportResult): void => {
-    const fails = code !== ExportResultCode.SUCCESS;
-    if (fails && !isFailing) {
-      const reason = error?.message || (error as NodeJS.ErrnoException | undefined)?.code;
-      log.error('metrics cannot be exported; the server goes on and keeps trying', reason);
-    }
-    if (!fails && isFailing) log.info('metrics are exported again');
-    isFailing = fails;
-  };
-  return {
-    export: (metrics: ResourceMetrics, done: (result: ExportResult) => void): void =>
-      exporter.export(metrics, (result) => {
-        note(result);
-        done(result);
-      }),
-    forceFlush: () => exporter.forceFlush(),
-    shutdown: () => exporter.shutdown(),
-  };
+  return { close: () => closeExport(provider) };
 }

@@ -10,6 +10,7 @@ import { namesMax } from './bounded-series.ts';
 import type { Counts } from './counts.ts';
 import { measure } from './measure.ts';
 import type { MetricsExport } from './metrics-export.ts';
+import { queueNames, topicNames } from './names.ts';
 import type { TelemetryExports } from './otel-environment.ts';
 
 export const metricsPath = '/metrics';
@@ -32,7 +33,7 @@ export interface Metrics {
 }
 
 export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
-  await welcomeQueues(options);
+  await welcome(options);
   const exporting = await startExport(options);
   let page: Promise<ApiResponse> | undefined;
   return {
@@ -47,11 +48,11 @@ export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
   };
 }
 
-/** Queues that are there already; of those that come, events tell. */
-async function welcomeQueues({ counts, backend }: MetricsOptions): Promise<void> {
-  const { queues } = counts.events;
-  const page = await backend.run({ type: 'list-queues', limit: namesMax });
-  if (page.ok) for (const name of page.queues) queues.of(name);
+/** Queues and topics that are there already; of those that come, events tell. */
+async function welcome({ counts, backend }: MetricsOptions): Promise<void> {
+  const { queues, topics } = counts.events;
+  for (const name of await queueNames(backend, namesMax)) queues.of(name);
+  for (const name of await topicNames(backend, namesMax)) topics.of(name);
 }
 
 async function startExport({

@@ -14,6 +14,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Where a signal goes; a list because the variable is one. Never empty. */
 export type Exporters = readonly ('otlp' | 'console')[];
 
+export type Propagator = 'tracecontext' | 'xray';
+
 export interface TelemetryExports {
   readonly metrics:
     | {
@@ -23,7 +25,13 @@ export interface TelemetryExports {
         readonly timeoutMs: number;
       }
     | undefined;
-  readonly traces: { readonly exporters: Exporters } | undefined;
+  readonly traces:
+    | {
+        readonly exporters: Exporters;
+        /** The forms of a trace context that are read, in their order. */
+        readonly propagators: readonly Propagator[];
+      }
+    | undefined;
 }
 
 export const nothingExported: TelemetryExports = { metrics: undefined, traces: undefined };
@@ -39,10 +47,9 @@ const protocol = 'http/protobuf';
 export function exportsOf(environment: Environment): TelemetryExports {
   if (environment['OTEL_SDK_DISABLED']?.trim().toLowerCase() === 'true') return nothingExported;
   const metrics = exportersOf('METRICS', environment);
-  const traces = exportersOf('TRACES', environment);
   return {
     metrics: metrics && { exporters: metrics, ...pace(environment) },
-    traces: traces && { exporters: traces },
+    traces: tracesOf(environment),
   };
 }
 
@@ -89,10 +96,54 @@ function checkUrl(variable: string, environment: Environment): void {
   throw new ConfigError(`${variable}: ${value} is no http:// or https:// URL.`);
 }
 
+function tracesOf(environment: Environment): TelemetryExports['traces'] {
+  const exporters = exportersOf('TRACES', environment);
+  if (exporters === undefined) return undefined;
+  checkSampler(environment);
+  return { exporters, propagators: propagatorsOf(environment) };
+}
+
 function pace(environment: Environment): { intervalMs: number; timeoutMs: number } {
   const intervalMs = durationOf('OTEL_METRIC_EXPORT_INTERVAL', environment, intervalMsDefault);
   const timeoutMs = durationOf('OTEL_METRIC_EXPORT_TIMEOUT', environment, timeoutMsDefault);
   return { intervalMs, timeoutMs: Math.min(timeoutMs, intervalMs) };
+}
+
+const samplers: readonly string[] = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+];
+
+/** OpenTelemetry reads these itself, would take every trace instead of a wrong one, and say nothing. */
+function checkSampler(environment: Environment): void {
+  const sampler = textOf('OTEL_TRACES_SAMPLER', environment) ?? 'parentbased_always_on';
+  if (!samplers.includes(sampler)) {
+    throw new ConfigError(`OTEL_TRACES_SAMPLER: ${sampler} is none of ${samplers.join(', ')}.`);
+  }
+  const ratio = textOf('OTEL_TRACES_SAMPLER_ARG', environment) ?? '1';
+  if (sampler.endsWith('traceidratio') && !(Number(ratio) >= 0 && Number(ratio) <= 1)) {
+    throw new ConfigError(`OTEL_TRACES_SAMPLER_ARG: ${ratio} is no number from 0 to 1.`);
+  }
+}
+
+/** The forms that SQS knows. */
+const propagatorsRead: readonly Propagator[] = ['tracecontext', 'xray'];
+/** Of the specification too, but they say nothing that a span of the server needs. */
+const propagatorsPassedOver = ['baggage', 'b3', 'b3multi', 'jaeger', 'ottrace', 'none'];
+
+function propagatorsOf(environment: Environment): readonly Propagator[] {
+  const named = textOf('OTEL_PROPAGATORS', environment);
+  if (named === undefined) return propagatorsRead;
+  const all: readonly string[] = [...propagatorsRead, ...propagatorsPassedOver];
+  return named.split(',').flatMap((each) => {
+    const name = each.trim();
+    if (all.includes(name)) return propagatorsRead.filter((read) => read === name);
+    throw new ConfigError(`OTEL_PROPAGATORS: ${name} is none of ${all.join(', ')}.`);
+  });
 }
 
 function durationOf(variable: string, environment: Environment, otherwise: number): number {

@@ -10,9 +10,9 @@ import type { QueueDescription } from '../../core/commands.ts';
 import type { Backend } from '../../storage/backend.ts';
 import type { Counts } from './counts.ts';
 import type { Measured, NumberName, Point } from './measured.ts';
+import { queueNames } from './names.ts';
 
 const queuesAtOnce = 100;
-const namesAtOnce = 1_000;
 
 interface Held {
   isFifo: boolean;
@@ -28,7 +28,7 @@ interface Held {
 export async function queueGauges(counts: Counts, backend: Backend): Promise<Measured[]> {
   const { queues } = counts.events;
   const names = await queueNames(backend);
-  queues.makeRoom(new Set(names));
+  queues.makeRoom(names);
   const held = new Map<string, Held>();
   for (let from = 0; from < names.length; from += queuesAtOnce) {
     const some = names.slice(from, from + queuesAtOnce);
@@ -41,18 +41,6 @@ export async function queueGauges(counts: Counts, backend: Backend): Promise<Mea
     await new Promise((resolve) => setImmediate(resolve));
   }
   return gaugesOf([...held], names.length, counts.since);
-}
-
-async function queueNames(backend: Backend): Promise<string[]> {
-  const names: string[] = [];
-  let after: string | undefined;
-  do {
-    const page = await backend.run({ type: 'list-queues', limit: namesAtOnce, after });
-    if (!page.ok) break;
-    names.push(...page.queues);
-    after = page.next;
-  } while (after !== undefined);
-  return names;
 }
 
 /** Undefined if it has gone meanwhile, or if what it rests on could not be kept. */

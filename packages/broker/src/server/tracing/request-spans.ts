@@ -8,7 +8,7 @@
  *   receive         links to what its messages carry; a receive that got nothing has no span
  *   delete          a child of the request's context, else of its message's; a batch is one span with links
  *
- * Spans are for people: a failure here never fails a request.
+ * Spans are for people: a failure here never fails a request, and no answer waits for them.
  */
 
 import type { Attributes, Link, Span, SpanContext, Tracer } from '@opentelemetry/api';
@@ -19,13 +19,15 @@ import type { CommandOf, Outcome, SendResult } from '../../core/commands.ts';
 import type { Refusal } from '../../core/errors.ts';
 import type { Event, Suppressed } from '../../core/events.ts';
 import type { PublishResult } from '../../core/topic/commands.ts';
+import { lastPartOf } from '../../core/topic/topic-arn.ts';
 import {
   type Backend,
   type Delivered,
   type PlainCommand,
   Unavailable,
 } from '../../storage/backend.ts';
-import { Latest } from './latest.ts';
+import { Latest } from '../latest.ts';
+import { ForgottenOriginals } from './forgotten-originals.ts';
 import {
   type Asked,
   aboutDuplicate,
@@ -33,6 +35,7 @@ import {
   isSame,
   linkTo,
   type Operation,
+  originalLink,
   queueOperation,
   type Received,
   type SpanDetails,
@@ -67,17 +70,32 @@ interface Reached {
   readonly first: Extract<Event, { type: 'fanned-out' }>[];
 }
 
+/** One that was sent or published, as far as it is known before its outcome. */
+interface Message {
+  readonly operation: Operation;
+  readonly about: Attributes;
+  readonly carrier: Carrier;
+  readonly asked: Asked;
+}
+
+interface Duplicate {
+  readonly message: Message;
+  readonly result: SendResult;
+}
+
 /** Tells of an outcome, whatever its command was. */
-type Teller = (outcome: unknown) => Promise<void> | void;
+type Teller = (outcome: unknown) => void;
 
 export class RequestSpans {
   readonly #options: SpanOptions;
   readonly #sent: Latest<SpanContext> = new Latest(messagesMax);
   readonly #received: Latest<Received> = new Latest(receiptsMax);
   readonly #fannedOut: Latest<Reached> = new Latest(publicationsMax);
+  readonly #originals: ForgottenOriginals;
 
   constructor(options: SpanOptions) {
     this.#options = options;
+    this.#originals = new ForgottenOriginals(options);
     options.backend.listen((event) => {
       if (event.type !== 'fanned-out') return;
       const known = this.#fannedOut.get(event.messageId) ?? { queues: 0, first: [] };
@@ -85,6 +103,11 @@ export class RequestSpans {
       known.queues += 1;
       if (known.first.length < deliveriesToldMax) known.first.push(event);
     });
+  }
+
+  /** Once every span of what was answered so far has ended. */
+  settled(): Promise<void> {
+    return this.#originals.settled();
   }
 
   /** The backend as this request sees it. */
@@ -120,70 +143,88 @@ export class RequestSpans {
     }
   }
 
-  /** The outcome as it comes, once it is told; what failed is told as what its client will see. */
+  /** The outcome as it comes; what failed is told as what its client will see. */
   async #told<Result>(
     underWay: Promise<Result>,
-    tell: (outcome: Result | Fault) => Promise<void> | void,
+    tell: (outcome: Result | Fault) => void,
   ): Promise<Result> {
-    const record = async (outcome: Result | Fault): Promise<void> => {
+    const record = (outcome: Result | Fault): void => {
       try {
-        await tell(outcome);
+        tell(outcome);
       } catch (error) {
         this.#options.onError(error);
       }
     };
     try {
       const outcome = await underWay;
-      await record(outcome);
+      record(outcome);
       return outcome;
     } catch (error) {
-      await record(
-        fault(error instanceof Unavailable ? 'service-unavailable' : 'internal-failure'),
-      );
+      record(fault(error instanceof Unavailable ? 'service-unavailable' : 'internal-failure'));
       throw error;
     }
   }
 
-  async #toldSend(
+  #toldSend(
     { queue, entries, isBatch }: CommandOf<'send'>,
     outcome: Outcome<'send'> | Fault,
     asked: Asked,
-  ): Promise<void> {
+  ): void {
     const operation = queueOperation('send', 'send', queue);
+    const forgotten: Duplicate[] = [];
     for (const [at, entry] of toldOf(entries, outcome).entries()) {
       const result = outcome.ok ? (outcome.results[at] as SendResult | Refusal) : outcome;
       const { body = '', groupId } = entry;
       const about = aboutEntry(body, groupId, isBatch ? entries.length : undefined);
-      await this.#toldMessage(operation, result, about, carriedBySend(entry), asked);
+      const message = { operation, about, carrier: carriedBySend(entry), asked };
+      if (result.ok && this.#isForgotten(result)) forgotten.push({ message, result });
+      else this.#toldMessage(message, result);
     }
+    if (forgotten.length > 0) this.#toldForgotten(queue, forgotten);
   }
 
-  async #toldPublish(
+  #toldPublish(
     { topicArn = '', entries, isBatch }: CommandOf<'publish'>,
     outcome: Outcome<'publish'> | Fault,
     asked: Asked,
-  ): Promise<void> {
-    const destination = topicArn.slice(topicArn.lastIndexOf(':') + 1);
+  ): void {
+    const destination = lastPartOf(topicArn);
     const operation = { name: 'publish', type: 'send', system: 'aws.sns', destination } as const;
     for (const [at, entry] of toldOf(entries, outcome).entries()) {
       const result = outcome.ok ? (outcome.results[at] as PublishResult) : outcome;
       const { message = '', groupId } = entry;
       const about = aboutEntry(message, groupId, isBatch ? entries.length : undefined);
-      await this.#toldMessage(operation, result, about, carriedByPublication(entry), asked);
+      this.#toldMessage({ operation, about, carrier: carriedByPublication(entry), asked }, result);
     }
   }
 
-  async #toldMessage(
-    operation: Operation,
+  /** Whether it is a duplicate, and nothing is known of its original's span. */
+  #isForgotten({ suppressed }: SendResult): boolean {
+    return suppressed !== undefined && this.#sent.get(suppressed.original.messageId) === undefined;
+  }
+
+  #toldForgotten(queue: string, duplicates: readonly Duplicate[]): void {
+    const endedAt = performance.now();
+    const sequences = duplicates.map(
+      ({ result }) => (result.suppressed as Suppressed).original.sequence,
+    );
+    this.#originals.lookUp(queue, sequences, (found) => {
+      for (const [at, { message, result }] of duplicates.entries()) {
+        this.#toldMessage(message, result, { original: found[at], endedAt });
+      }
+    });
+  }
+
+  #toldMessage(
+    { operation, about, carrier, asked }: Message,
     result: SendResult | PublishResult | Fault,
-    about: Attributes,
-    carrier: Carrier,
-    asked: Asked,
-  ): Promise<void> {
+    late: { readonly original?: SpanContext | undefined; readonly endedAt?: number } = {},
+  ): void {
     const carried = this.#options.readContext(carrier);
     const { traceparent, tracestate } = asked.request.headers;
     const parent = this.#options.readContext({ traceparent, tracestate }) ?? carried;
-    const links = carried === undefined || isSame(carried, parent) ? [] : [{ context: carried }];
+    const links: Link[] =
+      carried === undefined || isSame(carried, parent) ? [] : [{ context: carried }];
     if (!result.ok) {
       this.#tell(operation, asked, { parent, links, attributes: about, fault: result });
       return;
@@ -191,8 +232,8 @@ export class RequestSpans {
     const { messageId, suppressed } = result;
     const attributes = { ...about, 'messaging.message.id': messageId };
     if (suppressed !== undefined) {
-      const original = await this.#originalOf(operation, suppressed);
-      if (original !== undefined) links.push(original);
+      const context = this.#sent.get(suppressed.original.messageId) ?? late.original;
+      if (context !== undefined) links.push(originalLink(context, suppressed));
       Object.assign(attributes, aboutDuplicate(suppressed));
     }
     const span = this.#span(operation, asked, { parent, links, attributes });
@@ -200,22 +241,7 @@ export class RequestSpans {
       this.#sent.set(messageId, span.spanContext());
       this.#tellFanOut(span, messageId);
     }
-    span.end(performance.now());
-  }
-
-  /** The span of the original; when that is forgotten, what the original carries, if it is still in its queue. */
-  async #originalOf(
-    { system, destination }: Operation,
-    { original }: Suppressed,
-  ): Promise<Link | undefined> {
-    const { messageId, sequence } = original;
-    let context = this.#sent.get(messageId);
-    if (context === undefined && system === 'aws_sqs') {
-      const [content] = await this.#options.backend.contents(destination, [sequence]);
-      context = content && this.#options.readContext(carriedByMessage(content));
-    }
-    const attributes = { 'oncemq.link': 'original', 'messaging.message.id': messageId };
-    return context && { context, attributes };
+    span.end(late.endedAt ?? performance.now());
   }
 
   #tellFanOut(span: Span, messageId: string): void {

@@ -112,6 +112,12 @@ export function linkTo({ messageId, context }: Received): Link[] {
   return [{ context, attributes: { 'messaging.message.id': messageId } }];
 }
 
+/** From a duplicate's span. */
+export function originalLink(context: SpanContext, { original }: Suppressed): Link {
+  const attributes = { 'oncemq.link': 'original', 'messaging.message.id': original.messageId };
+  return { context, attributes };
+}
+
 export function isSame(one: SpanContext, other: SpanContext | undefined): boolean {
   return one.traceId === other?.traceId && one.spanId === other.spanId;
 }

@@ -1,7 +1,7 @@
 /**
  * The trace that a request or a message belongs to, by what it carries: W3C's `traceparent` and `tracestate`, as HTTP
  * headers or message attributes, and X-Ray's form, as the header X-Amzn-Trace-Id or the AWSTraceHeader of a message.
- * The first of them that can be read counts. Nothing is ever written into a message: what it carries is the sender's.
+ * The first of them that can be read counts; `OTEL_PROPAGATORS` can leave some out. Nothing is ever written into a message: what it carries is the sender's.
  */
 
 import {
@@ -16,37 +16,20 @@ import { AWSXRayPropagator } from '@opentelemetry/propagator-aws-xray';
 import type { MessageContent } from '../../core/changes.ts';
 import type { AttributeInput, SendEntry } from '../../core/commands.ts';
 import type { PublishEntry } from '../../core/topic/commands.ts';
-import { ConfigError } from '../config-error.ts';
-import type { Environment } from '../telemetry/otel-environment.ts';
+import type { Propagator } from '../telemetry/otel-environment.ts';
 
 /** The values by their names in lower case. */
 export type Carrier = Readonly<Record<string, string | undefined>>;
 
 export type ReadContext = (carrier: Carrier) => SpanContext | undefined;
 
-/** Those of the specification; baggage and the other forms say nothing that a span of the server needs. */
-const propagators: Readonly<Record<string, (() => TextMapPropagator) | undefined>> = {
+const propagatorOf: Readonly<Record<Propagator, () => TextMapPropagator>> = {
   tracecontext: () => new W3CTraceContextPropagator(),
   xray: () => new AWSXRayPropagator(),
-  baggage: undefined,
-  b3: undefined,
-  b3multi: undefined,
-  jaeger: undefined,
-  ottrace: undefined,
-  none: undefined,
 };
 
-/** By `OTEL_PROPAGATORS`; without it, both forms that SQS knows are read. */
-export function contextReader(environment: Environment): ReadContext {
-  const names = environment['OTEL_PROPAGATORS']?.trim() || 'tracecontext,xray';
-  const chosen = names.split(',').flatMap((name) => {
-    const known = name.trim();
-    if (!Object.hasOwn(propagators, known)) {
-      const all = Object.keys(propagators).join(', ');
-      throw new ConfigError(`OTEL_PROPAGATORS: ${known} is none of ${all}.`);
-    }
-    return propagators[known]?.() ?? [];
-  });
+export function contextReader(propagators: readonly Propagator[]): ReadContext {
+  const chosen = propagators.map((name) => propagatorOf[name]());
   return (carrier) => {
     for (const propagator of chosen) {
       const context = propagator.extract(ROOT_CONTEXT, carrier, defaultTextMapGetter);

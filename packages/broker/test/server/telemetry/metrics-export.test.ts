@@ -139,6 +139,17 @@ test('a server whose collector is away stops nevertheless, with 0', async (t) =>
   assert.equal(await server.kill('SIGTERM'), 0);
 });
 
+test('a start that fails closes its export, which sends its last numbers', async (t) => {
+  const opened = await collector(t);
+  const first = await start(t, {});
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: opened.url };
+  const said = await ServerProcess.refusal(['--memory', '--port', new URL(first.url).port], {
+    env,
+  });
+  assert.match(said, /is taken/);
+  assert.equal(opened.received.length, 1);
+});
+
 test('a protocol that is not spoken is refused at the start, with what to use', async () => {
   const env = { OTEL_METRICS_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
   const said = await ServerProcess.refusal(['--memory'], { env });

@@ -287,6 +287,19 @@ test('a queue that was kept has its counters from the start, at 0', async (t) =>
   assert.equal(found.value('oncemq_queue_visible', { queue: 'jobs' }), 0);
 });
 
+test('a topic has its counters at 0 from its creation, and after a start', async (t) => {
+  const data = folder(t);
+  const before = await open(t, { data });
+  const sns = new SNS(before.server.clientConfig);
+  await sns.createTopic({ Name: 'news' });
+  sns.destroy();
+  const published = { topic: 'news', outcome: 'published' };
+  assert.equal((await before.page()).value('oncemq_topic_publications_total', published), 0);
+  await before.server.close();
+  const { page } = await open(t, { data });
+  assert.equal((await page()).value('oncemq_topic_publications_total', published), 0);
+});
+
 test('a reset empties queues and leaves counters as they are', async (t) => {
   const { server, client, queue, page } = await open(t);
   await client.sendMessage({ QueueUrl: await queue('jobs'), MessageBody: 'x' });
@@ -334,6 +347,24 @@ test('names that a reset has left behind give their places to new queues', async
   const found = await page();
   assert.equal(found.value('oncemq_messages_sent_total', { queue: 'new' }), 1);
   assert.doesNotMatch(found.text, /queue="old/);
+});
+
+test('names that a reset has left behind give their places to new topics', async (t) => {
+  const config = join(folder(t), 'config.json');
+  const topics = Array.from({ length: 1_000 }, (_, at) => `old${at}`);
+  writeFileSync(config, JSON.stringify({ topics }));
+  const { server, page } = await open(t, { config });
+  const name = 'oncemq_topic_publications_total';
+  assert.equal((await page()).all(name).length, 2_000);
+  await server.reset();
+  await page();
+  const sns = new SNS(server.clientConfig);
+  t.after(() => sns.destroy());
+  const { TopicArn } = await sns.createTopic({ Name: 'new' });
+  await sns.publish({ TopicArn, Message: 'x' });
+  const found = await page();
+  assert.equal(found.value(name, { topic: 'new', outcome: 'published' }), 1);
+  assert.equal(found.all(name).length, 2);
 });
 
 test('HEAD has no body; other methods are refused with those that the path takes', async (t) => {

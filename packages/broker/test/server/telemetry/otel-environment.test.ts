@@ -30,7 +30,7 @@ test('without a variable, or with empty ones, nothing is exported', () => {
 test('an endpoint for all signals exports all, every minute', () => {
   assert.deepEqual(exportsOf(endpoint), {
     metrics: { exporters: ['otlp'], intervalMs: 60_000, timeoutMs: 30_000 },
-    traces: { exporters: ['otlp'] },
+    traces: { exporters: ['otlp'], propagators: ['tracecontext', 'xray'] },
   });
 });
 
@@ -73,6 +73,18 @@ test('what cannot be is refused with the variable and what to use', () => {
   refused({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, /collector:4318 is no http/);
   refused({ ...endpoint, OTEL_METRIC_EXPORT_INTERVAL: '1m' }, /INTERVAL: 1m is no number/);
   refused({ ...endpoint, OTEL_METRIC_EXPORT_INTERVAL: '0' }, /INTERVAL: 0 is no number/);
+});
+
+test('samplers and propagators are those of the specification, and only what SQS knows is read', () => {
+  const named = exportsOf({ ...endpoint, OTEL_PROPAGATORS: 'xray, baggage' });
+  assert.deepEqual(named.traces?.propagators, ['xray']);
+  const sampler = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.5' };
+  assert.ok(exportsOf({ ...endpoint, ...sampler }).traces !== undefined);
+  refused({ ...endpoint, OTEL_TRACES_SAMPLER: 'sometimes' }, /^OTEL_TRACES_SAMPLER: sometimes is/);
+  refused({ ...endpoint, ...sampler, OTEL_TRACES_SAMPLER_ARG: 'half' }, /SAMPLER_ARG: half is no/);
+  refused({ ...endpoint, OTEL_PROPAGATORS: 'xray,pigeon' }, /^OTEL_PROPAGATORS: pigeon is none of/);
+  const others = { OTEL_METRICS_EXPORTER: 'otlp', OTEL_PROPAGATORS: 'pigeon' };
+  assert.equal(exportsOf(others).traces, undefined);
 });
 
 test('a protocol that nothing is exported by is nobody’s concern', () => {

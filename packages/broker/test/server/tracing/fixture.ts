@@ -8,6 +8,7 @@ import { SNS } from '@aws-sdk/client-sns';
 import { SQS } from '@aws-sdk/client-sqs';
 import { configOf, type ServerOptions } from '../../../src/server/options.ts';
 import { type Started, start } from '../../../src/server/start-server.ts';
+import { exportsOf } from '../../../src/server/telemetry/otel-environment.ts';
 import {
   type CollectedSpan,
   openCollector,
@@ -30,10 +31,11 @@ export async function openTraced(
 ): Promise<TracedServer> {
   const collector = await openCollector();
   t.after(() => collector.close());
-  setVariables(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...variables });
+  const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...variables };
+  setVariables(t, environment);
   const memory = options.data === undefined;
   const config = configOf({ log: 'silent', memory, ...options, clock: 'manual', port: 0 });
-  const exports = { metrics: undefined, traces: { exporters: ['otlp'] as const } };
+  const exports = { ...exportsOf(environment), metrics: undefined };
   const server = await start({ ...config, exports });
   const client = {
     endpoint: server.url,

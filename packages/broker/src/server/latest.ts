@@ -1,6 +1,6 @@
 /**
- * A map of bounded size: what was set longest ago is forgotten first. For what only makes a span say more, and may be
- * missing.
+ * A map of bounded size: what was set longest ago is forgotten first. For what only makes a span or a record say more, and
+ * may be missing.
  */
 
 export class Latest<Value> {
