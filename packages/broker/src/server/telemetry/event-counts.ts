@@ -7,9 +7,26 @@
 
 import type { DeduplicationSource } from '../../core/changes.ts';
 import { differencesIn } from '../../core/difference.ts';
-import type { DuplicateEvent, Event } from '../../core/events.ts';
+import type {
+  DuplicateEvent,
+  DuplicatePublicationEvent,
+  Event,
+  Suppressed,
+} from '../../core/events.ts';
 import { BoundedSeries } from './bounded-series.ts';
 import { Histogram } from './histogram.ts';
+
+/** What a window suppressed, of a queue or a topic. */
+export class WindowCounts {
+  readonly hits: BySource = { explicit: 0, content: 0 };
+  readonly collisions: BySource = { explicit: 0, content: 0 };
+
+  note({ source, differed }: Suppressed): void {
+    this.hits[source] += 1;
+    // Wider than a collision elsewhere: also what an explicit id lets differ; `source` tells the two apart.
+    if (differencesIn(differed).length > 0) this.collisions[source] += 1;
+  }
+}
 
 export class QueueCounts {
   readonly since: number = Date.now();
@@ -20,14 +37,14 @@ export class QueueCounts {
   deadLettered = 0;
   moved = 0;
   purged = 0;
-  readonly windowHits: BySource = { explicit: 0, content: 0 };
-  readonly collisions: BySource = { explicit: 0, content: 0 };
+  readonly window: WindowCounts = new WindowCounts();
   /** By the code of the rule. */
   readonly violations: Map<string, number> = new Map();
 }
 
 export class TopicCounts {
   readonly since: number = Date.now();
+  readonly window: WindowCounts = new WindowCounts();
   readonly publications: { published: number; duplicate: number } = { published: 0, duplicate: 0 };
   readonly deliveries: { queued: number; posted: number; filtered: number; failed: number } = {
     queued: 0,
@@ -37,7 +54,7 @@ export class TopicCounts {
   };
 }
 
-type BySource = Record<DeduplicationSource, number>;
+export type BySource = Record<DeduplicationSource, number>;
 
 export class EventCounts {
   readonly queues: BoundedSeries<QueueCounts> = new BoundedSeries(() => new QueueCounts());
@@ -93,7 +110,7 @@ export class EventCounts {
         this.topics.of(event.topic).publications.published += 1;
         break;
       case 'duplicate-publication':
-        this.topics.of(event.topic).publications.duplicate += 1;
+        this.#noteDuplicatePublication(event);
         break;
       case 'fanned-out':
         this.topics.of(event.topic).deliveries.queued += 1;
@@ -114,12 +131,15 @@ export class EventCounts {
     }
   }
 
-  #noteDuplicate({ queue, source, differed, content }: DuplicateEvent): void {
-    const counts = this.queues.of(queue);
-    counts.windowHits[source] += 1;
-    // Wider than a collision elsewhere: also what an explicit id lets differ; `source` tells the two apart.
-    if (differencesIn(differed).length > 0) counts.collisions[source] += 1;
-    this.#measureBody(source, content.body);
+  #noteDuplicate(event: DuplicateEvent): void {
+    this.queues.of(event.queue).window.note(event);
+    this.#measureBody(event.source, event.content.body);
+  }
+
+  #noteDuplicatePublication(event: DuplicatePublicationEvent): void {
+    const { publications, window } = this.topics.of(event.topic);
+    publications.duplicate += 1;
+    window.note(event);
   }
 
   #measureBody(source: DeduplicationSource, body: string): void {

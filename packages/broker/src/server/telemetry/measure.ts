@@ -9,7 +9,7 @@
 import type { Backend } from '../../storage/backend.ts';
 import { otherName } from './bounded-series.ts';
 import type { Counts } from './counts.ts';
-import type { QueueCounts } from './event-counts.ts';
+import type { BySource, QueueCounts, WindowCounts } from './event-counts.ts';
 import type { Measured, Point } from './measured.ts';
 import { topicsLeft } from './names.ts';
 import { queueGauges } from './queue-gauges.ts';
@@ -27,10 +27,26 @@ export async function measure(counts: Counts, backend: Backend): Promise<Measure
   ];
 }
 
+/** Only what is FIFO suppresses anything. */
+function hasWindow([name]: readonly [string, unknown]): boolean {
+  return name.endsWith('.fifo') || name === otherName;
+}
+
 function eventPoints({ events, since }: Counts): Measured[] {
   const queues = [...events.queues.entries()];
-  const fifoQueues = queues.filter(([name]) => name.endsWith('.fifo') || name === otherName);
   const topics = [...events.topics.entries()];
+  const perWindow = (read: (counts: WindowCounts) => BySource): Point<number>[] => [
+    ...queues
+      .filter(hasWindow)
+      .flatMap(([queue, { window, since: from }]) =>
+        parts({ queue }, 'source', Object.entries(read(window)), from),
+      ),
+    ...topics
+      .filter(hasWindow)
+      .flatMap(([topic, { window, since: from }]) =>
+        parts({ topic }, 'source', Object.entries(read(window)), from),
+      ),
+  ];
   const perQueue = (read: (counts: QueueCounts) => number): Point<number>[] =>
     queues.map(([queue, each]) => ({
       attributes: { queue },
@@ -40,9 +56,7 @@ function eventPoints({ events, since }: Counts): Measured[] {
   return [
     {
       name: 'sqs_fifo.dedupe.collisions_detected',
-      points: fifoQueues.flatMap(([queue, each]) =>
-        parts({ queue }, 'source', Object.entries(each.collisions), each.since),
-      ),
+      points: perWindow(({ collisions }) => collisions),
     },
     {
       name: 'sqs_fifo.producer.violations',
@@ -56,9 +70,7 @@ function eventPoints({ events, since }: Counts): Measured[] {
     },
     {
       name: 'sqs_fifo.dedupe_window_hits',
-      points: fifoQueues.flatMap(([queue, each]) =>
-        parts({ queue }, 'source', Object.entries(each.windowHits), each.since),
-      ),
+      points: perWindow(({ hits }) => hits),
     },
     { name: 'oncemq.messages.sent', points: perQueue(({ sent }) => sent) },
     { name: 'oncemq.messages.delivered', points: perQueue(({ delivered }) => delivered) },

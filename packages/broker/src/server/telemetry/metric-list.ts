@@ -20,7 +20,7 @@ export interface Metric {
 
 /** What an attribute can be. */
 export const attributeTexts = {
-  queue: "the queue's name, or `(other)`",
+  queue: "the queue's name, or `(other)`; with `topic`, whichever of the two it is about",
   topic: "the topic's name, or `(other)`",
   source: '`explicit`: the sender gave the id; `content`: it is the hash of the body',
   reason:
@@ -51,7 +51,7 @@ export const metricList = {
   'sqs_fifo.dedupe.collisions_detected': {
     kind: 'counter',
     unit: '{send}',
-    attributes: ['queue', 'source'],
+    attributes: ['queue', 'topic', 'source'],
     doc: 'suppressed sends that differed from their original in body, attributes or group: by content most likely lost events, by explicit id perhaps only a retry that was changed',
   },
   'sqs_fifo.producer.violations': {
@@ -70,8 +70,8 @@ export const metricList = {
   'sqs_fifo.dedupe_window_hits': {
     kind: 'counter',
     unit: '{send}',
-    attributes: ['queue', 'source'],
-    doc: 'sends that were suppressed as duplicates',
+    attributes: ['queue', 'topic', 'source'],
+    doc: 'sends to a queue and publications of a topic that were suppressed as duplicates',
   },
 
   'oncemq.messages.sent': {

@@ -210,6 +210,12 @@ test('publications are counted, and what became of them for each subscription', 
   assert.deepEqual([of('publications', 'published'), of('publications', 'duplicate')], [2, 1]);
   assert.deepEqual([of('deliveries', 'queued'), of('deliveries', 'filtered')], [2, 2]);
   assert.equal(found.value('oncemq_messages_sent_total', { queue: 'all.fifo' }), 2);
+  await sns.publish({ TopicArn, Message: 'b', MessageGroupId: 'h' });
+  const suppressed = (metric: string, after: PrometheusPage) =>
+    after.value(`sqs_fifo_${metric}_total`, { topic: 'news.fifo', source: 'content' });
+  const later = await page();
+  assert.equal(suppressed('dedupe_window_hits', later), 2);
+  assert.equal(suppressed('dedupe_collisions_detected', later), 1, 'one was of another group');
   await sns.deleteTopic({ TopicArn: TopicArn as string });
   assert.equal((await page()).all('oncemq_topic_publications_total').length, 0);
 });
