@@ -40,8 +40,8 @@ export function windowTab(app: App, name: string): TabView {
   let search = '';
   let filter: Filter = 'all';
   let page = 0;
-  /** Where the focus goes once what was chosen is on the page. */
-  let nextFocus: string | undefined;
+  /** Where the focus goes once what was chosen is on the page, and where it was then. */
+  let nextFocus: { readonly to: string; readonly from: Element | null } | undefined;
   let leaving: { readonly row: WindowRow; readonly until: number }[] = [];
 
   async function load(): Promise<void> {
@@ -219,8 +219,9 @@ export function windowTab(app: App, name: string): TabView {
     open: (next) => {
       if (next.join('/') === chosen.join('/')) return;
       // Into what opens; and when it is closed, back to the row it was opened from.
-      const from = queueLink(name, 'window', ...chosen);
-      nextFocus = next.length > 0 ? `#${comparisonTitleId}` : `tbody a[href="${from}"]`;
+      const row = `tbody a[href="${queueLink(name, 'window', ...chosen)}"]`;
+      const to = next.length > 0 ? `#${comparisonTitleId}` : row;
+      nextFocus = { to, from: document.activeElement };
       chosen = next;
       // What was shown belongs to another send.
       if (send !== undefined && String(send.original.sequence) !== next[0]) send = undefined;
@@ -231,11 +232,12 @@ export function windowTab(app: App, name: string): TabView {
   };
 }
 
-/** The view is painted with the next frame; after it the element is there. */
-function focusOncePainted(selector: string): void {
+/** The view is painted with the next frame; after it the element is there. Who has moved on meanwhile is left alone. */
+function focusOncePainted({ to, from }: { to: string; from: Element | null }): void {
   requestAnimationFrame(() =>
     requestAnimationFrame(() => {
-      const element = document.querySelector<HTMLElement>(selector);
+      if (![from, document.body].includes(document.activeElement)) return;
+      const element = document.querySelector<HTMLElement>(to);
       element?.focus({ preventScroll: true });
       element?.scrollIntoView({ block: 'nearest' });
     }),

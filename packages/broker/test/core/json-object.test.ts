@@ -1,4 +1,7 @@
-/** How deep JSON is nested, found without reading it: brackets in strings are text, however they are escaped. */
+/**
+ * How deep JSON is nested, found without reading it: brackets in strings are text, however they are escaped. What is deeper
+ * than anything that is meant is refused before JSON.parse or a recursion sees it.
+ */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
