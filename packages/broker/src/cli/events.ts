@@ -4,6 +4,7 @@
  */
 
 import { once } from 'node:events';
+import { printable } from './printable.ts';
 import { Remote } from './remote.ts';
 import { checkFlags, readArguments, UsageError } from './usage.ts';
 
@@ -61,6 +62,6 @@ function namedValues(fields: object, prefix: string): string[] {
     const isNested = typeof value === 'object' && value !== null && !Array.isArray(value);
     if (isNested) return namedValues(value, `${prefix}${name}.`);
     const text = typeof value === 'string' ? value : JSON.stringify(value);
-    return [`${prefix}${name}=${text.replaceAll(/\s+/g, ' ')}`];
+    return [`${prefix}${name}=${printable(text.replaceAll(/\s+/g, ' '))}`];
   });
 }

@@ -3,8 +3,10 @@
  * cell, so that a long body does not pad every row.
  */
 
+import { printable } from './printable.ts';
+
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, ...rows];
+  const lines = [head, ...rows].map((line) => line.map(printable));
   const widths = head.map((_, column) =>
     Math.max(...lines.map((line) => (line[column] ?? '').length)),
   );

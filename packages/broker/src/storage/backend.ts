@@ -122,6 +122,7 @@ export interface Backend {
     client: { readonly signal: AbortSignal },
   ): Promise<{ readonly ok: true; readonly messages: readonly Delivered[] } | Refusal>;
 
+  /** Fewer than asked for where their bodies are large. */
   peek(
     command: CommandOf<'peek-messages'>,
   ): Promise<{ readonly ok: true; readonly messages: readonly Peeked[] } | Refusal>;

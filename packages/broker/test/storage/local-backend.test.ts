@@ -280,6 +280,15 @@ testEveryBackend(
   },
 );
 
+testEveryBackend('a page of peeked messages ends early where bodies are large', async (open) => {
+  const backend = await withQueue(open);
+  const queue = 'jobs.fifo';
+  for (let count = 0; count < 20; count += 1) await send(backend, 'x'.repeat(1_000_000));
+  const peeked = await backend.peek({ type: 'peek-messages', queue, limit: 100 });
+  assert.ok(peeked.ok);
+  assert.equal(peeked.messages.length, 17);
+});
+
 testEveryBackend('explaining an id names its original and every suppressed send', async (open) => {
   const backend = await withQueue(open);
   const entry = { body: 'price', groupId: 'g', deduplicationId: 'p-1' };

@@ -88,6 +88,9 @@ export async function openDataBackend(options: LocalOptions, data: DataOptions):
 
 type Received = { readonly ok: true; readonly messages: readonly Delivered[] } | Refusal;
 
+/** A page of peeked messages ends with the body that reaches this. */
+const peekedCharsMax = 16 * 1024 * 1024;
+
 /** Changes loaded before others have a turn. */
 const loadedAtOnce = 20_000;
 
@@ -187,10 +190,14 @@ class LocalBackend implements Backend, EntriesUser {
   ): Promise<{ ok: true; messages: readonly Peeked[] } | Refusal> {
     const outcome = this.#apply(command);
     if (!outcome.ok) return this.#answer(outcome);
-    const messages = outcome.messages.map((message) => ({
-      ...message,
-      content: this.#content(command.queue, message.sequence),
-    }));
+    const messages: Peeked[] = [];
+    let chars = 0;
+    for (const message of outcome.messages) {
+      const content = this.#content(command.queue, message.sequence);
+      messages.push({ ...message, content });
+      chars += content.body.length;
+      if (chars >= peekedCharsMax) break;
+    }
     return this.#answer({ ok: true, messages });
   }
 

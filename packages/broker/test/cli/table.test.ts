@@ -1,0 +1,20 @@
+/**
+ * Tables that people read in a terminal, with the words of strangers in them. What a body says must not reach the terminal
+ * as a command.
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { table } from '../../src/cli/table.ts';
+
+test('columns are as wide as their widest cell, and nothing follows the last', () => {
+  assert.equal(table(['id', 'body'], [['message-1', 'x']]), 'id         body\nmessage-1  x');
+});
+
+test('codes that terminals obey are shown instead', () => {
+  const rows = [['\u001b]0;title\u0007', '\u009b31m', 'a\u202eb', 'héllo →']];
+  assert.equal(
+    table(['a', 'b', 'c', 'd'], rows).split('\n')[1],
+    '\\u001b]0;title\\u0007  \\u009b31m  a\\u202eb  héllo →',
+  );
+});
