@@ -156,7 +156,8 @@ export function readBlock(
       sequence = at;
       const acceptedAt = isShared ? (message as LoadedMessage).sentAt : reader.f64();
       const groupId = isShared ? (message?.groupId as string) : groups.read(reader);
-      const { group0, group1, group2 } = groupDigest(groupId);
+      // Of a group that the entry shares with its message, too, it is the one that was read last.
+      const { group0, group1, group2 } = groups.digest;
       const id0 = reader.i32();
       const id1 = reader.i32();
       const id2 = reader.i32();
@@ -247,9 +248,14 @@ export class LoadedWindowEntry implements KeptWindowEntry {
 
 const groupSlots = 8192;
 
+type GroupDigest = ReturnType<typeof groupDigest>;
+
 /** Group ids as they are read: one that was met lately is the same string again, found without making it. */
 export class GroupTexts {
   readonly #texts: string[] = new Array<string>(groupSlots).fill('');
+  readonly #digests: GroupDigest[] = new Array<GroupDigest>(groupSlots).fill(groupDigest(''));
+  /** Of the text that was read last. */
+  digest: GroupDigest = groupDigest('');
 
   read(reader: ByteReader): string {
     const length = reader.u32();
@@ -262,9 +268,14 @@ export class GroupTexts {
     }
     const slot = (hash ^ (hash >>> 15)) & (groupSlots - 1);
     const known = this.#texts[slot] as string;
-    if (known.length === length && isText(known, bytes, at)) return known;
+    if (known.length === length && isText(known, bytes, at)) {
+      this.digest = this.#digests[slot] as GroupDigest;
+      return known;
+    }
     const text = bytes.toString('utf8', at, at + length);
+    this.digest = groupDigest(text);
     this.#texts[slot] = text;
+    this.#digests[slot] = this.digest;
     return text;
   }
 }
