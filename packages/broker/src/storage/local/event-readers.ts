@@ -77,11 +77,15 @@ export class EventReaders {
   #tell({ events, deliveries }: Happened): void {
     for (const each of deliveries) this.counts.count(each);
     for (const event of events) {
-      this.suppressed.note(event);
-      this.failures.note(event);
-      this.counts.note(event);
+      if (!isEveryday(event)) this.#remember(event);
       for (const listener of this.#listeners) this.#call(listener, event);
     }
+  }
+
+  #remember(event: Event): void {
+    this.suppressed.note(event);
+    this.failures.note(event);
+    this.counts.note(event);
   }
 
   #call(listener: (event: Event) => void, event: Event): void {
@@ -91,4 +95,9 @@ export class EventReaders {
       this.#onError(error);
     }
   }
+}
+
+/** Nearly all that happens, and nothing that the backend itself remembers. */
+function isEveryday({ type }: Event): boolean {
+  return type === 'sent' || type === 'delivered' || type === 'deleted';
 }
