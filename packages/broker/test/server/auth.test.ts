@@ -104,6 +104,8 @@ test('a query with a name that comes twice is signed as it is sent', async (t) =
   const answer = await fetch(url, { headers });
   assert.equal(answer.status, 200);
   await answer.body?.cancel();
+  const changed = `${server.url}/_oncemq/events?queue=a&queue=c`;
+  assert.equal((await fetch(changed, { headers })).status, 403, 'each value is signed');
 });
 
 test('without signatures pages of other sites can do nothing, but follow the links of SNS', async (t) => {

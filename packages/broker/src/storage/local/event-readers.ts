@@ -16,11 +16,16 @@ interface Happened {
   readonly deliveries: readonly Deliveries[];
 }
 
+interface Reader {
+  readonly listener: (event: Event) => void;
+  readonly onReset?: (() => void) | undefined;
+}
+
 export class EventReaders {
   readonly suppressed: SuppressedSends;
   readonly failures: DeliveryFailures = new DeliveryFailures();
   readonly counts: CountedDeliveries = new CountedDeliveries();
-  #listeners: readonly ((event: Event) => void)[] = [];
+  #listeners: readonly Reader[] = [];
   /** What is told once that promise resolves; one for all commands of a commit. */
   #waiting: Happened[] = [];
   #awaited: Promise<void> | undefined;
@@ -37,11 +42,15 @@ export class EventReaders {
     return this.#listeners.length > 0;
   }
 
-  listen(listener: (event: Event) => void): () => void {
-    this.#listeners = [...this.#listeners, listener];
+  listen(reader: Reader): () => void {
+    this.#listeners = [...this.#listeners, reader];
     return () => {
-      this.#listeners = this.#listeners.filter((each) => each !== listener);
+      this.#listeners = this.#listeners.filter((each) => each !== reader);
     };
+  }
+
+  tellReset(): void {
+    for (const { onReset } of this.#listeners) onReset?.();
   }
 
   /** `kept` is when what the events tell of is kept; undefined if it is. */
@@ -78,7 +87,7 @@ export class EventReaders {
     for (const each of deliveries) this.counts.count(each);
     for (const event of events) {
       if (!isEveryday(event)) this.#remember(event);
-      for (const listener of this.#listeners) this.#call(listener, event);
+      for (const { listener } of this.#listeners) this.#call(listener, event);
     }
   }
 

@@ -107,7 +107,6 @@ class LocalBackend implements Backend, EntriesUser {
   readonly #entries: Entries;
   readonly #receivers: ParkedReceivers<Waiting> = new ParkedReceivers();
   readonly #readers: EventReaders;
-  readonly #resetListeners: Set<() => void> = new Set();
   readonly #work: TopicWork;
   /** Queues with waiting receivers that changed since they were last asked. */
   readonly #restless: Set<string> = new Set();
@@ -264,19 +263,11 @@ class LocalBackend implements Backend, EntriesUser {
     this.#readers.clear();
     this.#restless.clear();
     this.#setTimer();
-    return this.#answer(undefined).then(() => {
-      for (const onReset of this.#resetListeners) onReset();
-    });
+    return this.#answer(undefined).then(() => this.#readers.tellReset());
   }
 
   listen(listener: (event: Event) => void, onReset?: () => void): () => void {
-    const stop = this.#readers.listen(listener);
-    if (onReset === undefined) return stop;
-    this.#resetListeners.add(onReset);
-    return () => {
-      stop();
-      this.#resetListeners.delete(onReset);
-    };
+    return this.#readers.listen({ listener, onReset });
   }
 
   endWaits(): void {
