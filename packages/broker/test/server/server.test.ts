@@ -239,11 +239,19 @@ test('a port that is taken is refused with what to do', async (t) => {
   );
 });
 
+/** A long poll is on its way: the page of metrics is asked for until it has arrived. */
+async function untilOneWaits({ url }: TestServer): Promise<void> {
+  for (let times = 0; times < 1_000; times += 1) {
+    const page = await (await fetch(`${url}/metrics`)).text();
+    if (/^oncemq_long_polls(\{.*\})? 1$/m.test(page)) return;
+  }
+  assert.fail('no receive is waiting');
+}
+
 test('stopping answers a waiting long poll at once, empty', async (t) => {
   const server = await withQueue(t);
   const waiting = sqs(server, 'ReceiveMessage', { QueueUrl: 'jobs.fifo', WaitTimeSeconds: 20 });
-  // Answered after the long poll has reached the server: requests of one process arrive in order.
-  await ask(server, '/_oncemq/health');
+  await untilOneWaits(server);
   await server.close();
   assert.deepEqual((await waiting).body, {});
 });

@@ -1,13 +1,14 @@
 /**
  * The HTTP listener: bytes in up to the limit, one call of the api, bytes out. It knows paths and sockets and no
- * actions. Nothing per request that could be shared, and an AbortController only for requests that ask for its signal:
- * long polls, whose client may go away.
+ * actions. Nothing per request that could be shared.
  *
- * Bounds: connections, the bytes of a body, a minute for a request to arrive, two seconds to stop; anything that is not
+ * Every connection begins as a plain one (plain-connection.ts); node:http, whose server this is, gets those that say something
+ * else than a plain request, and reads it from its first byte.
+ *
+ * Bounds: connections, the bytes of a body, about a minute for a request to arrive, two seconds to stop; anything that is not
  * HTTP is answered with 400 and cut off.
  */
 
-import { randomUUID } from 'node:crypto';
 import {
   createServer,
   type IncomingMessage,
@@ -15,11 +16,14 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { foreignPageRejection } from '../api/auth/foreign-page.ts';
-import type { Api, ApiRequest } from '../api/handler.ts';
-import type { Inspect, InspectResponse } from '../api/inspect/inspect.ts';
-import { consoleFile, type FileResponse } from './console-files.ts';
-import { type Metrics, metricsPath } from './telemetry/metrics.ts';
+import type { Socket } from 'node:net';
+import { foreignPageRejection } from '../../api/auth/foreign-page.ts';
+import type { Api, ApiRequest } from '../../api/handler.ts';
+import type { Inspect, InspectResponse } from '../../api/inspect/inspect.ts';
+import { consoleFile, type FileResponse } from '../console-files.ts';
+import { type Metrics, metricsPath } from '../telemetry/metrics.ts';
+import { Call } from './call.ts';
+import { PlainConnection, type PlainListener } from './plain-connection.ts';
 
 /** A message of 1 MiB is at most 6 MiB of JSON, when every byte of it is written as an escape. */
 const bodyBytesMax = 8 * 1024 * 1024;
@@ -32,6 +36,7 @@ const requestMsMax = 60_000;
 const headersMsMax = 30_000;
 /** Longer than AWS clients keep an idle connection, so that they, and not we, close it. */
 const idleMsMax = 75_000;
+const sweepMs = 15_000;
 
 /** Nothing between the server and a reader may keep what is for the moment. */
 const streamHeaders = {
@@ -64,7 +69,6 @@ export interface ListenerOptions {
 
 export function createListener(api: Api, inspect: Inspect, options: ListenerOptions): Listener {
   const { onError, metrics } = options;
-  let isClosing = false;
   const answer = (call: Call): Promise<Answer> => {
     if (call.path.startsWith(inspectPrefix)) return answerInspect(api, inspect, call, options);
     // No queue's path: those begin with an account.
@@ -74,7 +78,7 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
   };
   const server = createServer((request, response) => {
     readBody(request, response, (body) => {
-      const call = new Call(request, response, body ?? noBody);
+      const call = callOf(request, response, body ?? noBody);
       const answered =
         body === undefined
           ? Promise.resolve(api.fail(call, 'body-too-large', { limit: bodyBytesMax }))
@@ -82,7 +86,7 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
       answered.then(
         (ready) => {
           // A connection that is answered while we stop must not be kept for a next request.
-          if (isClosing || body === undefined) response.shouldKeepAlive = false;
+          if (plain.isClosing || body === undefined) response.shouldKeepAlive = false;
           send(response, ready);
         },
         (error: unknown) => {
@@ -96,13 +100,66 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
   server.requestTimeout = requestMsMax;
   server.headersTimeout = headersMsMax;
   server.keepAliveTimeout = idleMsMax;
+  const plain = new PlainConnections(server, api, onError);
   return {
     server,
-    close: () => {
-      isClosing = true;
-      return close(server);
-    },
+    close: () => close(server, plain),
   };
+}
+
+/** The connections that node:http has nothing to do with. */
+class PlainConnections implements PlainListener {
+  readonly keepAliveSeconds: number = idleMsMax / 1000;
+  readonly handOver: (socket: Socket) => void;
+  readonly answer: PlainListener['answer'];
+  readonly onError: (error: unknown) => void;
+  isClosing = false;
+  sweeps = 0;
+  readonly #open: Set<PlainConnection> = new Set();
+  readonly #sweeping: NodeJS.Timeout;
+
+  /** Takes over every new connection of the server. */
+  constructor(server: Server, api: Api, onError: (error: unknown) => void) {
+    this.answer = (call) => api.handle(call);
+    this.onError = onError;
+    const toNode = server.listeners('connection');
+    server.removeAllListeners('connection');
+    this.handOver = (socket) => {
+      for (const listener of toNode) listener.call(server, socket);
+    };
+    server.on('connection', (socket: Socket) => {
+      const connection = new PlainConnection(socket, this, () => this.#open.delete(connection));
+      this.#open.add(connection);
+    });
+    this.#sweeping = setInterval(() => this.#sweep(), sweepMs);
+    this.#sweeping.unref();
+  }
+
+  isPlain(path: string): boolean {
+    return !path.startsWith(consolePath) && path !== metricsPath;
+  }
+
+  /** Lets what is under way be answered, and what has arrived already be read. */
+  close(): void {
+    this.isClosing = true;
+    clearInterval(this.#sweeping);
+    // Behind two immediates, the sockets were looked at once more.
+    setImmediate(() => setImmediate(() => this.#destroyIdle()));
+  }
+
+  destroyAll(): void {
+    for (const connection of this.#open) connection.destroy();
+  }
+
+  #destroyIdle(): void {
+    for (const connection of this.#open) if (connection.isIdle) connection.destroy();
+  }
+
+  #sweep(): void {
+    this.sweeps += 1;
+    const oldest = this.sweeps - idleMsMax / sweepMs;
+    for (const connection of this.#open) connection.sweep(oldest);
+  }
 }
 
 /** Whole, or one that goes on until either side ends it. */
@@ -113,38 +170,19 @@ interface Answer extends FileResponse {
 /** Relative, so that it holds behind a proxy too. */
 const toConsole: Answer = { status: 308, headers: { Location: '_oncemq/' }, body: '' };
 
-/** One request, as the api sees it. */
-class Call implements ApiRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly query: string;
-  readonly headers: ApiRequest['headers'];
-  readonly body: Buffer;
-  readonly requestId: string = randomUUID();
-  readonly #response: ServerResponse;
-  #controller: AbortController | undefined;
-
-  constructor(request: IncomingMessage, response: ServerResponse, body: Buffer) {
-    // A target may be a whole URL (RFC 9112, 3.2.2); only what follows the host matters.
-    const url = (request.url ?? '/').replace(/^https?:\/\/[^/?#]*/i, '') || '/';
-    const mark = url.indexOf('?');
-    this.method = request.method ?? 'GET';
-    this.path = mark < 0 ? url : url.slice(0, mark);
-    this.query = mark < 0 ? '' : url.slice(mark + 1);
-    this.headers = request.headers as ApiRequest['headers'];
-    this.body = body;
-    this.#response = response;
-  }
-
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      const controller = new AbortController();
-      this.#controller = controller;
-      if (this.#response.destroyed) controller.abort();
-      else this.#response.once('close', () => controller.abort());
-    }
-    return this.#controller.signal;
-  }
+function callOf(request: IncomingMessage, response: ServerResponse, body: Buffer): Call {
+  // A target may be a whole URL (RFC 9112, 3.2.2); only what follows the host matters.
+  const url = (request.url ?? '/').replace(/^https?:\/\/[^/?#]*/i, '') || '/';
+  const mark = url.indexOf('?');
+  const head = {
+    path: mark < 0 ? url : url.slice(0, mark),
+    query: mark < 0 ? '' : url.slice(mark + 1),
+    headers: request.headers as ApiRequest['headers'],
+  };
+  return new Call(request.method ?? 'GET', head, body, (listener) => {
+    if (response.destroyed) listener();
+    else response.once('close', listener);
+  });
 }
 
 /** Gives the whole body, or nothing if it is larger than the limit. */
@@ -235,14 +273,18 @@ function inspectAnswer(response: InspectResponse): Answer {
 }
 
 /** Lets what is under way be answered, for a while; who has sent nothing, or half of it, is cut off then. */
-function close(server: Server): Promise<void> {
+function close(server: Server, plain: PlainConnections): Promise<void> {
   return new Promise((resolve, reject) => {
-    const impatience = setTimeout(() => server.closeAllConnections(), stopMsMax);
+    const impatience = setTimeout(() => {
+      server.closeAllConnections();
+      plain.destroyAll();
+    }, stopMsMax);
     server.close((error) => {
       clearTimeout(impatience);
       if (error === undefined) resolve();
       else reject(error);
     });
     server.closeIdleConnections();
+    plain.close();
   });
 }

@@ -1,0 +1,228 @@
+/**
+ * A connection whose requests have the plain form (request-head.ts), one after the other: read and answered on the socket
+ * itself, which takes half of the time that node:http needs for its own objects and streams. At the first request of another
+ * form, a large one, or one that does not wait for the answer before it, the connection is handed to node:http with
+ * every byte that was not answered yet, and stays there.
+ *
+ * Bounds: one request at a time, of at most `plainBytesMax`; a request that does not arrive and a connection on which
+ * nothing happens end at the listener's sweep.
+ */
+
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ApiRequest, ApiResponse } from '../../api/handler.ts';
+import { Call } from './call.ts';
+import { type RequestHead, readPlainHead } from './request-head.ts';
+
+/** Head and body together; what is larger gains nothing here. */
+const plainBytesMax = 64 * 1024;
+
+const emptyLine = '\r\n\r\n';
+const timedOut = `HTTP/1.1 408 ${STATUS_CODES[408]}\r\nConnection: close\r\n\r\n`;
+
+/** What a connection needs to know of the listener that it belongs to. */
+export interface PlainListener {
+  /** Whether requests to this path are answered by `answer`. */
+  isPlain(path: string): boolean;
+  answer(call: ApiRequest): Promise<ApiResponse>;
+  /** Takes over a connection from which nothing was read. */
+  handOver(socket: Socket): void;
+  onError(error: unknown): void;
+  /** Whether each connection ends with its next answer. */
+  readonly isClosing: boolean;
+  /** Counts the sweeps, so that nobody has to look at a clock. */
+  readonly sweeps: number;
+  readonly keepAliveSeconds: number;
+}
+
+type State = 'idle' | 'reading' | 'answering' | 'over';
+
+export class PlainConnection {
+  readonly #socket: Socket;
+  readonly #listener: PlainListener;
+  readonly #onGone: () => void;
+  #state: State = 'idle';
+  /** The number of the sweep before its state began. */
+  #since: number;
+  #head: RequestHead | undefined;
+  /** Of the request that is being read, or came before the answer to the one before it. */
+  #chunks: Buffer[] = [];
+  #missingBytes = 0;
+  #isLast = false;
+  #goneListener: (() => void) | undefined;
+
+  constructor(socket: Socket, listener: PlainListener, onGone: () => void) {
+    this.#socket = socket;
+    this.#listener = listener;
+    this.#onGone = onGone;
+    this.#since = listener.sweeps;
+    socket.on('data', this.#take);
+    socket.on('end', this.#end);
+    socket.on('error', this.#fail);
+    socket.on('close', this.#close);
+  }
+
+  get isIdle(): boolean {
+    return this.#state === 'idle';
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  /** Ends it if its client was waited for since before the given sweep: for a request, or for the rest of one. */
+  sweep(sweep: number): void {
+    if (this.#state === 'answering' || this.#since >= sweep) return;
+    if (this.#state === 'reading') this.#socket.write(timedOut);
+    this.destroy();
+  }
+
+  readonly #take = (chunk: Buffer): void => {
+    if (this.#state === 'idle') this.#begin(chunk);
+    else this.#continue(chunk);
+  };
+
+  #begin(chunk: Buffer): void {
+    const headBytes = chunk.indexOf(emptyLine);
+    const head = headBytes < 0 ? undefined : readPlainHead(chunk.toString('latin1', 0, headBytes));
+    const bodyAt = headBytes + emptyLine.length;
+    const isTaken =
+      head !== undefined &&
+      bodyAt + head.bodyBytes <= plainBytesMax &&
+      this.#listener.isPlain(head.path) &&
+      !this.#socket.writableNeedDrain;
+    const missingBytes = isTaken ? bodyAt + head.bodyBytes - chunk.length : -1;
+    if (!isTaken || missingBytes < 0) {
+      this.#handOver([chunk]);
+    } else if (missingBytes === 0) {
+      this.#answer(head, chunk.subarray(bodyAt));
+    } else {
+      this.#enter('reading');
+      this.#head = head;
+      this.#chunks = [chunk];
+      this.#missingBytes = missingBytes;
+    }
+  }
+
+  #continue(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    if (this.#state === 'answering') {
+      // Held until the answer has left; no more is read meanwhile.
+      this.#socket.pause();
+      return;
+    }
+    this.#missingBytes -= chunk.length;
+    if (this.#missingBytes > 0) return;
+    const chunks = this.#chunks;
+    this.#chunks = [];
+    if (this.#missingBytes < 0) {
+      this.#handOver(chunks);
+      return;
+    }
+    const request = Buffer.concat(chunks);
+    const head = this.#head as RequestHead;
+    this.#answer(head, request.subarray(request.length - head.bodyBytes));
+  }
+
+  #answer(head: RequestHead, body: Buffer): void {
+    this.#enter('answering');
+    const call = new Call('POST', head, body, this.#whenGone);
+    this.#listener.answer(call).then(this.#send, this.#fail);
+  }
+
+  readonly #whenGone = (listener: () => void): void => {
+    if (this.#socket.destroyed || this.#isLast) listener();
+    else this.#goneListener = listener;
+  };
+
+  readonly #send = (response: ApiResponse): void => {
+    if (this.#state === 'over') return;
+    this.#goneListener = undefined;
+    // A connection that is answered while we stop must not be kept for a next request.
+    const isLast = this.#isLast || this.#listener.isClosing;
+    const { body } = response;
+    const bodyBytes = Buffer.byteLength(body);
+    const text = headText(response, bodyBytes, isLast ? 0 : this.#listener.keepAliveSeconds) + body;
+    const encoding = bodyBytes === body.length ? 'latin1' : 'utf8';
+    if (isLast) {
+      this.#enter('over');
+      this.#socket.end(text, encoding);
+      return;
+    }
+    this.#socket.write(text, encoding);
+    this.#enter('idle');
+    if (this.#chunks.length > 0) this.#handOver(this.#chunks);
+  };
+
+  readonly #end = (): void => {
+    // It may still read its answer; but who waits for messages is gone.
+    this.#isLast = true;
+    this.#goneListener?.();
+    if (this.#state === 'answering') return;
+    this.#enter('over');
+    this.#socket.end();
+  };
+
+  readonly #fail = (error: unknown): void => {
+    // The socket's own errors are its client's.
+    if (this.#state === 'answering' && !this.#socket.destroyed) this.#listener.onError(error);
+    this.destroy();
+  };
+
+  readonly #close = (): void => {
+    this.#enter('over');
+    this.#goneListener?.();
+    this.#onGone();
+  };
+
+  #enter(state: State): void {
+    this.#state = state;
+    this.#since = this.#listener.sweeps;
+  }
+
+  #handOver(chunks: readonly Buffer[]): void {
+    const socket = this.#socket;
+    this.#enter('over');
+    socket.off('data', this.#take);
+    socket.off('end', this.#end);
+    socket.off('error', this.#fail);
+    socket.off('close', this.#close);
+    this.#onGone();
+    socket.pause();
+    socket.unshift(Buffer.concat(chunks));
+    this.#listener.handOver(socket);
+    process.nextTick(() => socket.resume());
+  }
+}
+
+/** A connection that is kept says for how long; one that is not says so. */
+function headText(
+  { status, headers }: ApiResponse,
+  bodyBytes: number,
+  keepAliveSeconds: number,
+): string {
+  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Length: ${bodyBytes}\r\n`;
+  for (const name in headers) text += `${name}: ${headerValue(headers[name] as string)}\r\n`;
+  return keepAliveSeconds === 0
+    ? `${text}Date: ${httpDate()}\r\nConnection: close\r\n\r\n`
+    : `${text}Date: ${httpDate()}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n\r\n`;
+}
+
+const illegalInHeader = /[^\t -~]/g;
+
+/** Without line breaks: they would let whoever wrote the value write headers. */
+function headerValue(value: string): string {
+  return value.replace(illegalInHeader, '?');
+}
+
+let dateText = '';
+let dateSecond = 0;
+
+function httpDate(): string {
+  const second = Math.floor(Date.now() / 1000);
+  if (second !== dateSecond) {
+    dateSecond = second;
+    dateText = new Date(second * 1000).toUTCString();
+  }
+  return dateText;
+}

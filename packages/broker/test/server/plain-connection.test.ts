@@ -1,0 +1,325 @@
+/**
+ * Connections that are read without node:http, and how they come to it: over bare sockets, so that it is known which bytes
+ * come in one piece.
+ */
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { PlainConnection, type PlainListener } from '../../src/server/http/plain-connection.ts';
+import { startTestServer } from '../../src/testing.ts';
+import { AnswerReader, type HttpAnswer } from '../fuzz/http-answer.ts';
+
+class Client {
+  readonly socket: Socket;
+  readonly #reader: AnswerReader = new AnswerReader();
+  readonly #closed: Promise<unknown>;
+
+  constructor(port: number) {
+    this.socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    this.#closed = once(this.socket, 'close');
+    this.socket.pause();
+  }
+
+  async write(...pieces: (string | Buffer)[]): Promise<void> {
+    for (const piece of pieces) {
+      // Handed to the kernel before the next is, and in the same process read before it, too.
+      await new Promise((resolve) => this.socket.write(piece, resolve));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /** The next answers; fewer if the connection ends before. */
+  async answers(count: number): Promise<HttpAnswer[]> {
+    const answers: HttpAnswer[] = [];
+    this.socket.resume();
+    while (answers.length < count) {
+      const hasEnded = this.socket.closed;
+      const answer = this.#reader.take({ hasEnded });
+      if (answer !== undefined) answers.push(answer);
+      else if (hasEnded) break;
+      else await this.#more();
+    }
+    return answers;
+  }
+
+  async end(): Promise<void> {
+    this.socket.resume();
+    await this.#closed;
+  }
+
+  async #more(): Promise<void> {
+    const more = once(this.socket, 'data').then(([chunk]) => this.#reader.push(chunk as Buffer));
+    await Promise.race([more, this.#closed]);
+  }
+}
+
+interface Fixture {
+  readonly open: () => Client;
+  readonly url: string;
+}
+
+async function start(t: TestContext): Promise<Fixture> {
+  const server = await startTestServer({ clock: 'manual' });
+  t.after(() => server.close());
+  const open = (): Client => {
+    const client = new Client(Number(new URL(server.url).port));
+    t.after(() => client.socket.destroy());
+    return client;
+  };
+  const first = open();
+  await first.write(request('CreateQueue', { QueueName: 'jobs' }));
+  await first.answers(1);
+  return { open, url: server.url };
+}
+
+function request(action: string, input: object, ...headers: string[]): string {
+  const body = JSON.stringify(input);
+  const lines = [
+    'POST / HTTP/1.1',
+    'Host: queue.example',
+    'Content-Type: application/x-amz-json-1.0',
+    `X-Amz-Target: AmazonSQS.${action}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...headers,
+  ];
+  return `${lines.join('\r\n')}\r\n\r\n${body}`;
+}
+
+function send(body: string, ...headers: string[]): string {
+  return request('SendMessage', { QueueUrl: 'jobs', MessageBody: body }, ...headers);
+}
+
+const receive = { QueueUrl: 'jobs', MaxNumberOfMessages: 10, VisibilityTimeout: 0 };
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into at will here
+function outputOf(answer: HttpAnswer | undefined): any {
+  return JSON.parse(answer?.body.toString('utf8') ?? 'null');
+}
+
+async function bodiesIn({ open }: Fixture): Promise<string[]> {
+  const client = open();
+  await client.write(request('ReceiveMessage', receive));
+  const [answer] = await client.answers(1);
+  const { Messages = [] } = outputOf(answer);
+  return Messages.map(({ Body }: { Body: string }) => Body).sort();
+}
+
+test('an answer has the same headers, in the same order, as by node:http', async (t) => {
+  const { open } = await start(t);
+  const lists: [string, string][][] = [];
+  // The second goes to node:http for its sake.
+  for (const headers of [[], ['TE: trailers']]) {
+    const client = open();
+    await client.write(send('x', ...headers));
+    const [answer] = await client.answers(1);
+    assert.equal(answer?.status, 200);
+    lists.push([...(answer?.headers ?? [])]);
+  }
+  const [ours = [], nodes = []] = lists;
+  assert.deepEqual(
+    ours.map(([name]) => name),
+    nodes.map(([name]) => name),
+  );
+  const fixed = (list: [string, string][]): [string, string][] =>
+    list.filter(([name]) => name !== 'x-amzn-requestid' && name !== 'date');
+  assert.deepEqual(fixed(ours), fixed(nodes));
+});
+
+test('a request is the same however its bytes are cut', async (t) => {
+  const fixture = await start(t);
+  const bytes = Buffer.from(send('grüße'));
+  for (let cut = 1; cut < bytes.length; cut += 7) {
+    const client = fixture.open();
+    await client.write(bytes.subarray(0, cut), bytes.subarray(cut));
+    const [answer] = await client.answers(1);
+    assert.equal(answer?.status, 200, `cut at ${cut}`);
+    // The connection is as good as before.
+    await client.write(send('again'));
+    assert.equal((await client.answers(1))[0]?.status, 200, `cut at ${cut}`);
+    client.socket.destroy();
+  }
+  assert.deepEqual([...new Set(await bodiesIn(fixture))], ['again', 'grüße']);
+});
+
+test('what is beyond ASCII is answered with its length in bytes', async (t) => {
+  const { open } = await start(t);
+  const client = open();
+  await client.write(send('żółć 🐘'), request('ReceiveMessage', receive));
+  const answers = await client.answers(2);
+  assert.equal(outputOf(answers[1]).Messages[0].Body, 'żółć 🐘');
+});
+
+test('requests that do not wait for their answers are answered in their order', async (t) => {
+  const { open } = await start(t);
+  const missing = request('GetQueueUrl', { QueueName: 'nobody' });
+  const client = open();
+  await client.write([send('1'), missing, send('2'), missing].join(''));
+  const statuses = (await client.answers(4)).map(({ status }) => status);
+  assert.deepEqual(statuses, [200, 400, 200, 400]);
+  const other = open();
+  await other.write(request('ReceiveMessage', { QueueUrl: 'nobody' }), send('3') + missing);
+  assert.deepEqual(
+    (await other.answers(3)).map(({ status }) => status),
+    [400, 200, 400],
+  );
+});
+
+test('a request that comes while another is answered waits for its turn', async (t) => {
+  const { open } = await start(t);
+  const client = open();
+  const poll = request('ReceiveMessage', { QueueUrl: 'jobs', WaitTimeSeconds: 20 });
+  await client.write(poll, request('GetQueueUrl', { QueueName: 'nobody' }));
+  await open().write(send('x'));
+  const [first, second] = await client.answers(2);
+  assert.equal(outputOf(first).Messages[0].Body, 'x');
+  assert.equal(second?.status, 400);
+});
+
+test('a client that reads nothing gets all its answers once it does', async (t) => {
+  const { open } = await start(t);
+  const body = 'x'.repeat(200_000);
+  const client = open();
+  await client.write(send(body));
+  await client.answers(1);
+  client.socket.pause();
+  const count = 60;
+  for (let sent = 0; sent < count; sent += 1)
+    await client.write(request('ReceiveMessage', receive));
+  for (const answer of await client.answers(count)) {
+    assert.equal(outputOf(answer).Messages[0].Body.length, body.length);
+  }
+});
+
+test('forms that only node:http knows are understood on a connection that was plain before', async (t) => {
+  const fixture = await start(t);
+  const chunked = send('').replace(/Content-Length: \d+/, 'Transfer-Encoding: chunked');
+  const head = chunked.slice(0, chunked.indexOf('\r\n\r\n'));
+  const input = JSON.stringify({ QueueUrl: 'jobs', MessageBody: 'in chunks' });
+  const large = 'y'.repeat(100_000);
+  for (const odd of [
+    `${head}\r\n\r\n${input.length.toString(16)}\r\n${input}\r\n0\r\n\r\n`,
+    send('expected', 'Expect: 100-continue'),
+    send(large),
+    'GET /_oncemq/health HTTP/1.1\r\nHost: x\r\n\r\n',
+  ]) {
+    const client = fixture.open();
+    await client.write(send('plain'), odd, send('plain'));
+    const statuses = (await client.answers(3)).map(({ status }) => status);
+    assert.deepEqual(statuses, [200, 200, 200], odd.slice(0, 300));
+  }
+  assert.deepEqual(
+    [...new Set(await bodiesIn(fixture))],
+    ['expected', 'in chunks', 'plain', large],
+  );
+});
+
+test('an end that a request asks for comes behind its answer', async (t) => {
+  const { open } = await start(t);
+  const client = open();
+  await client.write(send('1'), send('2', 'Connection: close'));
+  const answers = await client.answers(3);
+  assert.deepEqual(
+    answers.map(({ headers }) => headers.get('connection')),
+    ['keep-alive', 'close'],
+  );
+  await client.end();
+});
+
+test('a client that ends its side gets its answer', async (t) => {
+  const { open } = await start(t);
+  const client = open();
+  client.socket.end(send('x'));
+  assert.equal((await client.answers(1))[0]?.status, 200);
+  await client.end();
+});
+
+test('what is not HTTP is answered with 400 and cut off', async (t) => {
+  const { open } = await start(t);
+  const client = open();
+  await client.write('EHLO queue.example\r\n\r\n');
+  assert.equal((await client.answers(1))[0]?.status, 400);
+  await client.end();
+});
+
+for (const leave of ['destroy', 'end'] as const) {
+  test(`a long poll whose client goes away takes no message with it (${leave})`, async (t) => {
+    const fixture = await start(t);
+    const client = fixture.open();
+    await client.write(request('ReceiveMessage', { QueueUrl: 'jobs', WaitTimeSeconds: 20 }));
+    await untilWaiting(fixture, 1);
+    client.socket[leave]();
+    await untilWaiting(fixture, 0);
+    const sender = fixture.open();
+    await sender.write(send('x'));
+    await sender.answers(1);
+    assert.deepEqual(await bodiesIn(fixture), ['x']);
+  });
+}
+
+/** Until as many receives wait. */
+async function untilWaiting({ url }: Fixture, count: number): Promise<void> {
+  for (let times = 0; times < 1_000; times += 1) {
+    const page = await (await fetch(`${url}/metrics`)).text();
+    if (Number(/^oncemq_long_polls(?:\{.*\})? (\d+)$/m.exec(page)?.[1]) === count) return;
+  }
+  assert.fail(`not ${count} receives wait`);
+}
+
+/** One connection of a listener whose sweeps are counted by hand. */
+async function swept(t: TestContext): Promise<{
+  client: Client;
+  connection: PlainConnection;
+  sweepTo: (sweeps: number) => void;
+}> {
+  let sweeps = 0;
+  const listener: PlainListener = {
+    isPlain: () => true,
+    answer: async () => ({ status: 200, headers: {}, body: '{}' }),
+    handOver: (socket) => socket.destroy(),
+    onError: (error) => assert.fail(String(error)),
+    isClosing: false,
+    get sweeps() {
+      return sweeps;
+    },
+    keepAliveSeconds: 75,
+  };
+  const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const connected = once(server, 'connection');
+  const client = new Client((server.address() as AddressInfo).port);
+  t.after(() => client.socket.destroy());
+  const [socket] = await connected;
+  const connection = new PlainConnection(socket as Socket, listener, () => {});
+  return {
+    client,
+    connection,
+    sweepTo: (count) => {
+      sweeps = count;
+      connection.sweep(count - 5);
+    },
+  };
+}
+
+test('a connection on which nothing happens ends, but not sooner than its time', async (t) => {
+  const { client, sweepTo } = await swept(t);
+  sweepTo(5);
+  await client.write(send('x'));
+  assert.equal((await client.answers(1))[0]?.status, 200);
+  sweepTo(10);
+  await client.write(send('y'));
+  assert.equal((await client.answers(1))[0]?.status, 200);
+  sweepTo(16);
+  await client.end();
+});
+
+test('a request that never arrives whole ends with 408', async (t) => {
+  const { client, connection, sweepTo } = await swept(t);
+  await client.write(send('x').slice(0, -3));
+  while (connection.isIdle) await new Promise((resolve) => setImmediate(resolve));
+  sweepTo(6);
+  assert.equal((await client.answers(1))[0]?.status, 408);
+  await client.end();
+});
