@@ -146,7 +146,7 @@ export class PlainConnection {
     const encoding = bodyBytes === body.length ? 'latin1' : 'utf8';
     if (isLast) {
       this.#enter('over');
-      this.#socket.end(text, encoding);
+      this.#socket.end(text, encoding, () => this.destroy());
       return;
     }
     this.#socket.write(text, encoding);
