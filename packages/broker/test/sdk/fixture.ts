@@ -5,9 +5,9 @@
  */
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import type { TestContext } from 'node:test';
+import type { ApiRequest } from '../../src/api/handler.ts';
+import type { RequestNotice } from '../../src/server/http/call.ts';
 import { startTestServer, type TestServer, type TestServerOptions } from '../../src/testing.ts';
 import { temporaryDirectory } from '../storage/backends.ts';
 import type { ClientKind, WireClient } from './wire-client.ts';
@@ -60,31 +60,26 @@ export function atEnd(t: TestContext, step: Step): void {
 }
 
 export interface Arrival {
-  readonly headers: IncomingMessage['headers'];
-  /** The client has its answer, or has gone away. */
+  readonly headers: ApiRequest['headers'];
+  /** The client has closed its connection. */
   readonly ended: Promise<void>;
 }
 
 /**
  * The next request that the server gets, once it has been read and acted upon: a receive that finds nothing is waiting
- * by then. Node tells of each request before our server hears of it, so this `end` listener is the first; the server's
- * own runs right after it and reaches the waiting line in microtasks, which are done before the next immediate.
+ * by then. The server tells of each request right before it acts, and reaches the waiting line in microtasks, which are
+ * done before the next immediate.
  */
 export function nextArrival(server: TestServer): Promise<Arrival> {
-  const channel = 'http.server.request.start';
+  const channel = 'oncemq.request';
   const port = Number(new URL(server.url).port);
   return new Promise((resolve) => {
     const onRequest = (message: unknown): void => {
-      const { request, response, socket } = message as {
-        request: IncomingMessage;
-        response: ServerResponse;
-        socket: Socket;
-      };
+      const { request, socket } = message as RequestNotice;
       if (socket.localPort !== port) return;
       unsubscribe(channel, onRequest);
-      const ended = new Promise<void>((resolve) => response.once('close', resolve));
-      const { headers } = request;
-      request.once('end', () => setImmediate(resolve, { headers, ended }));
+      const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+      setImmediate(resolve, { headers: request.headers, ended });
     };
     subscribe(channel, onRequest);
   });

@@ -4,7 +4,21 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import { channel } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import type { ApiRequest } from '../../api/handler.ts';
+
+/** What is published in the channel `oncemq.request`, right before a request is acted upon. */
+export interface RequestNotice {
+  readonly request: ApiRequest;
+  readonly socket: Socket;
+}
+
+const notices = channel('oncemq.request');
+
+export function tellOf(request: ApiRequest, socket: Socket): void {
+  if (notices.hasSubscribers) notices.publish({ request, socket } satisfies RequestNotice);
+}
 
 /** Calls the listener when the client goes away; at once if it has. */
 export type WhenGone = (listener: () => void) => void;

@@ -22,7 +22,7 @@ import type { Api, ApiRequest } from '../../api/handler.ts';
 import type { Inspect, InspectResponse } from '../../api/inspect/inspect.ts';
 import { consoleFile, type FileResponse } from '../console-files.ts';
 import { type Metrics, metricsPath } from '../telemetry/metrics.ts';
-import { Call } from './call.ts';
+import { Call, tellOf } from './call.ts';
 import { PlainConnection, type PlainListener } from './plain-connection.ts';
 
 /** A message of 1 MiB is at most 6 MiB of JSON, when every byte of it is written as an escape. */
@@ -79,6 +79,7 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
   const server = createServer((request, response) => {
     readBody(request, response, (body) => {
       const call = callOf(request, response, body ?? noBody);
+      tellOf(call, request.socket);
       const answered =
         body === undefined
           ? Promise.resolve(api.fail(call, 'body-too-large', { limit: bodyBytesMax }))

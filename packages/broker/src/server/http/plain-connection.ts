@@ -11,7 +11,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ApiRequest, ApiResponse } from '../../api/handler.ts';
-import { Call } from './call.ts';
+import { Call, tellOf } from './call.ts';
 import { type RequestHead, readPlainHead } from './request-head.ts';
 
 /** Head and body together; what is larger gains nothing here. */
@@ -127,6 +127,7 @@ export class PlainConnection {
   #answer(head: RequestHead, body: Buffer): void {
     this.#enter('answering');
     const call = new Call('POST', head, body, this.#whenGone);
+    tellOf(call, this.#socket);
     this.#listener.answer(call).then(this.#send, this.#fail);
   }
 
