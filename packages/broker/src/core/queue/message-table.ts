@@ -260,6 +260,18 @@ export class MessageTable {
     return at === none ? 0 : this.#deliveries.int(at, receiveCountWord);
   }
 
+  /** Names the current receipt of a message that was received; 0 when there is none. */
+  receipt(row: number): number {
+    const at = this.#messages.int(row, deliveryWord);
+    return at === none ? 0 : this.#deliveries.double(at, receiptWord);
+  }
+
+  /** When it was first received; undefined if it never was. */
+  firstReceivedAt(row: number): number | undefined {
+    const at = this.#messages.int(row, deliveryWord);
+    return at === none ? undefined : this.#deliveries.double(at, firstReceivedAtWord);
+  }
+
   /** The end of its own delay or of its timeout: one half of the rule of order (11.4). */
   availableAt(row: number): number {
     const at = this.#messages.int(row, deliveryWord);
