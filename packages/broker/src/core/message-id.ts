@@ -10,8 +10,7 @@
 import { sha256Bytes } from './digest.ts';
 
 const dash = 0x2d;
-const codeOf0 = 0x30;
-const codeOfA = 0x61;
+const digits: Uint8Array = Uint8Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0));
 
 export class MessageIds {
   readonly #a: number;
@@ -65,6 +64,5 @@ function mix(word: number): number {
 
 /** The character of the four bits that begin at `shift`. */
 function hex(word: number, shift: number): number {
-  const digit = (word >>> shift) & 15;
-  return digit < 10 ? digit + codeOf0 : digit - 10 + codeOfA;
+  return digits[(word >>> shift) & 15] as number;
 }
