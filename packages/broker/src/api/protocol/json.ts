@@ -92,10 +92,10 @@ function isObject(value: unknown): value is JsonObject {
 }
 
 function readStructure({ fields }: Structure, given: JsonObject): ValueMap | Unreadable {
-  for (const { name, type } of fields) {
+  for (const { name, type, is } of fields) {
     const member = given[name];
     if (member === undefined) continue;
-    if (type.is === 'string' && typeof member === 'string') continue;
+    if (is === 'string' && typeof member === 'string') continue;
     if (member === null) {
       given[name] = undefined;
       continue;
@@ -172,21 +172,29 @@ function tokenOf(given: unknown): Token {
   return given === true ? 'TRUE_VALUE' : 'FALSE_VALUE';
 }
 
+// Answers are put together with `+` alone: a template asks of each part anew whether it is a string.
+const quote = '"';
+const opening = '{';
+const closing = '}';
+const colon = ':';
+
 /** Members without a value, empty lists and empty maps are left out (2.4). */
 function writeStructure({ fields }: Structure, value: ValueMap): string {
   let text = '';
-  for (const { name, type, jsonKey } of fields) {
+  for (const { name, type, isPlain, jsonKey, laterJsonKey } of fields) {
     const member = value[name];
     if (member === undefined) continue;
-    const written = writeValue(type, member);
-    if (written !== '') text += (text === '' ? '' : ',') + jsonKey + written;
+    const written = isPlain ? (member as string) + quote : writeValue(type, member);
+    if (written !== '') text += (text === '' ? jsonKey : laterJsonKey) + written;
   }
-  return `{${text}}`;
+  return opening + text + closing;
 }
 
 /** Empty for an empty list or map. The shape says what the value is; the casts only repeat it. */
 function writeValue(type: Type, value: Value): string {
   switch (type.is) {
+    case 'string':
+      return writeString(value as string);
     case 'structure':
       return writeStructure(type, value as ValueMap);
     case 'list':
@@ -200,6 +208,22 @@ function writeValue(type: Type, value: Value): string {
   }
 }
 
+const shortLength = 64;
+
+/** Looking through a short text, which seldom has anything to escape, costs less than calling JSON.stringify. */
+function writeString(text: string): string {
+  return text.length <= shortLength && isPlain(text) ? quote + text + quote : JSON.stringify(text);
+}
+
+/** Whether all characters stand for themselves in JSON; those beyond ASCII are not looked into. */
+function isPlain(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < 0x20 || code > 0x7e || code === 0x22 || code === 0x5c) return false;
+  }
+  return true;
+}
+
 function writeList({ of }: List, items: readonly Value[]): string {
   let text = '';
   for (const item of items) text += (text === '' ? '[' : ',') + writeValue(of, item);
@@ -210,7 +234,7 @@ function writeMap({ of }: Dictionary, entries: Readonly<Record<string, Value>>):
   let text = '';
   for (const key of Object.keys(entries)) {
     const written = writeValue(of, entries[key] as Value);
-    text += `${text === '' ? '{' : ','}${JSON.stringify(key)}:${written}`;
+    text += (text === '' ? opening : ',') + writeString(key) + colon + written;
   }
-  return text === '' ? '' : `${text}}`;
+  return text === '' ? '' : text + closing;
 }

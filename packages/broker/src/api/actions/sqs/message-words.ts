@@ -47,10 +47,12 @@ export function sendEntry(input: MessageInput, { senderId, traceHeader }: Call):
   };
 }
 
+/** With the Id of an entry; a single call has none, and its shape does not name it. */
 export function sendOutput(input: MessageInput, result: SendResult): ValueMap {
   const { messageId, bodyMd5, attributesMd5, systemAttributesMd5, sequence } = result;
   const hasTrace = hasTraceHeader(input.MessageSystemAttributes);
   return {
+    Id: input.Id,
     MessageId: messageId,
     MD5OfMessageBody: bodyMd5,
     MD5OfMessageAttributes: attributesMd5 === '' ? undefined : attributesMd5,

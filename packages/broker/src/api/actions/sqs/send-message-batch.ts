@@ -21,9 +21,8 @@ export async function sendMessageBatch(input: Input, call: Call): Promise<Answer
   });
   if (!outcome.ok) return outcome;
   const duplicateOf: string[] = [];
-  const output = batchOutput(entries, outcome.results, (result, index) => {
-    if (result.isDuplicate) duplicateOf.push(result.messageId);
-    return sendOutput(entries[index] as MessageInput, result);
-  });
-  return { ok: true, output, duplicateOf };
+  for (const result of outcome.results) {
+    if (result.ok && result.isDuplicate) duplicateOf.push(result.messageId);
+  }
+  return { ok: true, output: batchOutput(entries, outcome.results, sendOutput), duplicateOf };
 }

@@ -1,0 +1,101 @@
+/**
+ * The texts within answers of AWS JSON: each is written exactly as JSON.stringify writes it, also where a shorter way is
+ * taken; and what the shapes call plain, and so is never escaped, has nothing to escape.
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Structure, Type } from '../../src/api/shapes/shape.ts';
+import { sqsActions } from '../../src/api/shapes/sqs.ts';
+import { type Json, TestApi } from './fixture.ts';
+
+/** Every character that a message may hold and JSON must or might escape, and their neighbours. */
+const hostile = '\t\n\r !"#[\\]~\u007f\u0080é\u2028\u2029\ud7ff\ue000\ufffd\u{1f600}';
+
+test('a text is written as JSON.stringify writes it, be it short or long', async () => {
+  const api = new TestApi();
+  const QueueUrl = await api.createQueue('jobs');
+  const texts = [...hostile, hostile, 'plain'].flatMap((text) => [
+    text,
+    `a${text}`,
+    text + 'z'.repeat(63),
+    text + 'z'.repeat(64),
+  ]);
+  for (const MessageBody of texts) {
+    await api.called('SendMessage', { QueueUrl, MessageBody });
+    const { body, value } = await api.json('ReceiveMessage', { QueueUrl });
+    assert.equal(value.Messages[0].Body, MessageBody);
+    assert.ok(body.includes(`"Body":${JSON.stringify(MessageBody)}`), body);
+  }
+});
+
+test('whatever clients send, there is nothing to escape in what is called plain', async () => {
+  const api = new TestApi();
+  const seen = new Map<string, string>();
+  const call = async (action: string, input: object): Promise<Json> => {
+    const output = await api.called(action, input);
+    const shape = sqsActions[action]?.output;
+    if (shape !== undefined) {
+      for (const [place, text] of plainTexts(shape, output, action)) seen.set(place, text);
+    }
+    return output;
+  };
+
+  const QueueUrl = await api.createQueue('jobs.fifo');
+  const mark = { DataType: 'String', StringValue: hostile };
+  const message = {
+    MessageBody: hostile,
+    MessageGroupId: '"!\\"',
+    MessageAttributes: { mark },
+    MessageSystemAttributes: { AWSTraceHeader: mark },
+  };
+  const send = (id: string): object => ({ ...message, MessageDeduplicationId: `"\\${id}` });
+  await call('SendMessage', { QueueUrl, ...send('1') });
+  const batch = [
+    { Id: 'ok-_1', ...send('2') },
+    { Id: 'no-_1', ...send('3'), MessageBody: '' },
+  ];
+  await call('SendMessageBatch', { QueueUrl, Entries: batch });
+  const names = { AttributeNames: ['All'], MessageAttributeNames: ['All'] };
+  const received = await call('ReceiveMessage', { QueueUrl, ...names });
+  const { ReceiptHandle } = received.Messages[0];
+  const handles = [
+    { Id: 'ok-_1', ReceiptHandle, VisibilityTimeout: 1 },
+    { Id: 'no-_1', ReceiptHandle: '"\\', VisibilityTimeout: 1 },
+  ];
+  await call('ChangeMessageVisibilityBatch', { QueueUrl, Entries: handles });
+  await call('DeleteMessageBatch', { QueueUrl, Entries: handles });
+
+  for (const [place, text] of seen) assert.equal(JSON.stringify(text), `"${text}"`, place);
+  const called = Object.entries(sqsActions).flatMap(([action, { output }]) =>
+    output === undefined ? [] : plainPlaces(output, action),
+  );
+  assert.deepEqual([...seen.keys()].sort(), called.sort());
+});
+
+/** Of a value, by place: `ReceiveMessage.Messages.MessageId`. */
+function plainTexts(type: Type, value: Json, place: string): [string, string][] {
+  switch (type.is) {
+    case 'structure':
+      return type.fields.flatMap((field) =>
+        value[field.name] === undefined
+          ? []
+          : plainTexts(field.type, value[field.name], `${place}.${field.name}`),
+      );
+    case 'list':
+      return value.flatMap((item: Json) => plainTexts(type.of, item, place));
+    case 'string':
+      return type.isPlain === true ? [[place, value]] : [];
+    default:
+      return [];
+  }
+}
+
+/** Every place of a shape where a plain text can stand. */
+function plainPlaces({ fields }: Structure, place: string): string[] {
+  return fields.flatMap(({ name, type }) => {
+    const inner = type.is === 'list' ? type.of : type;
+    if (inner.is === 'structure') return plainPlaces(inner, `${place}.${name}`);
+    return inner.is === 'string' && inner.isPlain === true ? [`${place}.${name}`] : [];
+  });
+}
