@@ -7,7 +7,7 @@
  * harmless: `JSON.parse` makes own properties of them, and an own property is found before an inherited one.
  */
 
-import { isUtf8 } from 'node:buffer';
+import { Buffer, isAscii, isUtf8 } from 'node:buffer';
 import { isDeeperThan } from '../../core/json-object.ts';
 import type { ApiRequest, ApiResponse } from '../request.ts';
 import type { Dictionary, List, Structure, Type, Value, ValueMap } from '../shapes/shape.ts';
@@ -73,9 +73,8 @@ const depthMax = 64;
 
 /** Undefined if it is not JSON; no JSON text has that value. */
 function parse(body: Uint8Array): unknown {
-  // Bytes that are not UTF-8 would silently turn into other characters.
-  if (!isUtf8(body)) return undefined;
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+  const text = textOf(body);
+  if (text === undefined) return undefined;
   // Millions of brackets would hold up everybody for seconds.
   if (text.length > harmlessLength && isDeeperThan(depthMax, text)) return undefined;
   try {
@@ -83,6 +82,16 @@ function parse(body: Uint8Array): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Undefined if it is not UTF-8: such bytes would silently turn into other characters. */
+function textOf(body: Uint8Array): string | undefined {
+  const bytes = Buffer.isBuffer(body)
+    ? body
+    : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  // ASCII is the same in Latin-1, whose bytes need no decoding.
+  if (isAscii(bytes)) return bytes.toString('latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 }
 
 type JsonObject = Record<string, unknown>;

@@ -33,7 +33,17 @@ export type MessageInput = {
 
 const traceName = 'AWSTraceHeader';
 
-export function sendEntry(input: MessageInput, { senderId, traceHeader }: Call): SendEntry {
+/** The messages of one request; what they share is asked for once. */
+export function sendEntries(inputs: readonly MessageInput[], call: Call): readonly SendEntry[] {
+  const { senderId, traceHeader } = call;
+  return inputs.map((input) => sendEntry(input, senderId, traceHeader));
+}
+
+function sendEntry(
+  input: MessageInput,
+  senderId: string,
+  traceHeader: string | undefined,
+): SendEntry {
   const { MessageAttributes, MessageSystemAttributes } = input;
   return {
     id: input.Id,
