@@ -71,12 +71,26 @@ const harmlessLength = 4096;
 /** No action's input is nearly as deep. */
 const depthMax = 64;
 
+/** Millions of brackets would hold up everybody for seconds. Most texts have too few of them to be looked at closely. */
+function isTooDeep(text: string): boolean {
+  if (text.length <= harmlessLength) return false;
+  const isSuspect = hasMoreThan(depthMax / 2, '{', text) || hasMoreThan(depthMax / 2, '[', text);
+  return isSuspect && isDeeperThan(depthMax, text);
+}
+
+function hasMoreThan(max: number, mark: string, text: string): boolean {
+  let count = 0;
+  for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + 1)) {
+    count += 1;
+    if (count > max) return true;
+  }
+  return false;
+}
+
 /** Undefined if it is not JSON; no JSON text has that value. */
 function parse(body: Uint8Array): unknown {
   const text = textOf(body);
-  if (text === undefined) return undefined;
-  // Millions of brackets would hold up everybody for seconds.
-  if (text.length > harmlessLength && isDeeperThan(depthMax, text)) return undefined;
+  if (text === undefined || isTooDeep(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {
