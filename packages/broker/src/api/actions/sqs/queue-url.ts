@@ -18,8 +18,8 @@ interface Place {
 }
 
 /**
- * The places of URLs that came in lately, since clients name the same few with every request: finding one here costs
- * a third of taking it apart. Emptied when it is full; long texts, which are hardly URLs, are not remembered.
+ * The places of URLs that came in lately, since clients name the same few with every request and taking one
+ * apart costs more than finding it. Emptied when it is full; long texts, which are hardly URLs, are not remembered.
  */
 const placesMax = 1_000;
 const rememberedLengthMax = 512;
