@@ -254,6 +254,10 @@ function writeList({ of }: List, items: readonly Value[]): string {
 }
 
 function writeMap({ of }: Dictionary, entries: Readonly<Record<string, Value>>): string {
+  if (of.is === 'string') {
+    const whole = JSON.stringify(entries);
+    return whole === '{}' ? '' : whole;
+  }
   let text = '';
   for (const key of Object.keys(entries)) {
     const written = writeValue(of, entries[key] as Value);
