@@ -216,8 +216,6 @@ function writeStructure({ fields }: Structure, value: ValueMap): string {
 /** Empty for an empty list or map. The shape says what the value is; the casts only repeat it. */
 function writeValue(type: Type, value: Value): string {
   switch (type.is) {
-    case 'string':
-      return writeString(value as string);
     case 'structure':
       return writeStructure(type, value as ValueMap);
     case 'list':
@@ -229,22 +227,6 @@ function writeValue(type: Type, value: Value): string {
     default:
       return JSON.stringify(value);
   }
-}
-
-const shortLength = 64;
-
-/** Looking through a short text, which seldom has anything to escape, costs less than calling JSON.stringify. */
-function writeString(text: string): string {
-  return text.length <= shortLength && isPlain(text) ? quote + text + quote : JSON.stringify(text);
-}
-
-/** Whether all characters stand for themselves in JSON; those beyond ASCII are not looked into. */
-function isPlain(text: string): boolean {
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code < 0x20 || code > 0x7e || code === 0x22 || code === 0x5c) return false;
-  }
-  return true;
 }
 
 function writeList({ of }: List, items: readonly Value[]): string {
@@ -261,7 +243,7 @@ function writeMap({ of }: Dictionary, entries: Readonly<Record<string, Value>>):
   let text = '';
   for (const key of Object.keys(entries)) {
     const written = writeValue(of, entries[key] as Value);
-    text += (text === '' ? opening : ',') + writeString(key) + colon + written;
+    text += (text === '' ? opening : ',') + JSON.stringify(key) + colon + written;
   }
   return text === '' ? '' : text + closing;
 }
