@@ -195,22 +195,19 @@ function tokenOf(given: unknown): Token {
   return given === true ? 'TRUE_VALUE' : 'FALSE_VALUE';
 }
 
-// Answers are put together with `+` alone: a template asks of each part anew whether it is a string.
 const quote = '"';
-const opening = '{';
-const closing = '}';
-const colon = ':';
 
 /** Members without a value, empty lists and empty maps are left out (2.4). */
 function writeStructure({ fields }: Structure, value: ValueMap): string {
   let text = '';
-  for (const { name, type, isPlain, jsonKey, laterJsonKey } of fields) {
+  for (const { name, type, isPlain, firstJsonKey, laterJsonKey } of fields) {
     const member = value[name];
     if (member === undefined) continue;
+    // With `+`: a template would ask anew whether it is a string.
     const written = isPlain ? (member as string) + quote : writeValue(type, member);
-    if (written !== '') text += (text === '' ? jsonKey : laterJsonKey) + written;
+    if (written !== '') text += (text === '' ? firstJsonKey : laterJsonKey) + written;
   }
-  return opening + text + closing;
+  return text === '' ? '{}' : `${text}}`;
 }
 
 /** Empty for an empty list or map. The shape says what the value is; the casts only repeat it. */
@@ -243,7 +240,7 @@ function writeMap({ of }: Dictionary, entries: Readonly<Record<string, Value>>):
   let text = '';
   for (const key of Object.keys(entries)) {
     const written = writeValue(of, entries[key] as Value);
-    text += (text === '' ? opening : ',') + JSON.stringify(key) + colon + written;
+    text += `${text === '' ? '{' : ','}${JSON.stringify(key)}:${written}`;
   }
-  return text === '' ? '' : text + closing;
+  return text === '' ? '' : `${text}}`;
 }

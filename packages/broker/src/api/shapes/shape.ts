@@ -59,8 +59,8 @@ export interface Field {
   readonly type: Type;
   readonly doc: string;
   readonly isRequired: boolean;
-  /** What stands before its value in JSON: `"QueueUrl":`; of a plain one with the quote that opens it. */
-  readonly jsonKey: string;
+  /** What stands before its value in JSON, where it is the first: `{"QueueUrl":`; of a plain one with its quote. */
+  readonly firstJsonKey: string;
   /** The same behind another member: `,"QueueUrl":`. */
   readonly laterJsonKey: string;
   /** Of its type; here too since types have many forms and fields one, which makes the look a fast one. */
@@ -113,9 +113,9 @@ export function structure(members: Members): Structure {
     const { type, doc, query = name, isRequired = false } = member;
     const { is } = type;
     const isPlain = is === 'string' && type.isPlain === true;
-    const jsonKey = `"${name}":${isPlain ? '"' : ''}`;
-    const laterJsonKey = `,${jsonKey}`;
-    return { name, query, type, doc, isRequired, jsonKey, laterJsonKey, is, isPlain };
+    const key = `"${name}":${isPlain ? '"' : ''}`;
+    const keys = { firstJsonKey: `{${key}`, laterJsonKey: `,${key}` };
+    return { name, query, type, doc, isRequired, ...keys, is, isPlain };
   });
   return { is: 'structure', fields };
 }
