@@ -107,15 +107,15 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the content hash sees the attributes',
     file: 'core/queue/send.js',
-    find: 'sha256Hex(message.body)',
-    replace: 'sha256Hex(message.body + message.attributes.map(({ value }) => value).join())',
+    find: 'sha256Hex(entry.body)',
+    replace: 'sha256Hex(entry.body + attributes.values.map(({ value }) => value).join())',
   },
   {
     name: 'the content hash beats an explicit id',
     file: 'core/queue/send.js',
     find: 'const deduplicationId = entry.deduplicationId ?? bodyHash;',
     replace:
-      'const deduplicationId = isContentBased ? sha256Hex(message.body) : entry.deduplicationId;',
+      'const deduplicationId = isContentBased ? sha256Hex(entry.body) : entry.deduplicationId;',
   },
   {
     name: 'a purge keeps the deduplication ids',
@@ -162,7 +162,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'an older receipt is good on a FIFO queue',
     file: 'core/queue/acknowledge.js',
-    find: 'queue.table.delivery(row)?.receipt === receipt.receipt',
+    find: 'queue.table.receipt(row) === receipt.receipt',
     replace: 'receipt.receipt > 0',
   },
   {

@@ -6,6 +6,7 @@
  * 500 and without a word about why, and the cause goes to `onError`; both in the caller's own wire form.
  */
 
+import { performance } from 'node:perf_hooks';
 import type { ErrorDetail } from '../core/errors.ts';
 import { type Backend, Unavailable } from '../storage/backend.ts';
 import type { Action, ActionBackend, Answer, Call } from './actions/action.ts';

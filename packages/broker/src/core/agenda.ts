@@ -8,8 +8,8 @@ import { none } from './slab.ts';
 
 interface Appointment {
   readonly slot: number;
-  readonly place: number;
-  readonly time: number;
+  place: number;
+  time: number;
 }
 
 export class Agenda {
@@ -20,18 +20,21 @@ export class Agenda {
   #nextSlot = 0;
 
   set(name: string, time: number | undefined): void {
-    const before = this.#byName.get(name);
-    if (before?.time === time) return;
-    if (before !== undefined) {
+    const known = this.#byName.get(name);
+    if (known?.time === time) return;
+    if (known !== undefined) this.#line.remove(known.place);
+    if (time === undefined) {
       this.#byName.delete(name);
-      this.#names.delete(before.slot);
-      this.#line.remove(before.place);
+      this.#names.delete((known as Appointment).slot);
+    } else if (known !== undefined) {
+      known.place = this.#line.insert(known.slot, time, known.slot);
+      known.time = time;
+    } else {
+      const slot = this.#nextSlot;
+      this.#nextSlot = (slot + 1) | 0;
+      this.#names.set(slot, name);
+      this.#byName.set(name, { slot, place: this.#line.insert(slot, time, slot), time });
     }
-    if (time === undefined) return;
-    const slot = this.#nextSlot;
-    this.#nextSlot = (slot + 1) | 0;
-    this.#names.set(slot, name);
-    this.#byName.set(name, { slot, place: this.#line.insert(slot, time, slot), time });
   }
 
   timeOf(name: string): number | undefined {
@@ -46,8 +49,8 @@ export class Agenda {
 
   /** The names whose time has come, sorted: the same on every engine, whatever order they were set in. */
   dueBy(now: number): string[] {
-    const due: { name: string; time: number }[] = [];
     if ((this.first() ?? Number.POSITIVE_INFINITY) > now) return [];
+    const due: { name: string; time: number }[] = [];
     for (let place = this.#line.first(); place !== none; place = this.#line.first()) {
       const time = this.#line.time(place);
       if (time > now) break;

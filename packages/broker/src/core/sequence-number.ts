@@ -4,9 +4,15 @@
  * more than a counter of JavaScript's can have, and three fixed ones are put before it.
  */
 
-const prefix = '188';
 const digits = 17;
 
+/** What stands before a counter of so many digits: every answer to a send has such a number. */
+const beginnings: readonly string[] = Array.from(
+  { length: digits + 1 },
+  (_, length) => `188${'0'.repeat(digits - length)}`,
+);
+
 export function sequenceNumber(sequence: number): string {
-  return prefix + String(sequence).padStart(digits, '0');
+  const counter = String(sequence);
+  return (beginnings[counter.length] as string) + counter;
 }

@@ -44,9 +44,9 @@ export class Turn {
   readonly events: Event[] = [];
   /** For each topic that the command delivers for. */
   readonly deliveries: Deliveries[] = [];
-  /** The queues whose state the command may have changed. */
-  readonly touched: Set<Touched> = new Set();
-  readonly touchedTopics: Set<Touched> = new Set();
+  /** The queues whose state the command may have changed; one may stand here more than once. */
+  readonly touched: Touched[] = [];
+  readonly touchedTopics: Touched[] = [];
 
   constructor(context: Context) {
     this.now = context.now;
@@ -55,11 +55,11 @@ export class Turn {
   }
 
   touch(queue: Touched): void {
-    this.touched.add(queue);
+    if (this.touched.at(-1) !== queue) this.touched.push(queue);
   }
 
   touchTopic(topic: Touched): void {
-    this.touchedTopics.add(topic);
+    if (this.touchedTopics.at(-1) !== topic) this.touchedTopics.push(topic);
   }
 
   noteDelivery(

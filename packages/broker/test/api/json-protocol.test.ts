@@ -87,6 +87,11 @@ test('deep nesting is malformed, wherever it is, and costs nothing', async () =>
   const shallow = `${'['.repeat(60)}${']'.repeat(60)}`;
   const long = `{"x":${shallow},"y":"${'['.repeat(5_000)}"}`;
   assert.deepEqual(await api.called('ListQueues', long), { QueueUrls: [jobs] });
+  // Lists and objects in turns count together.
+  const mixed = (pairs: number): string =>
+    `{"y":"${'z'.repeat(5_000)}","x":${'[{"x":'.repeat(pairs)}1${'}]'.repeat(pairs)}}`;
+  assert.deepEqual(await api.called('ListQueues', mixed(31)), { QueueUrls: [jobs] });
+  assertJsonError(await api.json('ListQueues', mixed(32)), serialization);
 });
 
 describe('a member of the wrong type is malformed, everywhere (2.7)', () => {

@@ -7,7 +7,7 @@
  * harmless: `JSON.parse` makes own properties of them, and an own property is found before an inherited one.
  */
 
-import { isUtf8 } from 'node:buffer';
+import { Buffer, isAscii, isUtf8 } from 'node:buffer';
 import { isDeeperThan } from '../../core/json-object.ts';
 import type { ApiRequest, ApiResponse } from '../request.ts';
 import type { Dictionary, List, Structure, Type, Value, ValueMap } from '../shapes/shape.ts';
@@ -71,18 +71,41 @@ const harmlessLength = 4096;
 /** No action's input is nearly as deep. */
 const depthMax = 64;
 
+/** Millions of brackets would hold up everybody for seconds. Most texts have too few of them to be looked at closely. */
+function isTooDeep(text: string): boolean {
+  if (text.length <= harmlessLength) return false;
+  const isSuspect = hasMoreThan(depthMax / 2, '{', text) || hasMoreThan(depthMax / 2, '[', text);
+  return isSuspect && isDeeperThan(depthMax, text);
+}
+
+function hasMoreThan(max: number, mark: string, text: string): boolean {
+  let count = 0;
+  for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + 1)) {
+    count += 1;
+    if (count > max) return true;
+  }
+  return false;
+}
+
 /** Undefined if it is not JSON; no JSON text has that value. */
 function parse(body: Uint8Array): unknown {
-  // Bytes that are not UTF-8 would silently turn into other characters.
-  if (!isUtf8(body)) return undefined;
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
-  // Millions of brackets would hold up everybody for seconds.
-  if (text.length > harmlessLength && isDeeperThan(depthMax, text)) return undefined;
+  const text = textOf(body);
+  if (text === undefined || isTooDeep(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {
     return undefined;
   }
+}
+
+/** Undefined if it is not UTF-8: such bytes would silently turn into other characters. */
+function textOf(body: Uint8Array): string | undefined {
+  const bytes = Buffer.isBuffer(body)
+    ? body
+    : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  // ASCII is the same in Latin-1, whose bytes need no decoding.
+  if (isAscii(bytes)) return bytes.toString('latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 }
 
 type JsonObject = Record<string, unknown>;
@@ -92,10 +115,10 @@ function isObject(value: unknown): value is JsonObject {
 }
 
 function readStructure({ fields }: Structure, given: JsonObject): ValueMap | Unreadable {
-  for (const { name, type } of fields) {
+  for (const { name, type, is } of fields) {
     const member = given[name];
     if (member === undefined) continue;
-    if (type.is === 'string' && typeof member === 'string') continue;
+    if (is === 'string' && typeof member === 'string') continue;
     if (member === null) {
       given[name] = undefined;
       continue;
@@ -172,16 +195,19 @@ function tokenOf(given: unknown): Token {
   return given === true ? 'TRUE_VALUE' : 'FALSE_VALUE';
 }
 
+const quote = '"';
+
 /** Members without a value, empty lists and empty maps are left out (2.4). */
 function writeStructure({ fields }: Structure, value: ValueMap): string {
   let text = '';
-  for (const { name, type, jsonKey } of fields) {
+  for (const { name, type, isPlain, firstJsonKey, laterJsonKey } of fields) {
     const member = value[name];
     if (member === undefined) continue;
-    const written = writeValue(type, member);
-    if (written !== '') text += (text === '' ? '' : ',') + jsonKey + written;
+    // With `+`: a template would ask anew whether it is a string.
+    const written = isPlain ? (member as string) + quote : writeValue(type, member);
+    if (written !== '') text += (text === '' ? firstJsonKey : laterJsonKey) + written;
   }
-  return `{${text}}`;
+  return text === '' ? '{}' : `${text}}`;
 }
 
 /** Empty for an empty list or map. The shape says what the value is; the casts only repeat it. */
@@ -207,6 +233,10 @@ function writeList({ of }: List, items: readonly Value[]): string {
 }
 
 function writeMap({ of }: Dictionary, entries: Readonly<Record<string, Value>>): string {
+  if (of.is === 'string') {
+    const whole = JSON.stringify(entries);
+    return whole === '{}' ? '' : whole;
+  }
   let text = '';
   for (const key of Object.keys(entries)) {
     const written = writeValue(of, entries[key] as Value);

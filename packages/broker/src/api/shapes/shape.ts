@@ -13,6 +13,8 @@ export type Type = Scalar | List | Dictionary | Structure;
 
 export interface Scalar {
   readonly is: 'string' | 'integer' | 'long' | 'boolean' | 'blob';
+  /** A string of answers that we make ourselves, of characters that stand for themselves in JSON. */
+  readonly isPlain?: boolean;
 }
 
 export interface List {
@@ -57,8 +59,13 @@ export interface Field {
   readonly type: Type;
   readonly doc: string;
   readonly isRequired: boolean;
-  /** What stands before its value in JSON: `"QueueUrl":`. */
-  readonly jsonKey: string;
+  /** What stands before its value in JSON, where it is the first: `{"QueueUrl":`; of a plain one with its quote. */
+  readonly firstJsonKey: string;
+  /** The same behind another member: `,"QueueUrl":`. */
+  readonly laterJsonKey: string;
+  /** Of its type; here too since types have many forms and fields one, which makes the look a fast one. */
+  readonly is: Type['is'];
+  readonly isPlain: boolean;
 }
 
 export interface ActionShape {
@@ -77,6 +84,7 @@ export interface ActionText extends Omit<ActionShape, 'input' | 'output'> {
 }
 
 export const string: Scalar = { is: 'string' };
+export const plainString: Scalar = { is: 'string', isPlain: true };
 export const integer: Scalar = { is: 'integer' };
 export const long: Scalar = { is: 'long' };
 export const boolean: Scalar = { is: 'boolean' };
@@ -103,7 +111,11 @@ export function entryMap(of: Type, key = 'key', value = 'value'): Dictionary {
 export function structure(members: Members): Structure {
   const fields = Object.entries(members).map(([name, member]): Field => {
     const { type, doc, query = name, isRequired = false } = member;
-    return { name, query, type, doc, isRequired, jsonKey: `"${name}":` };
+    const { is } = type;
+    const isPlain = is === 'string' && type.isPlain === true;
+    const key = `"${name}":${isPlain ? '"' : ''}`;
+    const keys = { firstJsonKey: `{${key}`, laterJsonKey: `,${key}` };
+    return { name, query, type, doc, isRequired, ...keys, is, isPlain };
   });
   return { is: 'structure', fields };
 }

@@ -16,6 +16,7 @@ import {
   type Member,
   type Members,
   map,
+  plainString,
   string,
   structure,
   type Type,
@@ -74,11 +75,11 @@ const sendInput: Members = {
 };
 
 const sendOutput: Members = {
-  MessageId: { type: string, doc: "The message's id; a duplicate's is that of its original." },
-  MD5OfMessageBody: { type: string, doc: 'For the client to check what arrived.' },
-  MD5OfMessageAttributes: { type: string, doc: 'Absent without attributes.' },
-  MD5OfMessageSystemAttributes: { type: string, doc: 'Absent without system attributes.' },
-  SequenceNumber: { type: string, doc: 'FIFO only: 20 digits, rising over the whole queue.' },
+  MessageId: { type: plainString, doc: "The message's id; a duplicate's is that of its original." },
+  MD5OfMessageBody: { type: plainString, doc: 'For the client to check what arrived.' },
+  MD5OfMessageAttributes: { type: plainString, doc: 'Absent without attributes.' },
+  MD5OfMessageSystemAttributes: { type: plainString, doc: 'Absent without system attributes.' },
+  SequenceNumber: { type: plainString, doc: 'FIFO only: 20 digits, rising over the whole queue.' },
 };
 
 const entryId: Member = {
@@ -87,10 +88,13 @@ const entryId: Member = {
   doc: 'Names the entry in the answer; distinct within the request.',
 };
 
+/** In the answer it has passed core's check, and is of letters, digits, `-` and `_`. */
+const answeredId: Member = { ...entryId, type: plainString };
+
 const failed: Member = {
   type: list(
     structure({
-      Id: entryId,
+      Id: answeredId,
       SenderFault: { type: boolean, doc: 'Whether the request was at fault.' },
       Code: { type: string, doc: 'As the single call would have given.' },
       Message: { type: string, doc: 'What is wrong with the entry.' },
@@ -110,16 +114,16 @@ const maxResults: Member = { type: integer, doc: 'Page size, 1 to 1000.' };
 const nextToken: Member = { type: string, doc: "The last page's NextToken." };
 
 const message: Members = {
-  MessageId: { type: string, doc: "The message's id." },
-  ReceiptHandle: { type: string, doc: 'What delete and visibility changes take.' },
-  MD5OfBody: { type: string, doc: 'MD5 of the body.' },
+  MessageId: { type: plainString, doc: "The message's id." },
+  ReceiptHandle: { type: plainString, doc: 'What delete and visibility changes take.' },
+  MD5OfBody: { type: plainString, doc: 'MD5 of the body.' },
   Body: { type: string, doc: 'The body as sent.' },
   Attributes: {
     type: attributeMap,
     query: 'Attribute',
     doc: 'The system attributes asked for.',
   },
-  MD5OfMessageAttributes: { type: string, doc: 'Over the attributes returned.' },
+  MD5OfMessageAttributes: { type: plainString, doc: 'Over the attributes returned.' },
   MessageAttributes: {
     type: receivedAttributes,
     query: 'MessageAttribute',
@@ -189,7 +193,7 @@ export const sqsActions: Readonly<Record<string, ActionShape>> = actions({
     },
     output: {
       Successful: {
-        type: list(structure({ Id: entryId })),
+        type: list(structure({ Id: answeredId })),
         query: 'ChangeMessageVisibilityBatchResultEntry',
         doc: 'The entries that went through.',
       },
@@ -225,7 +229,7 @@ export const sqsActions: Readonly<Record<string, ActionShape>> = actions({
     },
     output: {
       Successful: {
-        type: list(structure({ Id: entryId })),
+        type: list(structure({ Id: answeredId })),
         query: 'DeleteMessageBatchResultEntry',
         doc: 'The entries that went through.',
       },
@@ -380,7 +384,7 @@ export const sqsActions: Readonly<Record<string, ActionShape>> = actions({
     },
     output: {
       Successful: {
-        type: list(structure({ Id: entryId, ...sendOutput })),
+        type: list(structure({ Id: answeredId, ...sendOutput })),
         query: 'SendMessageBatchResultEntry',
         doc: 'The entries that went through, in order.',
       },

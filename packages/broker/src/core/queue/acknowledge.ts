@@ -30,7 +30,7 @@ export function deleteMessages(
 ): Outcome<'delete-messages'> {
   const refusal = checkBatch(command, 'DeleteMessageBatchRequestEntry');
   if (refusal !== undefined) return refusal;
-  return applyEntries(command, (entry) => deleteOne(queue, entry, turn));
+  return applyEntries(queue, command, turn, deleteOne);
 }
 
 export function changeVisibility(
@@ -40,16 +40,18 @@ export function changeVisibility(
 ): Outcome<'change-visibility'> {
   const refusal = checkBatch(command, 'ChangeMessageVisibilityBatchRequestEntry');
   if (refusal !== undefined) return refusal;
-  return applyEntries(command, (entry) => changeOne(queue, entry, turn));
+  return applyEntries(queue, command, turn, changeOne);
 }
 
 function deleteOne(queue: Queue, entry: DeleteEntry, turn: Turn): Done | Refusal {
-  const receipt = receiptOf(queue, entry.receiptHandle);
-  if (!receipt.ok) return receipt;
+  const { receiptHandle: handle } = entry;
+  if (!handle) return refuse('parameter-missing', { name: 'ReceiptHandle' });
+  const receipt = readReceipt(queue.kept.secret, handle);
+  if (receipt === undefined) return refuse('receipt-invalid', { value: handle });
   const row = queue.table.find(receipt.sequence);
   if (row === none) return done;
   if (queue.isFifo && !isHeldBy(queue, row, receipt)) {
-    return refuse('receipt-expired', { value: receipt.handle });
+    return refuse('receipt-expired', { value: handle });
   }
   if (turn.isObserved) {
     turn.events.push({
@@ -65,17 +67,17 @@ function deleteOne(queue: Queue, entry: DeleteEntry, turn: Turn): Done | Refusal
 }
 
 function changeOne(queue: Queue, entry: VisibilityEntry, turn: Turn): Done | Refusal {
-  const seconds = entry.visibilitySeconds;
+  const { visibilitySeconds: seconds, receiptHandle: handle } = entry;
   if (seconds === undefined) return refuse('parameter-missing', { name: 'VisibilityTimeout' });
-  if (!entry.receiptHandle) return refuse('parameter-missing', { name: 'ReceiptHandle' });
+  if (!handle) return refuse('parameter-missing', { name: 'ReceiptHandle' });
   if (!Number.isInteger(seconds) || seconds < 0 || seconds > visibilitySecondsMax) {
     return refuse('visibility-invalid', { value: seconds });
   }
-  const receipt = receiptOf(queue, entry.receiptHandle);
-  if (!receipt.ok) return receipt;
+  const receipt = readReceipt(queue.kept.secret, handle);
+  if (receipt === undefined) return refuse('receipt-invalid', { value: handle });
   const row = queue.table.find(receipt.sequence);
   if (row === none || (queue.isFifo && !isHeldBy(queue, row, receipt))) {
-    return refuse('visibility-unavailable', { value: receipt.handle });
+    return refuse('visibility-unavailable', { value: handle });
   }
   const delivery = queue.table.delivery(row) as KeptDelivery;
   const visibleAt = turn.now + seconds * 1000;
@@ -101,21 +103,7 @@ function changeOne(queue: Queue, entry: VisibilityEntry, turn: Turn): Done | Ref
   return done;
 }
 
-function receiptOf(
-  queue: Queue,
-  handle: string | undefined,
-): (Receipt & { ok: true; handle: string }) | Refusal {
-  if (handle === undefined || handle === '') {
-    return refuse('parameter-missing', { name: 'ReceiptHandle' });
-  }
-  const receipt = readReceipt(queue.kept.secret, handle);
-  if (receipt === undefined) return refuse('receipt-invalid', { value: handle });
-  return { ok: true, handle, ...receipt };
-}
-
 /** Whether the message is in flight under this very receipt. */
 function isHeldBy(queue: Queue, row: number, receipt: Receipt): boolean {
-  return (
-    queue.table.state(row) === inFlight && queue.table.delivery(row)?.receipt === receipt.receipt
-  );
+  return queue.table.state(row) === inFlight && queue.table.receipt(row) === receipt.receipt;
 }

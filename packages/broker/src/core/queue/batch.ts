@@ -5,6 +5,12 @@
 
 import { type Refusal, refuse } from '../errors.ts';
 import { batchEntriesMax, batchEntryIdLengthMax } from '../limits.ts';
+import type { Turn } from '../turn.ts';
+import type { Queue } from './queue.ts';
+
+interface BatchEntry {
+  readonly id?: string | undefined;
+}
 
 interface BatchCommand<Entry> {
   readonly isBatch: boolean;
@@ -13,32 +19,44 @@ interface BatchCommand<Entry> {
 
 const idForm = /^[A-Za-z0-9_-]+$/;
 
+/** The `index` of the only entry of a call that is no batch. */
+export const single = -1;
+
 export function checkBatch(
-  command: BatchCommand<{ readonly id?: string | undefined }>,
+  { entries, isBatch }: BatchCommand<BatchEntry>,
   entryName: string,
 ): Refusal | undefined {
-  const { entries, isBatch } = command;
   if (!isBatch) return undefined;
   if (entries.length === 0) return refuse('batch-empty', { entry: entryName });
   if (entries.length > batchEntriesMax) return refuse('batch-too-many', { count: entries.length });
-  const isIdMissing = entries.some(
-    ({ id }) => id === undefined || id.length > batchEntryIdLengthMax || !idForm.test(id),
-  );
-  if (isIdMissing) return refuse('batch-id-invalid');
-  const seen = new Set<string | undefined>();
   for (const { id } of entries) {
-    if (seen.has(id)) return refuse('batch-id-repeated', { id: id as string });
-    seen.add(id);
+    const isGood = id !== undefined && id.length <= batchEntryIdLengthMax && idForm.test(id);
+    if (!isGood) return refuse('batch-id-invalid');
+  }
+  // Ten at most: looking at each pair costs less than a Set.
+  for (let at = 1; at < entries.length; at += 1) {
+    const id = (entries[at] as BatchEntry).id as string;
+    for (let before = 0; before < at; before += 1) {
+      if ((entries[before] as BatchEntry).id === id) return refuse('batch-id-repeated', { id });
+    }
   }
   return undefined;
 }
 
 /** Each entry in order. The refusal of a single call's only entry is the call's own. */
 export function applyEntries<Entry, Result extends { readonly ok: true }>(
-  command: BatchCommand<Entry>,
-  apply: (entry: Entry, index: number) => Result | Refusal,
+  queue: Queue,
+  { entries, isBatch }: BatchCommand<Entry>,
+  turn: Turn,
+  apply: (queue: Queue, entry: Entry, turn: Turn, index: number) => Result | Refusal,
 ): { readonly ok: true; readonly results: readonly (Result | Refusal)[] } | Refusal {
-  if (command.isBatch) return { ok: true, results: command.entries.map(apply) };
-  const result = apply(command.entries[0] as Entry, 0);
-  return result.ok ? { ok: true, results: [result] } : result;
+  if (!isBatch) {
+    const result = apply(queue, entries[0] as Entry, turn, single);
+    return result.ok ? { ok: true, results: [result] } : result;
+  }
+  const results: (Result | Refusal)[] = [];
+  for (let index = 0; index < entries.length; index += 1) {
+    results.push(apply(queue, entries[index] as Entry, turn, index));
+  }
+  return { ok: true, results };
 }

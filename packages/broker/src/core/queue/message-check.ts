@@ -13,24 +13,18 @@ import {
   idLengthMax,
   messageAttributesMax,
 } from '../limits.ts';
+import { single } from './batch.ts';
 
-/** A message's words, found fit to be sent. */
-export interface CheckedMessage {
+/** What a message that is fit to be sent carries beside its body. */
+export interface CheckedAttributes {
   readonly ok: true;
-  readonly body: string;
-  readonly attributes: readonly MessageAttribute[];
+  readonly values: readonly MessageAttribute[];
   readonly traceHeader: string | undefined;
 }
 
-interface Limit {
-  readonly sizeBytesMax: number;
-  readonly isBatch: boolean;
-  /** The name of the body parameter in a refusal. */
-  readonly bodyName: string;
-}
-
 const none: readonly AttributeInput[] = [];
-const noAttributes: { ok: true; values: readonly MessageAttribute[] } = { ok: true, values: [] };
+/** One for all messages without: most have neither attributes nor a trace header. */
+const noAttributes: CheckedAttributes = { ok: true, values: [], traceHeader: undefined };
 
 const unusualCharacter = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD]/;
 const illegalCharacter = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
@@ -40,36 +34,61 @@ function hasIllegalCharacter(text: string): boolean {
   return unusualCharacter.test(text) && illegalCharacter.test(text);
 }
 
-export function checkMessage(entry: SendEntry, limit: Limit): CheckedMessage | Refusal {
+/** `index` is the message's place in its batch, or `single`; a refusal tells them apart. */
+export function checkMessage(
+  entry: SendEntry,
+  sizeBytesMax: number,
+  index: number,
+): CheckedAttributes | Refusal {
   const { body } = entry;
   if (body === undefined || body === '') {
-    return refuse('parameter-missing', { name: limit.bodyName });
+    const name =
+      index === single ? 'MessageBody' : `SendMessageBatchRequestEntry.${index + 1}.MessageBody`;
+    return refuse('parameter-missing', { name });
   }
-  if (messageSize(entry) > limit.sizeBytesMax) {
-    const code = limit.isBatch ? 'message-too-long-in-batch' : 'message-too-long';
-    return refuse(code, { limit: limit.sizeBytesMax });
+  if (isLarger(entry, sizeBytesMax)) {
+    const code = index === single ? 'message-too-long' : 'message-too-long-in-batch';
+    return refuse(code, { limit: sizeBytesMax });
   }
   if (hasIllegalCharacter(body)) return refuse('body-characters');
-  const attributes = checkAttributes(entry.attributes ?? none);
-  if (!attributes.ok) return attributes;
-  const trace = checkSystemAttributes(entry.systemAttributes ?? none);
-  if (!trace.ok) return trace;
-  const refusal =
+  const { attributes, systemAttributes } = entry;
+  const checked =
+    attributes === undefined && systemAttributes === undefined
+      ? noAttributes
+      : checkAllAttributes(attributes ?? none, systemAttributes ?? none);
+  if (!checked.ok) return checked;
+  return (
     checkId('MessageGroupId', entry.groupId) ??
-    checkId('MessageDeduplicationId', entry.deduplicationId);
-  if (refusal !== undefined) return refusal;
-  return { ok: true, body, attributes: attributes.values, traceHeader: trace.value };
+    checkId('MessageDeduplicationId', entry.deduplicationId) ??
+    checked
+  );
+}
+
+/** Whether the message counts more bytes than these. A character has at most three, so that most need not be counted. */
+export function isLarger(entry: SendEntry, bytes: number): boolean {
+  return messageSizeBound(entry) > bytes && messageSize(entry) > bytes;
+}
+
+/** As many bytes as `messageSize` or more, without counting. */
+export function messageSizeBound({ body, attributes }: SendEntry): number {
+  if (attributes !== undefined) return Number.POSITIVE_INFINITY;
+  return body === undefined ? 0 : body.length * bytesPerCharMax;
 }
 
 /** Bytes that count against the limits: body, attribute names, types and values; not system attributes (7.2). */
 export function messageSize(entry: SendEntry): number {
-  let size = utf8Length(entry.body ?? '');
-  for (const attribute of entry.attributes ?? []) {
+  const { body, attributes } = entry;
+  let size = body === undefined ? 0 : utf8Length(body);
+  if (attributes === undefined) return size;
+  for (const attribute of attributes) {
     size += utf8Length(attribute.name) + utf8Length(attribute.type ?? '');
     size += attribute.binaryValue?.length ?? utf8Length(attribute.stringValue ?? '');
   }
   return size;
 }
+
+/** A character of UTF-16; those that UTF-8 writes in four bytes are two of them. */
+const bytesPerCharMax = 3;
 
 const numberLengthMax = 300;
 
@@ -86,6 +105,17 @@ export function checkId(name: string, value: string | undefined): Refusal | unde
 const attributeNameForm = /^[\p{Script=Latin}\d_-]+(\.[\p{Script=Latin}\d_-]+)*$/u;
 const reservedName = /^(aws|amazon)\./i;
 const attributeTypeForm = /^(String|Number|Binary)(\..+)?$/s;
+
+function checkAllAttributes(
+  attributes: readonly AttributeInput[],
+  systemAttributes: readonly AttributeInput[],
+): CheckedAttributes | Refusal {
+  const checked = checkAttributes(attributes);
+  if (!checked.ok) return checked;
+  const trace = checkSystemAttributes(systemAttributes);
+  if (!trace.ok) return trace;
+  return { ok: true, values: checked.values, traceHeader: trace.value };
+}
 
 function checkAttributes(
   inputs: readonly AttributeInput[],

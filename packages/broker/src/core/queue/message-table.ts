@@ -1,6 +1,6 @@
 /**
  * All messages of one queue: 48 bytes for each, and 48 more once it has been received. Bodies are not here (see
- * changes.ts), nor are ids (see message-id.ts). Finds a message by its sequence (hash-index.ts), and chains messages in the order of their
+ * changes.ts), nor are ids (see message-id.ts). Finds a message by its sequence (sequence-index.ts), and chains messages in the order of their
  * send time, so that the oldest, the next to expire, is at hand without a search.
  *
  * Dead letters of a standard queue keep the send time they had elsewhere (rule 12.7) and so come out of order; they
@@ -11,8 +11,8 @@
  */
 
 import type { KeptDelivery, KeptMessage } from '../changes.ts';
-import { HashIndex } from '../hash-index.ts';
 import { none, Slab } from '../slab.ts';
+import { SequenceIndex } from './sequence-index.ts';
 
 export const visible = 0;
 export const delayed = 1;
@@ -30,7 +30,7 @@ const placeWord = 8;
 /** State in two bits, then one that tells a dead letter out of order, then the delay in milliseconds. */
 const stateWord = 9;
 const deliveryWord = 10;
-const chainWord = 11;
+/** Even, so that there is a word to spare. */
 const messageWords = 12;
 
 // A delivery's record.
@@ -54,9 +54,7 @@ interface Chain {
 export class MessageTable {
   readonly #messages: Slab = new Slab(messageWords);
   readonly #deliveries: Slab = new Slab(deliveryWords);
-  readonly #bySequence: HashIndex = new HashIndex(this.#messages, chainWord, (row) =>
-    hashOf(this.sequence(row)),
-  );
+  readonly #bySequence: SequenceIndex = new SequenceIndex();
   readonly #inOrder: Chain = { oldest: none, newest: none };
   readonly #outOfOrder: Chain = { oldest: none, newest: none };
 
@@ -78,7 +76,7 @@ export class MessageTable {
     page[base + deliveryWord] = none;
     this.#messages.setDouble(row, sequenceWord, sequence);
     this.#messages.setDouble(row, sentAtWord, message.sentAt);
-    this.#bySequence.insert(hashOf(sequence), row);
+    this.#bySequence.add(sequence, row);
     if (chain.newest === none) chain.oldest = row;
     else this.#messages.setInt(chain.newest, newerWord, row);
     chain.newest = row;
@@ -98,7 +96,7 @@ export class MessageTable {
     else this.#messages.setInt(older, newerWord, newer);
     if (newer === none) chain.newest = older;
     else this.#messages.setInt(newer, olderWord, older);
-    this.#bySequence.remove(hashOf(this.sequence(row)), row);
+    this.#bySequence.remove(this.sequence(row));
     this.#dropDelivery(row);
     this.#messages.release(row);
   }
@@ -113,9 +111,9 @@ export class MessageTable {
 
   /** The message with this sequence, or `none`. */
   find(sequence: number): number {
-    let row = this.#bySequence.first(hashOf(sequence));
-    while (row !== none && this.sequence(row) !== sequence) row = this.#bySequence.next(row);
-    return row;
+    const row = this.#bySequence.find(sequence);
+    // What clients ask for need not be a sequence.
+    return row !== none && this.sequence(row) === sequence ? row : none;
   }
 
   /** The oldest of the messages that lie in order of their send time. */
@@ -260,6 +258,18 @@ export class MessageTable {
     return at === none ? 0 : this.#deliveries.int(at, receiveCountWord);
   }
 
+  /** Names the current receipt of a message that was received; 0 when there is none. */
+  receipt(row: number): number {
+    const at = this.#messages.int(row, deliveryWord);
+    return at === none ? 0 : this.#deliveries.double(at, receiptWord);
+  }
+
+  /** When it was first received; undefined if it never was. */
+  firstReceivedAt(row: number): number | undefined {
+    const at = this.#messages.int(row, deliveryWord);
+    return at === none ? undefined : this.#deliveries.double(at, firstReceivedAtWord);
+  }
+
   /** The end of its own delay or of its timeout: one half of the rule of order (11.4). */
   availableAt(row: number): number {
     const at = this.#messages.int(row, deliveryWord);
@@ -290,9 +300,4 @@ export class MessageTable {
   #chainOf(row: number): Chain {
     return this.isOutOfOrder(row) ? this.#outOfOrder : this.#inOrder;
   }
-}
-
-/** Sequences are drawn from a counter, so their low bits spread over the buckets by themselves. */
-function hashOf(sequence: number): number {
-  return sequence | 0;
 }

@@ -13,7 +13,7 @@ export interface Receipt {
   readonly receipt: number;
 }
 
-export function writeReceipt(secret: string, { sequence, receipt }: Receipt): string {
+export function writeReceipt(secret: string, sequence: number, receipt: number): string {
   const name = `${sequence}.${receipt}`;
   return `${name}.${keyedTag(secret, name)}`;
 }

@@ -115,11 +115,10 @@ function take(
 }
 
 function hand(queue: Queue, row: number, visibilityMs: number, turn: Turn): ReceivedMessage {
-  const before = queue.table.delivery(row);
   const receipt = queue.nextStamp();
   const delivery: KeptDelivery = {
-    receiveCount: (before?.receiveCount ?? 0) + 1,
-    firstReceivedAt: before?.firstReceivedAt ?? turn.now,
+    receiveCount: queue.table.receiveCount(row) + 1,
+    firstReceivedAt: queue.table.firstReceivedAt(row) ?? turn.now,
     receivedAt: turn.now,
     visibleAt: turn.now + visibilityMs,
     stamp: receipt,
@@ -142,9 +141,9 @@ function hand(queue: Queue, row: number, visibilityMs: number, turn: Turn): Rece
 }
 
 function received(queue: Queue, row: number, delivery: KeptDelivery): ReceivedMessage {
-  const { receipt } = delivery;
   const sequence = queue.table.sequence(row);
-  return queue.handOut(row, delivery, writeReceipt(queue.kept.secret, { sequence, receipt }));
+  const handle = writeReceipt(queue.kept.secret, sequence, delivery.receipt);
+  return queue.handOut(row, delivery, handle);
 }
 
 function remember(
@@ -155,7 +154,7 @@ function remember(
 ): void {
   const handed = messages.map(({ sequence }) => ({
     sequence,
-    receipt: queue.table.delivery(queue.table.find(sequence))?.receipt as number,
+    receipt: queue.table.receipt(queue.table.find(sequence)),
   }));
   queue.setAttempt(turn, attemptId, { receivedAt: turn.now, messages: handed });
 }

@@ -6,12 +6,7 @@
  * original's MessageId and sequence. Otherwise message and window entry come into being together, in one turn.
  */
 
-import type {
-  DeduplicationSource,
-  KeptWindowEntry,
-  MessageContent,
-  WindowDigests,
-} from '../changes.ts';
+import type { KeptWindowEntry, MessageContent, WindowDigests } from '../changes.ts';
 import type { CommandOf, Outcome, SendEntry, SendResult } from '../commands.ts';
 import { digestsOf, keyOf } from '../deduplication-window.ts';
 import { differencesIn, isCollision } from '../difference.ts';
@@ -23,29 +18,28 @@ import { none } from '../slab.ts';
 import { comparedMd5 } from '../trace-context.ts';
 import type { Turn } from '../turn.ts';
 import { applyEntries, checkBatch } from './batch.ts';
-import { type CheckedMessage, checkMessage, messageSize } from './message-check.ts';
+import {
+  type CheckedAttributes,
+  checkMessage,
+  messageSize,
+  messageSizeBound,
+} from './message-check.ts';
 import type { Queue } from './queue.ts';
 
 export function send(queue: Queue, command: CommandOf<'send'>, turn: Turn): Outcome<'send'> {
-  const wrongForm = checkBatch(command, 'SendMessageBatchRequestEntry');
-  if (wrongForm !== undefined) return wrongForm;
-  const refusal = checkWholeBatch(queue, command);
+  const refusal =
+    checkBatch(command, 'SendMessageBatchRequestEntry') ?? checkWholeBatch(queue, command);
+  return refusal ?? applyEntries(queue, command, turn, sendOne);
+}
+
+function sendOne(queue: Queue, entry: SendEntry, turn: Turn, index: number): SendResult | Refusal {
+  const attributes = checkMessage(entry, queue.settings.sizeBytesMax, index);
+  if (!attributes.ok) return attributes;
+  const refusal = checkDelay(queue, entry) ?? checkContract(queue, entry, turn);
   if (refusal !== undefined) return refusal;
-  return applyEntries(command, (entry, index) => {
-    const bodyName = command.isBatch
-      ? `SendMessageBatchRequestEntry.${index + 1}.MessageBody`
-      : 'MessageBody';
-    const limit = { sizeBytesMax: queue.settings.sizeBytesMax, isBatch: command.isBatch, bodyName };
-    const message = checkMessage(entry, limit);
-    if (!message.ok) return message;
-    const wrong = checkDelay(queue, entry);
-    if (wrong !== undefined) return wrong;
-    const refused = checkContract(queue, entry, turn);
-    if (refused !== undefined) return refused;
-    return queue.isFifo
-      ? sendFifo(queue, entry, message, turn)
-      : sendStandard(queue, entry, message, turn);
-  });
+  return queue.isFifo
+    ? sendFifo(queue, entry, attributes, turn)
+    : sendStandard(queue, entry, attributes, turn);
 }
 
 /** What fails the whole request (8.6); on a single call the same lacks have other shapes (8.4). */
@@ -62,7 +56,11 @@ function checkWholeBatch(
       }
     }
   }
-  const size = entries.reduce((sum, entry) => sum + messageSize(entry), 0);
+  let bound = 0;
+  for (const entry of entries) bound += messageSizeBound(entry);
+  if (bound <= batchSizeBytesMax) return undefined;
+  let size = 0;
+  for (const entry of entries) size += messageSize(entry);
   return size > batchSizeBytesMax ? refuse('batch-too-long', { size }) : undefined;
 }
 
@@ -92,32 +90,34 @@ function checkContract(
 function sendStandard(
   queue: Queue,
   entry: SendEntry,
-  message: CheckedMessage,
+  attributes: CheckedAttributes,
   turn: Turn,
 ): SendResult | Refusal {
   if (entry.deduplicationId !== undefined) {
     return refuse('deduplication-id-on-standard');
   }
-  const content = contentOf(entry, message, undefined);
+  const content = contentOf(entry, attributes, entry.groupId, undefined);
   const sequence = queue.nextStamp();
   const messageId = queue.idOf(sequence);
   const { delaySeconds } = entry;
+  const delayMs = delaySeconds === undefined ? queue.settings.delayMs : delaySeconds * 1000;
   queue.addMessage(turn, sequence, {
     sentAt: turn.now,
-    delayMs: delaySeconds === undefined ? queue.settings.delayMs : delaySeconds * 1000,
+    delayMs,
+    groupId: undefined,
     content,
   });
   if (turn.isObserved) {
     const at = turn.now;
     turn.events.push({ type: 'sent', at, queue: queue.name, messageId, sequence, content });
   }
-  return sendResult(content, { messageId, sequence: undefined, isDuplicate: false });
+  return resultOf(content, messageId, undefined);
 }
 
 function sendFifo(
   queue: Queue,
   entry: SendEntry,
-  message: CheckedMessage,
+  attributes: CheckedAttributes,
   turn: Turn,
 ): SendResult | Refusal {
   const { groupId } = entry;
@@ -128,55 +128,39 @@ function sendFifo(
   }
   const isBodyUnique = isContentBased && profile === 'yandex';
   const bodyHash =
-    isBodyUnique || entry.deduplicationId === undefined ? sha256Hex(message.body) : undefined;
+    isBodyUnique || entry.deduplicationId === undefined
+      ? sha256Hex(entry.body as string)
+      : undefined;
   const deduplicationId = entry.deduplicationId ?? (bodyHash as string);
   const source = entry.deduplicationId === undefined ? 'content' : 'explicit';
-  const content = contentOf(entry, message, deduplicationId);
-  const md5s = {
-    bodyMd5: content.bodyMd5,
-    attributesMd5: comparedMd5(content.attributes, content.attributesMd5),
-  };
-  const digests = digestsOf({ deduplicationId, groupId, ...md5s });
-  const attempt: FifoSend = { queue, content, md5s, digests, groupId, deduplicationId, source };
-
-  const byId = queue.window.find(digests, 'id');
-  if (byId !== none) return duplicate(attempt, byId, 'id', turn);
-  if (isBodyUnique) {
-    const byBody = queue.window.find(keyOf(bodyHash as string, groupId), 'body');
-    if (byBody !== none) return duplicate(attempt, byBody, 'body', turn);
-  }
-  return accept(attempt, isBodyUnique ? bodyHash : undefined, turn);
-}
-
-interface FifoSend {
-  readonly queue: Queue;
-  readonly content: MessageContent;
-  readonly md5s: Pick<KeptWindowEntry, 'bodyMd5' | 'attributesMd5'>;
-  readonly digests: WindowDigests;
-  readonly groupId: string;
-  readonly deduplicationId: string;
-  readonly source: DeduplicationSource;
-}
-
-function accept(send: FifoSend, bodyHash: string | undefined, turn: Turn): SendResult {
-  const { queue, content, groupId, deduplicationId, source } = send;
-  const sequence = queue.nextStamp();
-  const messageId = queue.idOf(sequence);
-  queue.addMessage(turn, sequence, { sentAt: turn.now, delayMs: 0, groupId, content });
-  const entry: KeptWindowEntry = {
+  const content = contentOf(entry, attributes, undefined, deduplicationId);
+  // One literal, like every object on this path: spreading another one costs as much as a digest.
+  const kept: KeptWindowEntry = {
     deduplicationId,
     groupId,
     acceptedAt: turn.now,
     source,
-    ...send.md5s,
-    bodyHash,
+    bodyMd5: content.bodyMd5,
+    attributesMd5: comparedMd5(content.attributes, content.attributesMd5),
+    bodyHash: isBodyUnique ? bodyHash : undefined,
   };
-  queue.addToWindow(turn, sequence, entry, send.digests);
+  const digests = digestsOf(kept);
+
+  const byId = queue.window.find(digests, 'id');
+  if (byId !== none) return duplicate({ queue, content, kept, digests }, byId, 'id', turn);
+  if (isBodyUnique) {
+    const byBody = queue.window.find(keyOf(bodyHash as string, groupId), 'body');
+    if (byBody !== none) return duplicate({ queue, content, kept, digests }, byBody, 'body', turn);
+  }
+
+  const sequence = queue.nextStamp();
+  const messageId = queue.idOf(sequence);
+  queue.addMessage(turn, sequence, { sentAt: turn.now, delayMs: 0, groupId, content });
+  queue.addToWindow(turn, sequence, kept, digests);
   if (turn.isObserved) {
-    const at = turn.now;
     turn.events.push({
       type: 'sent',
-      at,
+      at: turn.now,
       queue: queue.name,
       messageId,
       sequence,
@@ -186,14 +170,27 @@ function accept(send: FifoSend, bodyHash: string | undefined, turn: Turn): SendR
       content,
     });
   }
-  return sendResult(content, { messageId, sequence, isDuplicate: false });
+  return resultOf(content, messageId, sequence);
 }
 
-function duplicate(send: FifoSend, row: number, matchedBy: 'id' | 'body', turn: Turn): SendResult {
-  const { queue, content, groupId, deduplicationId, source } = send;
+/** A send that met one before it, with the window entry that it would have had. */
+interface Repeated {
+  readonly queue: Queue;
+  readonly content: MessageContent;
+  readonly kept: KeptWindowEntry;
+  readonly digests: WindowDigests;
+}
+
+function duplicate(
+  { queue, content, kept, digests }: Repeated,
+  row: number,
+  matchedBy: 'id' | 'body',
+  turn: Turn,
+): SendResult {
+  const { groupId, deduplicationId, source } = kept;
   const match = queue.window.match(row);
   const original = { messageId: queue.idOf(match.sequence), ...match };
-  const differed = queue.window.difference(row, send.digests);
+  const differed = queue.window.difference(row, digests);
   const suppressed: Suppressed = {
     deduplicationId,
     groupId,
@@ -219,39 +216,39 @@ function duplicate(send: FifoSend, row: number, matchedBy: 'id' | 'body', turn: 
     });
   }
   const { messageId, sequence } = original;
-  return { ...sendResult(content, { messageId, sequence, isDuplicate: true }), suppressed };
+  return { ...resultOf(content, messageId, sequence), isDuplicate: true, suppressed };
 }
 
 function contentOf(
-  entry: SendEntry,
-  message: CheckedMessage,
+  { body, senderId }: SendEntry,
+  { values, traceHeader }: CheckedAttributes,
+  groupId: string | undefined,
   deduplicationId: string | undefined,
 ): MessageContent {
-  const { body, attributes, traceHeader } = message;
   return {
-    body,
-    bodyMd5: md5Hex(body),
-    attributes,
-    attributesMd5: attributesMd5(attributes),
+    body: body as string,
+    bodyMd5: md5Hex(body as string),
+    attributes: values,
+    attributesMd5: attributesMd5(values),
     traceHeader,
-    senderId: entry.senderId,
-    groupId: deduplicationId === undefined ? entry.groupId : undefined,
+    senderId,
+    groupId,
     deduplicationId,
   };
 }
 
-function sendResult(
-  content: MessageContent,
-  answer: { messageId: string; sequence: number | undefined; isDuplicate: boolean },
+function resultOf(
+  { bodyMd5, attributesMd5: ofAttributes, traceHeader }: MessageContent,
+  messageId: string,
+  sequence: number | undefined,
 ): SendResult {
-  const { traceHeader } = content;
   return {
     ok: true,
-    messageId: answer.messageId,
-    sequence: answer.sequence,
-    isDuplicate: answer.isDuplicate,
-    bodyMd5: content.bodyMd5,
-    attributesMd5: content.attributesMd5,
+    messageId,
+    sequence,
+    isDuplicate: false,
+    bodyMd5,
+    attributesMd5: ofAttributes,
     systemAttributesMd5:
       traceHeader === undefined
         ? ''

@@ -54,13 +54,14 @@ export class EventReaders {
   }
 
   /** `kept` is when what the events tell of is kept; undefined if it is. */
-  tell(happened: Happened, kept: Promise<void> | undefined): void {
+  tell({ events, deliveries }: Happened, kept: Promise<void> | undefined): void {
     if (kept === undefined) {
-      this.#tell(happened);
+      this.#tell({ events, deliveries });
       return;
     }
     if (kept !== this.#awaited) this.#await(kept);
-    this.#waiting.push(happened);
+    // Not what was given, which may hold more than these: until the commit is over there are many of them.
+    this.#waiting.push({ events, deliveries });
   }
 
   clear(): void {

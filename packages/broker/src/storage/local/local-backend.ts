@@ -14,7 +14,6 @@ import {
   type Change,
   type KeptWindowEntry,
   type MessageContent,
-  placeOf,
   topicPlace,
 } from '../../core/changes.ts';
 import type { Command, CommandOf, Outcome } from '../../core/commands.ts';
@@ -112,6 +111,8 @@ class LocalBackend implements Backend, EntriesUser {
   readonly #restless: Set<string> = new Set();
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
+  /** Nothing falls due before this, as far as commands have been applied. */
+  #quietUntil = Number.NEGATIVE_INFINITY;
   #isClosed = false;
   #advancing: Promise<number> = Promise.resolve(0);
 
@@ -173,8 +174,7 @@ class LocalBackend implements Backend, EntriesUser {
   ): Promise<Received> {
     const refusal = this.#refusalOf(command);
     if (refusal !== undefined) return refusal;
-    this.#catchUp();
-    const { outcome } = this.#step(command);
+    const { outcome } = this.#step(command, this.#catchUp());
     // Read before others are served: one of them could move these very messages on.
     const received = outcome.ok ? this.#delivered(command.queue, outcome.messages) : outcome;
     this.#serve();
@@ -366,41 +366,47 @@ class LocalBackend implements Backend, EntriesUser {
     return Promise.reject(new Unavailable(reason));
   }
 
-  /** Does first what is due already although its timer is late, so that nobody is overtaken by a newcomer. */
-  #catchUp(): void {
-    const at = this.#nextAt();
-    if (at !== undefined && at <= this.#clock.now()) this.#doWhatIsDue();
+  /** Does first what is due already although its timer is late, so that nobody is overtaken by a newcomer. Returns now. */
+  #catchUp(): number {
+    const now = this.#clock.now();
+    if (now < this.#quietUntil) return now;
+    this.#doWhatIsDue();
+    return this.#clock.now();
   }
 
   #apply<C extends Command>(command: C): Outcome<C['type']> {
-    this.#catchUp();
-    const { outcome } = this.#step(command);
+    const { outcome } = this.#step(command, this.#catchUp());
     this.#serve();
     this.#setTimer();
     return outcome;
   }
 
   /** One command through the engine; its changes are kept and its events told. */
-  #step<C extends Command>(command: C): Applied<C['type']> {
+  #step<C extends Command>(command: C, now: number = this.#clock.now()): Applied<C['type']> {
     const { isObserved } = this.#readers;
-    const context = { now: this.#clock.now(), ids: this.#ids, isObserved };
-    const applied = this.#engine.apply(command, context);
+    const applied = this.#engine.apply(command, { now, ids: this.#ids, isObserved });
     this.#entries.apply(applied.changes);
     if (applied.events.length + applied.deliveries.length > 0) {
       this.#readers.tell(applied, this.#entries.kept());
     }
-    if (this.#receivers.size > 0) {
-      for (const change of applied.changes) {
-        const place = placeOf(change);
-        if (this.#receivers.has(place)) this.#restless.add(place);
-      }
-    }
+    if (this.#receivers.size > 0) this.#stir(applied.changes);
     return applied;
+  }
+
+  /** Notes which queues with waiting receivers have changed. */
+  #stir(changes: readonly Change[]): void {
+    let last: string | undefined;
+    for (const change of changes) {
+      // Nearly always all changes are of one queue.
+      if (!('queue' in change) || change.queue === last) continue;
+      last = change.queue;
+      if (this.#receivers.has(last)) this.#restless.add(last);
+    }
   }
 
   /** Asks the engine again for the receivers of each queue that changed, the longest waiting first. */
   #serve(): void {
-    if (this.unavailable() !== undefined) return;
+    if (this.#restless.size === 0 || this.unavailable() !== undefined) return;
     for (const queue of this.#restless) {
       this.#restless.delete(queue);
       for (;;) {
@@ -442,8 +448,9 @@ class LocalBackend implements Backend, EntriesUser {
   }
 
   #setTimer(): void {
-    if (this.#isClosed) return;
     const at = this.#nextAt() ?? Number.POSITIVE_INFINITY;
+    this.#quietUntil = at;
+    if (this.#isClosed) return;
     // A manual clock does not get there by itself; but what is due now is done now.
     if (this.#clock.kind === 'manual' && at > this.#clock.now()) return;
     // A timer that comes too early finds nothing due and is set again; that is cheaper than moving it each time.

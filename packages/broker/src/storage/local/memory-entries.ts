@@ -17,8 +17,9 @@ import type {
   MessageContent,
   QueueChange,
 } from '../../core/changes.ts';
+import { BySequence } from './by-sequence.ts';
 import type { Entries } from './entries.ts';
-import { inSequence, setOrDelete } from './sorted-entries.ts';
+import { setOrDelete } from './set-or-delete.ts';
 import { TopicEntries } from './topic-entries.ts';
 
 interface ResolvedMessage extends KeptMessage {
@@ -29,9 +30,9 @@ interface ResolvedMessage extends KeptMessage {
 class QueueEntries {
   kept: KeptQueue;
   counter: number | undefined;
-  readonly messages: Map<number, ResolvedMessage> = new Map();
-  readonly deliveries: Map<number, KeptDelivery> = new Map();
-  readonly window: Map<number, KeptWindowEntry> = new Map();
+  readonly messages: BySequence<ResolvedMessage> = new BySequence();
+  readonly deliveries: BySequence<KeptDelivery> = new BySequence();
+  readonly window: BySequence<KeptWindowEntry> = new BySequence();
   readonly attempts: Map<string, KeptAttempt> = new Map();
   readonly tasks: Map<string, KeptMoveTask> = new Map();
 
@@ -166,12 +167,11 @@ export class MemoryEntries implements Entries {
 function* entriesOf(queue: string, entries: QueueEntries): Generator<Change> {
   yield { kind: 'queue', queue, value: entries.kept };
   if (entries.counter !== undefined) yield { kind: 'counter', queue, value: entries.counter };
-  for (const [id, value] of inSequence(entries.messages))
-    yield { kind: 'message', queue, id, value };
-  for (const [id, value] of inSequence(entries.deliveries)) {
+  for (const [id, value] of entries.messages) yield { kind: 'message', queue, id, value };
+  for (const [id, value] of entries.deliveries) {
     yield { kind: 'delivery', queue, id, value };
   }
-  for (const [id, value] of inSequence(entries.window)) yield { kind: 'window', queue, id, value };
+  for (const [id, value] of entries.window) yield { kind: 'window', queue, id, value };
   for (const [id, value] of entries.attempts) yield { kind: 'attempt', queue, id, value };
   for (const [id, value] of entries.tasks) yield { kind: 'task', queue, id, value };
 }

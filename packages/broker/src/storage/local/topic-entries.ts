@@ -13,18 +13,19 @@ import {
   type TopicChange,
   topicPlace,
 } from '../../core/changes.ts';
+import { BySequence } from './by-sequence.ts';
 import type { TopicEntriesReader } from './entries.ts';
-import { inSequence, setOrDelete } from './sorted-entries.ts';
+import { setOrDelete } from './set-or-delete.ts';
 
 /** Everything under one topic's name. */
 class Entries {
   kept: KeptTopic;
   counter: number | undefined;
   readonly subscriptions: Map<string, KeptSubscription> = new Map();
-  readonly window: Map<number, KeptWindowEntry> = new Map();
-  readonly archive: Map<number, Publication> = new Map();
-  readonly posts: Map<number, KeptPost> = new Map();
-  readonly attempts: Map<number, KeptPostAttempt> = new Map();
+  readonly window: BySequence<KeptWindowEntry> = new BySequence();
+  readonly archive: BySequence<Publication> = new BySequence();
+  readonly posts: BySequence<KeptPost> = new BySequence();
+  readonly attempts: BySequence<KeptPostAttempt> = new BySequence();
 
   constructor(kept: KeptTopic) {
     this.kept = kept;
@@ -101,14 +102,14 @@ function* entriesOf(topic: string, entries: Entries): Generator<TopicChange> {
   for (const [id, value] of entries.subscriptions) {
     yield { kind: 'subscription', topic, id, value };
   }
-  for (const [id, value] of inSequence(entries.window)) {
+  for (const [id, value] of entries.window) {
     yield { kind: 'topic-window', topic, id, value };
   }
-  for (const [id, value] of inSequence(entries.archive)) {
+  for (const [id, value] of entries.archive) {
     yield { kind: 'archived', topic, id, value };
   }
-  for (const [id, value] of inSequence(entries.posts)) yield { kind: 'post', topic, id, value };
-  for (const [id, value] of inSequence(entries.attempts)) {
+  for (const [id, value] of entries.posts) yield { kind: 'post', topic, id, value };
+  for (const [id, value] of entries.attempts) {
     yield { kind: 'post-attempt', topic, id, value };
   }
 }

@@ -10,7 +10,10 @@ import { sequenceNumber } from '../../../core/sequence-number.ts';
 import type { Delivered } from '../../../storage/backend.ts';
 import type { ValueMap } from '../../shapes/shape.ts';
 
-type SystemAttribute = readonly [name: string, value: (message: Delivered) => string | undefined];
+export type SystemAttribute = readonly [
+  name: string,
+  value: (message: Delivered) => string | undefined,
+];
 
 const systemAttributes: readonly SystemAttribute[] = [
   ['SenderId', ({ content }) => content.senderId],
@@ -27,11 +30,19 @@ const systemAttributes: readonly SystemAttribute[] = [
   ['DeadLetterQueueSourceArn', ({ deadLetterSource }) => deadLetterSource],
 ];
 
-export function selectSystemAttributes(message: Delivered, asked: readonly string[]): ValueMap {
+/** Those that a request asks for: found once, whatever number of messages it gets. */
+export function askedSystemAttributes(names: readonly string[]): readonly SystemAttribute[] {
+  if (names.includes('All')) return systemAttributes;
+  return systemAttributes.filter(([name]) => names.includes(name));
+}
+
+export function selectSystemAttributes(
+  message: Delivered,
+  asked: readonly SystemAttribute[],
+): ValueMap | undefined {
+  if (asked.length === 0) return undefined;
   const selected: Record<string, string> = {};
-  const isAll = asked.includes('All');
-  for (const [name, value] of systemAttributes) {
-    if (!isAll && !asked.includes(name)) continue;
+  for (const [name, value] of asked) {
     const text = value(message);
     if (text !== undefined) selected[name] = text;
   }

@@ -9,18 +9,20 @@ import type { ValueMap } from '../../shapes/shape.ts';
 
 type BatchEntry = { readonly Id?: string };
 
-export function batchOutput<Result extends { readonly ok: true }>(
-  entries: readonly BatchEntry[],
+/** `success` gives what is said of an entry that went through, with its Id. */
+export function batchOutput<Entry extends BatchEntry, Result extends { readonly ok: true }>(
+  entries: readonly Entry[],
   results: readonly (Result | Refusal)[],
-  success: (result: Result, index: number) => ValueMap,
+  success: (entry: Entry, result: Result) => ValueMap,
 ): ValueMap {
   const successful: ValueMap[] = [];
   const failed: ValueMap[] = [];
-  results.forEach((result, index) => {
-    const id = entries[index]?.Id;
-    if (result.ok) successful.push({ Id: id, ...success(result, index) });
-    else failed.push({ Id: id, ...failure(result) });
-  });
+  for (let at = 0; at < results.length; at += 1) {
+    const entry = entries[at] as Entry;
+    const result = results[at] as Result | Refusal;
+    if (result.ok) successful.push(success(entry, result));
+    else failed.push(failure(entry, result));
+  }
   return { Successful: successful, Failed: failed };
 }
 
@@ -29,14 +31,14 @@ export function plainBatchOutput(
   entries: readonly BatchEntry[],
   results: readonly ({ readonly ok: true } | Refusal)[],
 ): ValueMap {
-  return batchOutput(entries, results, nothing);
+  return batchOutput(entries, results, idAlone);
 }
 
-function nothing(): ValueMap {
-  return {};
+function idAlone({ Id }: BatchEntry): ValueMap {
+  return { Id };
 }
 
-function failure(refusal: Refusal): ValueMap {
+function failure({ Id }: BatchEntry, refusal: Refusal): ValueMap {
   const { code, fault } = wireErrorOf(refusal);
-  return { SenderFault: fault === 'Sender', Code: code, Message: faultText(refusal) };
+  return { Id, SenderFault: fault === 'Sender', Code: code, Message: faultText(refusal) };
 }

@@ -33,7 +33,17 @@ export type MessageInput = {
 
 const traceName = 'AWSTraceHeader';
 
-export function sendEntry(input: MessageInput, { senderId, traceHeader }: Call): SendEntry {
+/** The messages of one request; what they share is asked for once. */
+export function sendEntries(inputs: readonly MessageInput[], call: Call): readonly SendEntry[] {
+  const { senderId, traceHeader } = call;
+  return inputs.map((input) => sendEntry(input, senderId, traceHeader));
+}
+
+function sendEntry(
+  input: MessageInput,
+  senderId: string,
+  traceHeader: string | undefined,
+): SendEntry {
   const { MessageAttributes, MessageSystemAttributes } = input;
   return {
     id: input.Id,
@@ -47,10 +57,12 @@ export function sendEntry(input: MessageInput, { senderId, traceHeader }: Call):
   };
 }
 
+/** With the Id of an entry; a single call has none, and its shape does not name it. */
 export function sendOutput(input: MessageInput, result: SendResult): ValueMap {
   const { messageId, bodyMd5, attributesMd5, systemAttributesMd5, sequence } = result;
   const hasTrace = hasTraceHeader(input.MessageSystemAttributes);
   return {
+    Id: input.Id,
     MessageId: messageId,
     MD5OfMessageBody: bodyMd5,
     MD5OfMessageAttributes: attributesMd5 === '' ? undefined : attributesMd5,

@@ -11,12 +11,36 @@ export type QueueInput = { readonly QueueUrl?: string };
 /** No queue has this name, so core refuses it as missing, which is what a bad URL gives (1.6). */
 const noQueue = '';
 
+/** What a URL says; the account only where it has the form of one. */
+interface Place {
+  readonly account: string | undefined;
+  readonly queue: string;
+}
+
+/**
+ * The places of URLs that came in lately, since clients name the same few with every request and taking one
+ * apart costs more than finding it. Emptied when it is full; long texts, which are hardly URLs, are not remembered.
+ */
+const placesMax = 1_000;
+const rememberedLengthMax = 512;
+const places: Map<string, Place> = new Map();
+
 export function queueOf({ QueueUrl: url = '' }: QueueInput, { realm }: ActionBackend): string {
+  const { account, queue } = places.get(url) ?? placeOf(url);
+  return account === undefined || account === realm.account ? queue : noQueue;
+}
+
+function placeOf(url: string): Place {
   const nameAt = url.lastIndexOf('/') + 1;
   const accountAt = nameAt < 2 ? 0 : url.lastIndexOf('/', nameAt - 2) + 1;
   const account = url.slice(accountAt, Math.max(accountAt, nameAt - 1));
-  const isForeign = account !== realm.account && /^\d{12}$/.test(account);
-  return isForeign ? noQueue : url.slice(nameAt);
+  const isAccount = /^\d{12}$/.test(account);
+  const place = { account: isAccount ? account : undefined, queue: url.slice(nameAt) };
+  if (url.length <= rememberedLengthMax) {
+    if (places.size === placesMax) places.clear();
+    places.set(url, place);
+  }
+  return place;
 }
 
 export function urlOf(queue: string, { baseUrl, backend }: Call): string {

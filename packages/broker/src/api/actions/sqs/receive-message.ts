@@ -7,7 +7,12 @@ import type { Delivered } from '../../../storage/backend.ts';
 import type { Fault } from '../../protocol/error-codes.ts';
 import type { ValueMap } from '../../shapes/shape.ts';
 import type { Answer, Call } from '../action.ts';
-import { selectMessageAttributes, selectSystemAttributes } from './attribute-selection.ts';
+import {
+  askedSystemAttributes,
+  type SystemAttribute,
+  selectMessageAttributes,
+  selectSystemAttributes,
+} from './attribute-selection.ts';
 import { type QueueInput, queueOf } from './queue-url.ts';
 
 type Input = QueueInput & {
@@ -32,8 +37,8 @@ export async function receiveMessage(input: Input, call: Call): Promise<Answer |
   const outcome = await call.backend.receive(command, call);
   if (!outcome.ok) return outcome;
   const { AttributeNames = none, MessageSystemAttributeNames = none } = input;
-  const asked = {
-    system: [...AttributeNames, ...MessageSystemAttributeNames],
+  const asked: Asked = {
+    system: askedSystemAttributes([...AttributeNames, ...MessageSystemAttributeNames]),
     message: input.MessageAttributeNames ?? none,
   };
   return { ok: true, output: { Messages: outcome.messages.map((each) => wordsOf(each, asked)) } };
@@ -41,10 +46,12 @@ export async function receiveMessage(input: Input, call: Call): Promise<Answer |
 
 const none: readonly string[] = [];
 
-function wordsOf(
-  message: Delivered,
-  asked: { readonly system: readonly string[]; readonly message: readonly string[] },
-): ValueMap {
+interface Asked {
+  readonly system: readonly SystemAttribute[];
+  readonly message: readonly string[];
+}
+
+function wordsOf(message: Delivered, asked: Asked): ValueMap {
   const { attributes, md5 } = selectMessageAttributes(message, asked.message);
   return {
     MessageId: message.messageId,

@@ -6,7 +6,7 @@
 import type { Fault } from '../../protocol/error-codes.ts';
 import type { Answer, Call } from '../action.ts';
 import { batchOutput } from './batch-answer.ts';
-import { type MessageInput, sendEntry, sendOutput } from './message-words.ts';
+import { type MessageInput, sendEntries, sendOutput } from './message-words.ts';
 import { type QueueInput, queueOf } from './queue-url.ts';
 
 type Input = QueueInput & { readonly Entries?: readonly MessageInput[] };
@@ -17,13 +17,12 @@ export async function sendMessageBatch(input: Input, call: Call): Promise<Answer
     type: 'send',
     queue: queueOf(input, call.backend),
     isBatch: true,
-    entries: entries.map((entry) => sendEntry(entry, call)),
+    entries: sendEntries(entries, call),
   });
   if (!outcome.ok) return outcome;
   const duplicateOf: string[] = [];
-  const output = batchOutput(entries, outcome.results, (result, index) => {
-    if (result.isDuplicate) duplicateOf.push(result.messageId);
-    return sendOutput(entries[index] as MessageInput, result);
-  });
-  return { ok: true, output, duplicateOf };
+  for (const result of outcome.results) {
+    if (result.ok && result.isDuplicate) duplicateOf.push(result.messageId);
+  }
+  return { ok: true, output: batchOutput(entries, outcome.results, sendOutput), duplicateOf };
 }

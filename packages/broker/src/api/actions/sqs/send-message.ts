@@ -6,7 +6,7 @@
 import type { SendResult } from '../../../core/commands.ts';
 import type { Fault } from '../../protocol/error-codes.ts';
 import type { Answer, Call } from '../action.ts';
-import { type MessageInput, sendEntry, sendOutput } from './message-words.ts';
+import { type MessageInput, sendEntries, sendOutput } from './message-words.ts';
 import { type QueueInput, queueOf } from './queue-url.ts';
 
 type Input = QueueInput & MessageInput;
@@ -16,7 +16,7 @@ export async function sendMessage(input: Input, call: Call): Promise<Answer | Fa
     type: 'send',
     queue: queueOf(input, call.backend),
     isBatch: false,
-    entries: [sendEntry(input, call)],
+    entries: sendEntries([input], call),
   });
   if (!outcome.ok) return outcome;
   // The refusal of a single call's only entry is the call's own.

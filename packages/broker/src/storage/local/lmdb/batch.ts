@@ -13,7 +13,11 @@ interface Written {
   readonly contents: number;
   readonly id: number;
   readonly value: Buffer | null;
+  /** Where it is at hand in memory, only until it is written. */
+  readonly freshIn: PlaceRecords | undefined;
 }
+
+let batches = 0;
 
 export class Batch {
   readonly blocks: Map<Block, PlaceRecords> = new Map();
@@ -22,17 +26,20 @@ export class Batch {
   readonly places: Set<string> = new Set();
   /** Numbers whose contents can be cleared away once it is written: until then some of them may not be in the file. */
   readonly givenUp: number[] = [];
-  /** What is at hand in memory only until this batch is written. */
-  readonly fresh: { readonly records: PlaceRecords; readonly id: number }[] = [];
   /** Holds its records until it is written. */
   readonly writer: ByteWriter;
   bytes = 0;
+  /** Differs from every other batch's. */
+  readonly #number: number;
   readonly #writes: Written[] = [];
+  #touched: PlaceRecords | undefined;
   #done: Promise<void> | undefined;
   #resolve: (() => void) | undefined;
   #reject: ((error: Error) => void) | undefined;
 
   constructor(writer: ByteWriter) {
+    batches += 1;
+    this.#number = batches;
     this.writer = writer;
   }
 
@@ -44,14 +51,39 @@ export class Batch {
     return this.#writes.length;
   }
 
-  write(kind: Kind, contents: number, id: number, value: Buffer | null): void {
+  /** Notes that the block has changed. */
+  note(block: Block, records: PlaceRecords): void {
+    if (block.notedIn === this.#number) return;
+    block.notedIn = this.#number;
+    this.blocks.set(block, records);
+  }
+
+  /** Notes that something of the queue or topic changes. */
+  touch(records: PlaceRecords): void {
+    if (this.#touched === records) return;
+    this.#touched = records;
+    this.places.add(records.place);
+  }
+
+  write(
+    kind: Kind,
+    contents: number,
+    id: number,
+    value: Buffer | null,
+    freshIn?: PlaceRecords,
+  ): void {
     this.bytes += value?.length ?? 0;
-    this.#writes.push({ key: undefined, kind, contents, id, value });
+    this.#writes.push({ key: undefined, kind, contents, id, value, freshIn });
   }
 
   writeKey(key: Buffer, value: Buffer | null): void {
     this.bytes += value?.length ?? 0;
-    this.#writes.push({ key, kind: 'store', contents: 0, id: 0, value });
+    this.#writes.push({ key, kind: 'store', contents: 0, id: 0, value, freshIn: undefined });
+  }
+
+  /** What it wrote is no longer at hand in memory. */
+  forgetFresh(): void {
+    for (const { freshIn, id } of this.#writes) freshIn?.fresh.delete(id);
   }
 
   writeAll(put: (key: Buffer, value: Buffer | null) => void): void {

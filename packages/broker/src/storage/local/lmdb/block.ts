@@ -40,54 +40,61 @@ const isAsMessage = 128;
 
 const md5Bytes = 16;
 const sha256Bytes = 32;
+const hexIdLength = 64;
 const hexId = /^[0-9a-f]{64}$/;
 
 /** The part of a message's record that only moved ones have, as JSON. */
 type Moved = Pick<KeptMessage, 'messageId' | 'deduplicationId' | 'deadLetterSource'>;
 
+/** Room that a block begins with; it doubles, and a queue with few messages does not take more. */
+const blockBytesMin = 2048;
+
 /** The block of a queue that still grows. */
 export class GrowingBlock {
   readonly number: number;
-  #bytes: Buffer;
-  #length: number;
-  #lastMessage: { readonly sequence: number; readonly value: KeptMessage } | undefined;
+  readonly #writer: ByteWriter;
+  #lastSequence = -1;
+  #lastMessage: KeptMessage | undefined;
 
   constructor(number: number, bytes?: Buffer) {
     this.number = number;
-    this.#bytes = bytes ?? Buffer.allocUnsafe(2048);
-    this.#length = bytes?.length ?? 0;
+    this.#writer = new ByteWriter(blockBytesMin);
+    if (bytes === undefined) return;
+    this.#writer.goOn(bytes.length);
+    this.#writer.bytes(bytes);
   }
 
   /** Its record so far. What was handed out is not written again. */
   bytes(): Buffer {
-    return this.#bytes.subarray(0, this.#length);
+    return this.#writer.finish();
   }
 
   addMessage(sequence: number, message: KeptMessage): void {
-    this.#lastMessage = { sequence, value: message };
+    this.#lastSequence = sequence;
+    this.#lastMessage = message;
     const { groupId = '', delayMs, messageId, deduplicationId, deadLetterSource } = message;
     const isMoved = (messageId ?? deduplicationId ?? deadLetterSource) !== undefined;
-    const moved: Moved = { messageId, deduplicationId, deadLetterSource };
-    const movedText = isMoved ? JSON.stringify(moved) : '';
-    writer.begin(64 + 3 * (groupId.length + movedText.length));
+    const movedText = isMoved ? movedTextOf({ messageId, deduplicationId, deadLetterSource }) : '';
+    const writer = this.#writer;
+    writer.goOn(64 + 3 * (groupId.length + movedText.length));
     writer.u8(messageKind | (delayMs > 0 ? hasDelay : 0) | (isMoved ? wasMoved : 0));
     writer.u8(slotOf(sequence));
     writer.f64(message.sentAt);
     writer.text(groupId);
     if (delayMs > 0) writer.u32(delayMs);
     if (isMoved) writer.text(movedText);
-    this.#append();
   }
 
   addWindowEntry(sequence: number, entry: KeptWindowEntry, digests: WindowDigests): void {
     const { deduplicationId, groupId, bodyMd5, attributesMd5, bodyHash } = entry;
     const message = this.#lastMessage;
     const isShared =
-      message?.sequence === sequence &&
-      message.value.groupId === groupId &&
-      message.value.sentAt === entry.acceptedAt;
-    const isHex = hexId.test(deduplicationId);
-    writer.begin(256 + 3 * (deduplicationId.length + groupId.length));
+      this.#lastSequence === sequence &&
+      message?.groupId === groupId &&
+      message.sentAt === entry.acceptedAt;
+    const isHex = deduplicationId.length === hexIdLength && hexId.test(deduplicationId);
+    const writer = this.#writer;
+    writer.goOn(256 + 3 * (deduplicationId.length + groupId.length));
     writer.u8(
       windowKind |
         (entry.source === 'content' ? isContent : 0) |
@@ -102,27 +109,21 @@ export class GrowingBlock {
       writer.f64(entry.acceptedAt);
       writer.text(groupId);
     }
-    for (const word of [digests.id0, digests.id1, digests.id2, digests.id3]) writer.i32(word);
-    if (bodyMd5 !== '') writer.raw(bodyMd5, 'hex');
-    if (attributesMd5 !== '') writer.raw(attributesMd5, 'hex');
-    if (bodyHash !== undefined) writer.raw(bodyHash, 'hex');
-    if (isHex) writer.raw(deduplicationId, 'hex');
+    writer.i32(digests.id0);
+    writer.i32(digests.id1);
+    writer.i32(digests.id2);
+    writer.i32(digests.id3);
+    if (bodyMd5 !== '') writer.hex(bodyMd5);
+    if (attributesMd5 !== '') writer.hex(attributesMd5);
+    if (bodyHash !== undefined) writer.hex(bodyHash);
+    if (isHex) writer.hex(deduplicationId);
     else writer.text(deduplicationId);
-    this.#append();
-  }
-
-  #append(): void {
-    const length = writer.length;
-    if (this.#bytes.length - this.#length < length) {
-      const larger = Buffer.allocUnsafe(2 * (this.#length + length));
-      this.#bytes.copy(larger, 0, 0, this.#length);
-      this.#bytes = larger;
-    }
-    this.#length += writer.moveTo(this.#bytes, this.#length);
   }
 }
 
-const writer: ByteWriter = new ByteWriter();
+function movedTextOf(moved: Moved): string {
+  return JSON.stringify(moved);
+}
 
 /** Without content, which loading an engine does not need. */
 export type LoadedMessage = Omit<KeptMessage, 'content'>;

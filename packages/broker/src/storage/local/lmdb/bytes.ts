@@ -11,18 +11,38 @@ export class DamagedError extends Error {
 
 const chunkBytes = 256 * 1024;
 
+/** Texts up to this are quicker written character by character than by a call that leaves JavaScript. */
+const shortTextMax = 48;
+
 export class ByteWriter {
-  #bytes: Buffer = Buffer.allocUnsafeSlow(chunkBytes);
+  readonly #chunkBytes: number;
+  #bytes: Buffer;
+  #view: DataView;
   #start = 0;
   #end = 0;
+
+  constructor(bytes: number = chunkBytes) {
+    this.#chunkBytes = bytes;
+    this.#bytes = Buffer.allocUnsafeSlow(bytes);
+    this.#view = viewOf(this.#bytes);
+  }
 
   /** Begins a record that will not be longer than this. */
   begin(lengthMax: number): void {
     if (this.#bytes.length - this.#end < lengthMax) {
-      this.#bytes = Buffer.allocUnsafeSlow(Math.max(chunkBytes, lengthMax));
+      this.#replace(Math.max(this.#chunkBytes, lengthMax));
       this.#end = 0;
     }
     this.#start = this.#end;
+  }
+
+  /** Goes on with the record, which will not become longer than by this. What was handed out of it stays as it is. */
+  goOn(lengthMax: number): void {
+    if (this.#bytes.length - this.#end >= lengthMax) return;
+    const before = this.finish();
+    this.#replace(2 * (before.length + lengthMax));
+    this.#start = 0;
+    this.#end = before.copy(this.#bytes);
   }
 
   /** What was handed out is no longer needed. */
@@ -31,46 +51,43 @@ export class ByteWriter {
     this.#end = 0;
   }
 
-  /** Of the record so far. */
-  get length(): number {
-    return this.#end - this.#start;
-  }
-
   /** The record written since `begin`. */
   finish(): Buffer {
     return this.#bytes.subarray(this.#start, this.#end);
-  }
-
-  /** Copies the record to where it belongs; its room here is used again. Returns the record's length. */
-  moveTo(target: Buffer, at: number): number {
-    const length = this.#bytes.copy(target, at, this.#start, this.#end);
-    this.#end = this.#start;
-    return length;
   }
 
   u8(value: number): void {
     this.#bytes[this.#end++] = value;
   }
 
-  u16(value: number): void {
-    this.#end = this.#bytes.writeUInt16LE(value, this.#end);
-  }
-
   u32(value: number): void {
-    this.#end = this.#bytes.writeUInt32LE(value, this.#end);
+    this.#view.setUint32(this.#end, value, true);
+    this.#end += 4;
   }
 
   i32(value: number): void {
-    this.#end = this.#bytes.writeInt32LE(value, this.#end);
+    this.#view.setInt32(this.#end, value, true);
+    this.#end += 4;
   }
 
   f64(value: number): void {
-    this.#end = this.#bytes.writeDoubleLE(value, this.#end);
+    this.#view.setFloat64(this.#end, value, true);
+    this.#end += 8;
   }
 
   /** Text whose length is known from elsewhere. */
-  raw(text: string, encoding: 'latin1' | 'utf8' | 'hex'): void {
+  raw(text: string, encoding: 'latin1' | 'utf8'): void {
     this.#end += this.#bytes.write(text, this.#end, encoding);
+  }
+
+  /** The bytes that lower-case hexadecimal digits stand for, two for each. */
+  hex(digits: string): void {
+    const bytes = this.#bytes;
+    let end = this.#end;
+    for (let at = 0; at < digits.length; at += 2) {
+      bytes[end++] = (digitOf(digits.charCodeAt(at)) << 4) | digitOf(digits.charCodeAt(at + 1));
+    }
+    this.#end = end;
   }
 
   bytes(bytes: Uint8Array): void {
@@ -80,10 +97,38 @@ export class ByteWriter {
 
   /** UTF-8 after its length. */
   text(text: string): void {
-    const length = this.#bytes.write(text, this.#end + 4, 'utf8');
+    const at = this.#end + 4;
+    const length = this.#isPlainAt(at, text) ? text.length : this.#bytes.write(text, at, 'utf8');
     this.u32(length);
-    this.#end += length;
+    this.#end = at + length;
   }
+
+  /** Writes a short text of ASCII; what is left of another is written over. */
+  #isPlainAt(at: number, text: string): boolean {
+    const { length } = text;
+    if (length > shortTextMax) return false;
+    const bytes = this.#bytes;
+    for (let index = 0; index < length; index += 1) {
+      const code = text.charCodeAt(index);
+      if (code > 127) return false;
+      bytes[at + index] = code;
+    }
+    return true;
+  }
+
+  #replace(length: number): void {
+    this.#bytes = Buffer.allocUnsafeSlow(length);
+    this.#view = viewOf(this.#bytes);
+  }
+}
+
+function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, length);
+}
+
+/** Of a character 0–9 or a–f. */
+function digitOf(code: number): number {
+  return code < 58 ? code - 48 : code - 87;
 }
 
 export class ByteReader {
@@ -111,10 +156,6 @@ export class ByteReader {
 
   u8(): number {
     return this.#bytes[this.#take(1)] as number;
-  }
-
-  u16(): number {
-    return this.#bytes.readUInt16LE(this.#take(2));
   }
 
   u32(): number {

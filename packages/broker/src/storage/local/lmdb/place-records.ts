@@ -4,8 +4,9 @@
  */
 
 import { type KeptQueue, type KeptTopic, topicPlace } from '../../../core/changes.ts';
+import { BySequence } from '../by-sequence.ts';
 import { GrowingBlock, slotOf } from './block.ts';
-import { ByteReader } from './bytes.ts';
+import { ByteReader, type ByteWriter } from './bytes.ts';
 
 export class Block {
   readonly number: number;
@@ -18,6 +19,8 @@ export class Block {
   /** Its record has more than was written last. */
   hasGrown = false;
   isInFile = false;
+  /** The number of the batch that it was noted in last. */
+  notedIn = 0;
   /** One bit for each removed message, in two words. */
   readonly #removed: [number, number] = [0, 0];
 
@@ -45,11 +48,11 @@ export class Block {
   }
 
   /** The record of removed messages. */
-  removedBytes(): Buffer {
-    const bytes = Buffer.allocUnsafe(8);
-    bytes.writeInt32LE(this.#removed[0], 0);
-    bytes.writeInt32LE(this.#removed[1], 4);
-    return bytes;
+  removedBytes(writer: ByteWriter): Buffer {
+    writer.begin(8);
+    writer.i32(this.#removed[0]);
+    writer.i32(this.#removed[1]);
+    return writer.finish();
   }
 
   setRemoved(bytes: Buffer): void {
@@ -68,6 +71,8 @@ export interface PlaceRecord {
 export class PlaceRecords {
   readonly kind: 'queue' | 'topic';
   readonly name: string;
+  /** As `placeOf` names it. */
+  readonly place: string;
   kept: KeptQueue | KeptTopic;
   /** The number under which its contents stand. */
   contents: number;
@@ -83,7 +88,7 @@ export class PlaceRecords {
   windowEntries = 0;
   blocks: Map<number, Block> = new Map();
   /** Contents, publications and posts that are not in the file yet. */
-  readonly fresh: Map<number, unknown> = new Map();
+  readonly fresh: BySequence<unknown> = new BySequence();
   /** It was deleted; what is left to write of it is not written. */
   isGone = false;
   #last: Block | undefined;
@@ -91,13 +96,10 @@ export class PlaceRecords {
   constructor(kind: PlaceRecords['kind'], name: string, { kept, contents, other }: PlaceRecord) {
     this.kind = kind;
     this.name = name;
+    this.place = kind === 'queue' ? name : topicPlace(name);
     this.kept = kept;
     this.contents = contents;
     this.other = other;
-  }
-
-  get place(): string {
-    return this.kind === 'queue' ? this.name : topicPlace(this.name);
   }
 
   /** Every number that is given up with it. */
@@ -142,13 +144,13 @@ export class PlaceRecords {
   }
 
   /** The record of its counter, of where its window begins, and of how much there is. */
-  headBytes(): Buffer {
-    const bytes = Buffer.allocUnsafe(32);
-    bytes.writeDoubleLE(this.counter, 0);
-    bytes.writeDoubleLE(this.windowFrom, 8);
-    bytes.writeDoubleLE(this.messages, 16);
-    bytes.writeDoubleLE(this.windowEntries, 24);
-    return bytes;
+  headBytes(writer: ByteWriter): Buffer {
+    writer.begin(32);
+    writer.f64(this.counter);
+    writer.f64(this.windowFrom);
+    writer.f64(this.messages);
+    writer.f64(this.windowEntries);
+    return writer.finish();
   }
 }
 

@@ -18,6 +18,7 @@ import {
 } from '../../../core/changes.ts';
 import { digestsOf } from '../../../core/deduplication-window.ts';
 import type { TopicEntriesReader } from '../entries.ts';
+import { setOrDelete } from '../set-or-delete.ts';
 import type { Batch } from './batch.ts';
 import { blockOf, GroupTexts, readBlock } from './block.ts';
 import { reading } from './data-error.ts';
@@ -39,6 +40,8 @@ export class Places implements TopicEntriesReader {
   /** Numbers of contents that are in the file and to be cleared away. */
   readonly #givenUp: number[] = [];
   #contentsMax = 0;
+  /** What was changed last. */
+  #latest: PlaceRecords | undefined;
 
   constructor(environment: Environment) {
     this.#environment = environment;
@@ -84,7 +87,6 @@ export class Places implements TopicEntriesReader {
   }
 
   apply(change: Change, batch: Batch): void {
-    batch.places.add(placeOf(change));
     if ('topic' in change) this.#applyToTopic(change, batch);
     else this.#applyToQueue(change, batch);
   }
@@ -97,14 +99,15 @@ export class Places implements TopicEntriesReader {
       }
     }
     for (const records of batch.heads) {
-      if (!records.isGone) batch.write('head', records.contents, 0, records.headBytes());
+      if (!records.isGone)
+        batch.write('head', records.contents, 0, records.headBytes(batch.writer));
     }
   }
 
   /** The batch is in the file; `gathering` is the one after it. */
   committed(batch: Batch, gathering: Batch): void {
     this.#givenUp.push(...batch.givenUp);
-    for (const { records, id } of batch.fresh) records.fresh.delete(id);
+    batch.forgetFresh();
     for (const [block, records] of batch.blocks) {
       if (records.last !== block && !gathering.blocks.has(block)) block.growing = undefined;
     }
@@ -122,6 +125,7 @@ export class Places implements TopicEntriesReader {
   /** Forgets what it knows of these places; `load` finds it again in the file. */
   forget(places: ReadonlySet<string>): void {
     this.#givenUp.length = 0;
+    this.#latest = undefined;
     for (const place of places) {
       this.#places.delete(place);
       this.#names.delete(place);
@@ -146,9 +150,9 @@ export class Places implements TopicEntriesReader {
       yield* loadPlace(this.#environment, records, now);
       const over = [...records.blocks.values()].filter(({ isOver }) => isOver);
       if (over.length === 0 && !records.hasMovedWindow) continue;
-      batch.places.add(records.place);
+      batch.touch(records);
       batch.heads.add(records);
-      for (const block of over) batch.blocks.set(block, records);
+      for (const block of over) batch.note(block, records);
     }
   }
 
@@ -186,6 +190,7 @@ export class Places implements TopicEntriesReader {
   #applyToQueue(change: QueueChange, batch: Batch): void {
     if (change.kind === 'name') {
       const { queue, value } = change;
+      batch.places.add(queue);
       if (value === null) this.#names.delete(queue);
       else this.#names.add(queue);
       batch.writeKey(nameKeyOf('name', queue), value === null ? null : jsonOf(value));
@@ -195,7 +200,7 @@ export class Places implements TopicEntriesReader {
       this.#set('queue', change.queue, change.value, batch);
       return;
     }
-    const records = this.#recordsOf(change);
+    const records = this.#recordsOf(change, batch);
     const { contents } = records;
     switch (change.kind) {
       case 'counter':
@@ -247,7 +252,7 @@ export class Places implements TopicEntriesReader {
       this.#set('topic', change.topic, change.value, batch);
       return;
     }
-    const records = this.#recordsOf(change);
+    const records = this.#recordsOf(change, batch);
     const { contents } = records;
     switch (change.kind) {
       case 'topic-counter':
@@ -265,12 +270,18 @@ export class Places implements TopicEntriesReader {
         else addWindowEntry(records, change.id, { value: change.value }, batch);
         break;
       case 'archived':
-        putFresh(records, change.id, change.value, batch);
-        batch.write('archived', records.other, change.id, change.value && jsonOf(change.value));
+        setOrDelete(records.fresh, change.id, change.value);
+        batch.write(
+          'archived',
+          records.other,
+          change.id,
+          change.value && jsonOf(change.value),
+          records,
+        );
         break;
       case 'post':
-        putFresh(records, change.id, change.value, batch);
-        batch.write('post', contents, change.id, change.value && jsonOf(change.value));
+        setOrDelete(records.fresh, change.id, change.value);
+        batch.write('post', contents, change.id, change.value && jsonOf(change.value), records);
         break;
       case 'post-attempt':
         batch.write('post-attempt', contents, change.id, change.value && jsonOf(change.value));
@@ -286,12 +297,18 @@ export class Places implements TopicEntriesReader {
     }
   }
 
-  #recordsOf(change: Change): PlaceRecords {
-    const place = placeOf(change);
-    const records = this.#places.get(place);
-    if (records === undefined) {
-      throw new Error(`a ${change.kind} came for ${place}, which is not kept`);
+  /** What the change belongs to, most often the same as the one before. */
+  #recordsOf(change: Change, batch: Batch): PlaceRecords {
+    let records = this.#latest;
+    if (records === undefined || !isOf(change, records)) {
+      const place = placeOf(change);
+      records = this.#places.get(place);
+      if (records === undefined) {
+        throw new Error(`a ${change.kind} came for ${place}, which is not kept`);
+      }
+      this.#latest = records;
     }
+    batch.touch(records);
     return records;
   }
 
@@ -303,6 +320,7 @@ export class Places implements TopicEntriesReader {
   ): void {
     const place = kind === 'queue' ? name : topicPlace(name);
     const known = this.#places.get(place);
+    batch.places.add(place);
     if (kept !== null) {
       const records = known ?? this.#newRecords(kind, name, kept);
       records.kept = kept;
@@ -332,8 +350,8 @@ export class Places implements TopicEntriesReader {
     block.growing.addMessage(id, message);
     block.live += 1;
     records.messages += 1;
-    putFresh(records, id, content, batch);
-    batch.write('content', records.contents, id, writeContent(batch.writer, content));
+    records.fresh.set(id, content);
+    batch.write('content', records.contents, id, writeContent(batch.writer, content), records);
   }
 
   #moved({
@@ -347,6 +365,13 @@ export class Places implements TopicEntriesReader {
     if (content !== undefined) return content;
     throw new Error(`a message moved from ${queue} ${sequence}, which is not kept`);
   }
+}
+
+function isOf(change: Change, { kind, name, isGone }: PlaceRecords): boolean {
+  if (isGone) return false;
+  return 'topic' in change
+    ? kind === 'topic' && name === change.topic
+    : kind === 'queue' && name === change.queue;
 }
 
 function writePlace(records: PlaceRecords, batch: Batch): void {
@@ -367,19 +392,11 @@ function growingBlock(
 ): ReturnType<PlaceRecords['growing']> {
   const before = records.last;
   const block = records.growing(blockOf(id));
-  if (before !== undefined) batch.blocks.set(before, records);
-  batch.blocks.set(block, records);
+  if (before !== undefined) batch.note(before, records);
+  batch.note(block, records);
   block.hasGrown = true;
   records.lastSequence = id;
   return block;
-}
-
-function putFresh(records: PlaceRecords, id: number, value: unknown, batch: Batch): void {
-  if (value === null) records.fresh.delete(id);
-  else {
-    records.fresh.set(id, value);
-    batch.fresh.push({ records, id });
-  }
 }
 
 function removeMessage(records: PlaceRecords, id: number, batch: Batch): void {
@@ -388,7 +405,7 @@ function removeMessage(records: PlaceRecords, id: number, batch: Batch): void {
   records.messages -= 1;
   records.fresh.delete(id);
   batch.heads.add(records);
-  batch.blocks.set(block, records);
+  batch.note(block, records);
   batch.write('content', records.contents, id, null);
 }
 
@@ -410,7 +427,7 @@ function removeWindowEntry(records: PlaceRecords, id: number, batch: Batch): voi
   records.windowEntries -= 1;
   records.windowFrom = id + 1;
   batch.heads.add(records);
-  if (block.isOver) batch.blocks.set(block, records);
+  if (block.isOver) batch.note(block, records);
 }
 
 function clearWindow(records: PlaceRecords, batch: Batch): void {
@@ -419,7 +436,7 @@ function clearWindow(records: PlaceRecords, batch: Batch): void {
   batch.heads.add(records);
   for (const block of records.blocks.values()) {
     block.windowEntries = 0;
-    if (block.isOver) batch.blocks.set(block, records);
+    if (block.isOver) batch.note(block, records);
   }
 }
 
@@ -437,5 +454,6 @@ function completeBlock(batch: Batch, block: Block, records: PlaceRecords): void 
     block.hasGrown = false;
     block.isInFile = true;
   }
-  if (block.hasRemoved) batch.write('removed', contents, block.number, block.removedBytes());
+  if (block.hasRemoved)
+    batch.write('removed', contents, block.number, block.removedBytes(batch.writer));
 }

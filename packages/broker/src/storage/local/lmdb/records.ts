@@ -32,7 +32,7 @@ export function writeContent(writer: ByteWriter, content: MessageContent): Buffe
       (groupId === undefined ? 0 : hasGroupId) |
       (deduplicationId === undefined ? 0 : hasDeduplicationId),
   );
-  writer.raw(content.bodyMd5, 'hex');
+  writer.hex(content.bodyMd5);
   if (attributes.length > 0) writeAttributes(writer, content);
   if (traceHeader !== undefined) writer.text(traceHeader);
   if (senderId !== undefined) writer.text(senderId);
@@ -82,7 +82,7 @@ function othersBytesMax({
 }
 
 function writeAttributes(writer: ByteWriter, { attributes, attributesMd5 }: MessageContent): void {
-  writer.raw(attributesMd5, 'hex');
+  writer.hex(attributesMd5);
   writer.u8(attributes.length);
   for (const { name, type, value } of attributes) {
     writer.text(name);

@@ -1,0 +1,110 @@
+/**
+ * Finds the rows of messages by their sequences. These are drawn from a counter, so neighbours come and go together:
+ * sixteen of them share one page, and only pages are hashed. A send writes beside the one before it, and a delete looks
+ * where the one before it looked, instead of each in a place of its own that no cache holds.
+ *
+ * About 5 bytes a message while most of a page's sequences are messages, 10 where every second is a receipt, and 90 for
+ * the last message of a page: old ones that stay behind while millions pass cost no more than that.
+ */
+
+import { HashIndex } from '../hash-index.ts';
+import { none, Slab } from '../slab.ts';
+
+const pageRows = 16;
+const lowBits = 15;
+
+const numberWord = 0;
+const chainWord = 2;
+const countWord = 3;
+const rowsWord = 4;
+const words: number = rowsWord + pageRows;
+
+/** No page has this number. */
+const noNumber = -1;
+
+export class SequenceIndex {
+  readonly #pages: Slab = new Slab(words);
+  readonly #byNumber: HashIndex = new HashIndex(this.#pages, chainWord, (page) =>
+    hashOf(this.#pages.double(page, numberWord)),
+  );
+  /** The pages that were last added to and last looked into. */
+  #newest: number = none;
+  #newestNumber: number = noNumber;
+  #found: number = none;
+  #foundNumber: number = noNumber;
+
+  /** Makes room for as many messages at once, if they are neighbours. */
+  reserve(messages: number): void {
+    this.#byNumber.reserve(Math.ceil(messages / pageRows));
+  }
+
+  add(sequence: number, row: number): void {
+    const number = Math.floor(sequence / pageRows);
+    if (number !== this.#newestNumber) {
+      const known = this.#pageOf(number);
+      this.#newest = known === none ? this.#addPage(number) : known;
+      this.#newestNumber = number;
+    }
+    const page = this.#pages.page(this.#newest);
+    const base = this.#pages.base(this.#newest);
+    page[base + rowsWord + (sequence & lowBits)] = row;
+    page[base + countWord] = (page[base + countWord] as number) + 1;
+  }
+
+  /** The row of this sequence, or `none`. What is no sequence may give any row. */
+  find(sequence: number): number {
+    const page = this.#pageOf(Math.floor(sequence / pageRows));
+    return page === none ? none : this.#pages.int(page, rowsWord + (sequence & lowBits));
+  }
+
+  /** The sequence must be in the index. */
+  remove(sequence: number): void {
+    const number = Math.floor(sequence / pageRows);
+    const page = this.#pageOf(number);
+    const count = this.#pages.int(page, countWord) - 1;
+    if (count > 0) {
+      this.#pages.setInt(page, rowsWord + (sequence & lowBits), none);
+      this.#pages.setInt(page, countWord, count);
+      return;
+    }
+    this.#byNumber.remove(hashOf(number), page);
+    this.#pages.release(page);
+    this.#foundNumber = noNumber;
+    if (this.#newestNumber === number) this.#newestNumber = noNumber;
+  }
+
+  clear(): void {
+    this.#pages.clear();
+    this.#byNumber.clear();
+    this.#newestNumber = noNumber;
+    this.#foundNumber = noNumber;
+  }
+
+  #pageOf(number: number): number {
+    if (number === this.#foundNumber) return this.#found;
+    let page = this.#byNumber.first(hashOf(number));
+    while (page !== none && this.#pages.double(page, numberWord) !== number) {
+      page = this.#byNumber.next(page);
+    }
+    if (page !== none) {
+      this.#found = page;
+      this.#foundNumber = number;
+    }
+    return page;
+  }
+
+  #addPage(number: number): number {
+    const page = this.#pages.allocate();
+    this.#pages.setDouble(page, numberWord, number);
+    const base = this.#pages.base(page);
+    this.#pages.page(page).fill(none, base + rowsWord, base + words);
+    this.#pages.setInt(page, countWord, 0);
+    this.#byNumber.insert(hashOf(number), page);
+    return page;
+  }
+}
+
+/** The low bits of neighbouring numbers spread over the buckets by themselves. */
+function hashOf(number: number): number {
+  return number | 0;
+}

@@ -1,0 +1,84 @@
+/**
+ * What the shapes call plain, and so is put into answers of AWS JSON as it is, has nothing to escape, whatever clients
+ * send.
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Structure, Type } from '../../src/api/shapes/shape.ts';
+import { sqsActions } from '../../src/api/shapes/sqs.ts';
+import { type Json, TestApi } from './fixture.ts';
+
+/** Every character that a message may hold and JSON must or might escape, and their neighbours. */
+const hostile = '\t\n\r !"#[\\]~\u007f\u0080é\u2028\u2029\ud7ff\ue000\ufffd\u{1f600}';
+
+test('there is nothing to escape in what is called plain, whatever clients send', async () => {
+  const api = new TestApi();
+  const seen = new Map<string, string>();
+  const call = async (action: string, input: object): Promise<Json> => {
+    const output = await api.called(action, input);
+    const shape = sqsActions[action]?.output;
+    if (shape !== undefined) {
+      for (const [place, text] of plainTexts(shape, output, action)) seen.set(place, text);
+    }
+    return output;
+  };
+
+  const QueueUrl = await api.createQueue('jobs.fifo');
+  const mark = { DataType: 'String', StringValue: hostile };
+  const message = {
+    MessageBody: hostile,
+    MessageGroupId: '"!\\"',
+    MessageAttributes: { mark },
+    MessageSystemAttributes: { AWSTraceHeader: mark },
+  };
+  const send = (id: string): object => ({ ...message, MessageDeduplicationId: `"\\${id}` });
+  await call('SendMessage', { QueueUrl, ...send('1') });
+  const batch = [
+    { Id: 'ok-_1', ...send('2') },
+    { Id: 'no-_1', ...send('3'), MessageBody: '' },
+  ];
+  await call('SendMessageBatch', { QueueUrl, Entries: batch });
+  const names = { AttributeNames: ['All'], MessageAttributeNames: ['All'] };
+  const received = await call('ReceiveMessage', { QueueUrl, ...names });
+  const { ReceiptHandle } = received.Messages[0];
+  const handles = [
+    { Id: 'ok-_1', ReceiptHandle, VisibilityTimeout: 1 },
+    { Id: 'no-_1', ReceiptHandle: '"\\', VisibilityTimeout: 1 },
+  ];
+  await call('ChangeMessageVisibilityBatch', { QueueUrl, Entries: handles });
+  await call('DeleteMessageBatch', { QueueUrl, Entries: handles });
+
+  for (const [place, text] of seen) assert.equal(JSON.stringify(text), `"${text}"`, place);
+  const called = Object.entries(sqsActions).flatMap(([action, { output }]) =>
+    output === undefined ? [] : plainPlaces(output, action),
+  );
+  assert.deepEqual([...seen.keys()].sort(), called.sort());
+});
+
+/** Of a value, by place: `ReceiveMessage.Messages.MessageId`. */
+function plainTexts(type: Type, value: Json, place: string): [string, string][] {
+  switch (type.is) {
+    case 'structure':
+      return type.fields.flatMap((field) =>
+        value[field.name] === undefined
+          ? []
+          : plainTexts(field.type, value[field.name], `${place}.${field.name}`),
+      );
+    case 'list':
+      return value.flatMap((item: Json) => plainTexts(type.of, item, place));
+    case 'string':
+      return type.isPlain === true ? [[place, value]] : [];
+    default:
+      return [];
+  }
+}
+
+/** Every place of a shape where a plain text can stand. */
+function plainPlaces({ fields }: Structure, place: string): string[] {
+  return fields.flatMap(({ name, type }) => {
+    const inner = type.is === 'list' ? type.of : type;
+    if (inner.is === 'structure') return plainPlaces(inner, `${place}.${name}`);
+    return inner.is === 'string' && inner.isPlain === true ? [`${place}.${name}`] : [];
+  });
+}
