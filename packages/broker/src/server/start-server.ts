@@ -6,6 +6,7 @@
 import type { AddressInfo } from 'node:net';
 import { rejectionOf } from '../api/auth/admission.ts';
 import type { Authentication } from '../api/auth/authentication.ts';
+import { isLocalName } from '../api/auth/foreign-page.ts';
 import { createApi } from '../api/handler.ts';
 import { EventStream } from '../api/inspect/event-stream.ts';
 import { createInspect } from '../api/inspect/inspect.ts';
@@ -110,6 +111,7 @@ async function startWith(config: Config, options: StartOptions, opened: Opened):
   const listener = createListener(api, inspect, {
     onError,
     publicUrl,
+    isLocal: isLocalName(config.host),
     metrics,
     rejectionOf: authentication && ((request) => rejectionOf(request, authentication, publicUrl)),
   });

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
+import { get } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -350,4 +351,25 @@ test('a number of a million digits is refused at once', async (t) => {
   });
   assert.equal(status, 400);
   assert.match(body.message, /to a number/);
+});
+
+test('pages that come by a foreign name to a server on this machine are refused; programs are not', async (t) => {
+  const server = await open(t, { publicUrl: 'https://queues.example' });
+  const { port } = new URL(server.url);
+  const status = (path: string, headers: Record<string, string>): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      get(`${server.url}${path}`, { headers }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      }).on('error', reject);
+    });
+  const site = { 'sec-fetch-site': 'same-origin' };
+  for (const path of ['/_oncemq/queues', '/metrics', '/?Action=ListQueues']) {
+    assert.equal(await status(path, { ...site, host: `rebound.example:${port}` }), 403, path);
+    assert.equal(await status(path, { host: `rebound.example:${port}` }), 200, path);
+    for (const host of ['localhost', '127.0.0.1', '[::1]', 'app.localhost']) {
+      assert.equal(await status(path, { ...site, host: `${host}:${port}` }), 200, host);
+    }
+    assert.equal(await status(path, { ...site, host: 'queues.example' }), 200, path);
+  }
 });

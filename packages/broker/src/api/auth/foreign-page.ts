@@ -30,6 +30,29 @@ export function isFromForeignPage(headers: Headers, publicUrl: string | undefine
   return ![headers['host'], headers['x-forwarded-host'], hostOf(publicUrl)].includes(page);
 }
 
+/**
+ * A page can come to a server on its reader's own machine by a name of its own that leads there (DNS rebinding), and is of
+ * the same site then, so that it could read everything. So a server that listens for this machine alone takes pages by the
+ * names of this machine, or the one that it is configured to have.
+ */
+export function foreignNameRejection(
+  headers: Headers,
+  { isLocal, publicUrl }: { readonly isLocal: boolean; readonly publicUrl?: string | undefined },
+): InspectResponse | undefined {
+  const isOfPage = headers['sec-fetch-site'] !== undefined || headers['origin'] !== undefined;
+  if (!isLocal || !isOfPage) return undefined;
+  const { host = '' } = headers;
+  if (host === hostOf(publicUrl) || isLocalName(host.replace(/:\d+$/, ''))) return undefined;
+  const message = 'Pages come to this server by the name localhost, or by its --public-url.';
+  return failed(403, 'ForeignName', message);
+}
+
+const localName = /^(127(\.\d{1,3}){3}|\[?::1\]?|([a-z0-9-]+\.)*localhost)$/i;
+
+export function isLocalName(host: string): boolean {
+  return localName.test(host);
+}
+
 function hostOf(url: string | undefined): string | undefined {
   return url !== undefined && URL.canParse(url) ? new URL(url).host || undefined : undefined;
 }

@@ -16,14 +16,13 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { Socket } from 'node:net';
-import { foreignPageRejection } from '../../api/auth/foreign-page.ts';
+import { foreignNameRejection, foreignPageRejection } from '../../api/auth/foreign-page.ts';
 import type { Api, ApiRequest } from '../../api/handler.ts';
 import type { Inspect, InspectResponse } from '../../api/inspect/inspect.ts';
 import { consoleFile, type FileResponse } from '../console-files.ts';
 import { type Metrics, metricsPath } from '../telemetry/metrics.ts';
 import { Call, tellOf } from './call.ts';
-import { PlainConnection, type PlainListener } from './plain-connection.ts';
+import { PlainConnections } from './plain-connections.ts';
 
 /** A message of 1 MiB is at most 6 MiB of JSON, when every byte of it is written as an escape. */
 const bodyBytesMax = 8 * 1024 * 1024;
@@ -36,7 +35,6 @@ const requestMsMax = 60_000;
 const headersMsMax = 30_000;
 /** Longer than AWS clients keep an idle connection, so that they, and not we, close it. */
 const idleMsMax = 75_000;
-const sweepMs = 15_000;
 
 /** Nothing between the server and a reader may keep what is for the moment. */
 const streamHeaders = {
@@ -60,6 +58,8 @@ export interface ListenerOptions {
   readonly onError: (error: unknown) => void;
   /** What clients reach the server as, where that is not what they ask for. */
   readonly publicUrl?: string | undefined;
+  /** Whether it listens for this machine alone. */
+  readonly isLocal: boolean;
   readonly metrics?: Metrics | undefined;
   /** Why a request may not see the endpoints below `/_oncemq/`; absent where every one may. */
   readonly rejectionOf?:
@@ -70,6 +70,8 @@ export interface ListenerOptions {
 export function createListener(api: Api, inspect: Inspect, options: ListenerOptions): Listener {
   const { onError, metrics } = options;
   const answer = (call: Call): Promise<Answer> => {
+    const rejection = foreignNameRejection(call.headers, options);
+    if (rejection !== undefined) return Promise.resolve(inspectAnswer(rejection));
     if (call.path.startsWith(inspectPrefix)) return answerInspect(api, inspect, call, options);
     // No queue's path: those begin with an account.
     if (call.path === metricsPath && metrics !== undefined) return metrics.answer(call.method);
@@ -101,66 +103,15 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
   server.requestTimeout = requestMsMax;
   server.headersTimeout = headersMsMax;
   server.keepAliveTimeout = idleMsMax;
-  const plain = new PlainConnections(server, api, onError);
+  const plain = new PlainConnections(server, {
+    isPlain: (path) => !path.startsWith(consolePath) && path !== metricsPath,
+    answer: (call) => api.handle(call),
+    onError,
+  });
   return {
     server,
     close: () => close(server, plain),
   };
-}
-
-/** The connections that node:http has nothing to do with. */
-class PlainConnections implements PlainListener {
-  readonly keepAliveSeconds: number = idleMsMax / 1000;
-  readonly handOver: (socket: Socket) => void;
-  readonly answer: PlainListener['answer'];
-  readonly onError: (error: unknown) => void;
-  isClosing = false;
-  sweeps = 0;
-  readonly #open: Set<PlainConnection> = new Set();
-  readonly #sweeping: NodeJS.Timeout;
-
-  /** Takes over every new connection of the server. */
-  constructor(server: Server, api: Api, onError: (error: unknown) => void) {
-    this.answer = (call) => api.handle(call);
-    this.onError = onError;
-    const toNode = server.listeners('connection');
-    server.removeAllListeners('connection');
-    this.handOver = (socket) => {
-      for (const listener of toNode) listener.call(server, socket);
-    };
-    server.on('connection', (socket: Socket) => {
-      const connection = new PlainConnection(socket, this, () => this.#open.delete(connection));
-      this.#open.add(connection);
-    });
-    this.#sweeping = setInterval(() => this.#sweep(), sweepMs);
-    this.#sweeping.unref();
-  }
-
-  isPlain(path: string): boolean {
-    return !path.startsWith(consolePath) && path !== metricsPath;
-  }
-
-  /** Lets what is under way be answered, and what has arrived already be read. */
-  close(): void {
-    this.isClosing = true;
-    clearInterval(this.#sweeping);
-    // Behind two immediates, the sockets were looked at once more.
-    setImmediate(() => setImmediate(() => this.#destroyIdle()));
-  }
-
-  destroyAll(): void {
-    for (const connection of this.#open) connection.destroy();
-  }
-
-  #destroyIdle(): void {
-    for (const connection of this.#open) if (connection.isIdle) connection.destroy();
-  }
-
-  #sweep(): void {
-    this.sweeps += 1;
-    const oldest = this.sweeps - idleMsMax / sweepMs;
-    for (const connection of this.#open) connection.sweep(oldest);
-  }
 }
 
 /** Whole, or one that goes on until either side ends it. */

@@ -18,9 +18,11 @@ const methodLength = 'POST '.length;
 const versionLength = ' HTTP/1.1'.length;
 const plainLength = /^\d{1,9}$/;
 
-/** What changes how a request is read or answered. */
+/** What changes how a request is read or answered; or tells that a page of a browser's makes it. */
 const unusualHeaders: ReadonlySet<string> = new Set([
   'expect',
+  'origin',
+  'sec-fetch-site',
   'te',
   'trailer',
   'transfer-encoding',

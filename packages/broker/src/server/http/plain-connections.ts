@@ -1,0 +1,68 @@
+/**
+ * All connections of a server that node:http has nothing to do with yet. One sweep for all of them, instead of a timer each,
+ * ends those whose client was waited for too long: an idle one after the time that node:http would keep it, and a sweep more.
+ */
+
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { PlainConnection, type PlainListener } from './plain-connection.ts';
+
+const sweepMs = 15_000;
+
+export class PlainConnections implements PlainListener {
+  readonly keepAliveSeconds: number;
+  readonly handOver: (socket: Socket) => void;
+  readonly isPlain: PlainListener['isPlain'];
+  readonly answer: PlainListener['answer'];
+  readonly onError: PlainListener['onError'];
+  isClosing = false;
+  sweeps = 0;
+  readonly #open: Set<PlainConnection> = new Set();
+  readonly #sweepsMax: number;
+  readonly #sweeping: NodeJS.Timeout;
+
+  /** Takes over every new connection of the server; `isPlain` says which paths `answer` answers. */
+  constructor(
+    server: Server,
+    { isPlain, answer, onError }: Pick<PlainListener, 'isPlain' | 'answer' | 'onError'>,
+  ) {
+    this.isPlain = isPlain;
+    this.answer = answer;
+    this.onError = onError;
+    this.keepAliveSeconds = Math.floor(server.keepAliveTimeout / 1000);
+    this.#sweepsMax = server.keepAliveTimeout / sweepMs;
+    const toNode = server.listeners('connection');
+    server.removeAllListeners('connection');
+    this.handOver = (socket) => {
+      for (const listener of toNode) listener.call(server, socket);
+    };
+    server.on('connection', (socket: Socket) => {
+      const connection = new PlainConnection(socket, this, () => this.#open.delete(connection));
+      this.#open.add(connection);
+    });
+    this.#sweeping = setInterval(() => this.#sweep(), sweepMs);
+    this.#sweeping.unref();
+  }
+
+  /** Lets what is under way be answered, and what has arrived already be read. */
+  close(): void {
+    this.isClosing = true;
+    clearInterval(this.#sweeping);
+    // Behind two immediates, the sockets were looked at once more.
+    setImmediate(() => setImmediate(() => this.#destroyIdle()));
+  }
+
+  destroyAll(): void {
+    for (const connection of this.#open) connection.destroy();
+  }
+
+  #destroyIdle(): void {
+    for (const connection of this.#open) if (connection.isIdle) connection.destroy();
+  }
+
+  #sweep(): void {
+    this.sweeps += 1;
+    const oldest = this.sweeps - this.#sweepsMax;
+    for (const connection of this.#open) connection.sweep(oldest);
+  }
+}
