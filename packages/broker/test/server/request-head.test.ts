@@ -51,6 +51,7 @@ for (const [why, lines] of Object.entries({
   'an end of the connection': [...plain, 'Connection: close'],
   'a change of protocol': [...plain, 'Upgrade: h2c'],
   'a question before the body': [...plain, 'Expect: 100-continue'],
+  'a page of a browser': [...plain, 'Origin: http://queue.example'],
   'a folded header': [...plain, 'X-Long: a', ' b'],
   'a space before the colon': [...plain, 'X-Odd : a'],
   'a line break alone': [...plain, 'X-Odd: a\nX-Other: b'],

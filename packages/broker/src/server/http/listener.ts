@@ -21,13 +21,10 @@ import type { Api, ApiRequest } from '../../api/handler.ts';
 import type { Inspect, InspectResponse } from '../../api/inspect/inspect.ts';
 import { consoleFile, type FileResponse } from '../console-files.ts';
 import { type Metrics, metricsPath } from '../telemetry/metrics.ts';
+import { Bodies } from './bodies.ts';
 import { Call, tellOf } from './call.ts';
 import { PlainConnections } from './plain-connections.ts';
 
-/** A message of 1 MiB is at most 6 MiB of JSON, when every byte of it is written as an escape. */
-const bodyBytesMax = 8 * 1024 * 1024;
-const discardedBytesMax = 64 * 1024 * 1024;
-const noBody: Buffer = Buffer.alloc(0);
 const connectionsMax = 10_000;
 /** How long stopping waits for requests that have not wholly arrived. */
 const stopMsMax = 2_000;
@@ -78,18 +75,19 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
     const isPage = call.path === consolePath && call.method === 'GET';
     return isPage ? Promise.resolve(toConsole) : api.handle(call);
   };
+  const bodies = new Bodies();
   const server = createServer((request, response) => {
-    readBody(request, response, (body) => {
-      const call = callOf(request, response, body ?? noBody);
+    bodies.read(request, response, (body, refusal) => {
+      const call = callOf(request, response, body);
       tellOf(call, request.socket);
       const answered =
-        body === undefined
-          ? Promise.resolve(api.fail(call, 'body-too-large', { limit: bodyBytesMax }))
-          : answer(call);
+        refusal === undefined
+          ? answer(call)
+          : Promise.resolve(api.fail(call, refusal.code, refusal.detail));
       answered.then(
         (ready) => {
           // A connection that is answered while we stop must not be kept for a next request.
-          if (plain.isClosing || body === undefined) response.shouldKeepAlive = false;
+          if (plain.isClosing || refusal !== undefined) response.shouldKeepAlive = false;
           send(response, ready);
         },
         (error: unknown) => {
@@ -135,29 +133,6 @@ function callOf(request: IncomingMessage, response: ServerResponse, body: Buffer
     if (response.destroyed) listener();
     else response.once('close', listener);
   });
-}
-
-/** Gives the whole body, or nothing if it is larger than the limit. */
-function readBody(
-  request: IncomingMessage,
-  response: ServerResponse,
-  then: (body: Buffer | undefined) => void,
-): void {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  request.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    if (size <= bodyBytesMax) chunks.push(chunk);
-    // Read to its end, and thrown away, so that a client that writes first and reads then gets its answer; but not
-    // for ever.
-    else if (size > discardedBytesMax) request.destroy();
-  });
-  request.on('end', () => {
-    if (size > bodyBytesMax) then(undefined);
-    else then(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
-  });
-  // A client that goes away before it has finished gets nothing, and nothing was done.
-  request.on('error', () => response.destroy());
 }
 
 function send(response: ServerResponse, { status, headers, body, stream }: Answer): void {
