@@ -74,8 +74,9 @@ export class MessageTable {
     page[base + placeWord] = none;
     page[base + stateWord] = (message.delayMs << 3) | (isOutOfOrder ? 4 : 0);
     page[base + deliveryWord] = none;
-    this.#messages.setDouble(row, sequenceWord, sequence);
-    this.#messages.setDouble(row, sentAtWord, message.sentAt);
+    const doubles = this.#messages.doubles(row);
+    doubles[(base + sequenceWord) >> 1] = sequence;
+    doubles[(base + sentAtWord) >> 1] = message.sentAt;
     this.#bySequence.add(sequence, row);
     if (chain.newest === none) chain.oldest = row;
     else this.#messages.setInt(chain.newest, newerWord, row);
@@ -244,13 +245,16 @@ export class MessageTable {
       at = this.#deliveries.allocate();
       this.#messages.setInt(row, deliveryWord, at);
     }
-    this.#deliveries.setInt(at, receiveCountWord, delivery.receiveCount);
-    this.#deliveries.setDouble(at, firstReceivedAtWord, delivery.firstReceivedAt);
-    this.#deliveries.setDouble(at, receivedAtWord, delivery.receivedAt);
-    this.#deliveries.setDouble(at, visibleAtWord, delivery.visibleAt);
-    this.#deliveries.setDouble(at, stampWord, delivery.stamp);
-    this.#deliveries.setDouble(at, receiptWord, delivery.receipt);
-    this.#deliveries.setInt(at, isChangedWord, delivery.isChanged ? 1 : 0);
+    const page = this.#deliveries.page(at);
+    const doubles = this.#deliveries.doubles(at);
+    const base = this.#deliveries.base(at);
+    page[base + receiveCountWord] = delivery.receiveCount;
+    page[base + isChangedWord] = delivery.isChanged ? 1 : 0;
+    doubles[(base + firstReceivedAtWord) >> 1] = delivery.firstReceivedAt;
+    doubles[(base + receivedAtWord) >> 1] = delivery.receivedAt;
+    doubles[(base + visibleAtWord) >> 1] = delivery.visibleAt;
+    doubles[(base + stampWord) >> 1] = delivery.stamp;
+    doubles[(base + receiptWord) >> 1] = delivery.receipt;
   }
 
   receiveCount(row: number): number {
