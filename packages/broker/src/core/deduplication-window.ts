@@ -225,32 +225,39 @@ export function keyOf(text: string, groupId: string): WindowKey {
   return digestsOf({ deduplicationId: text, groupId, bodyMd5: '', attributesMd5: '' });
 }
 
-export function digestsOf({
-  deduplicationId,
-  groupId,
-  bodyMd5,
-  attributesMd5,
-}: Pick<
-  KeptWindowEntry,
-  'deduplicationId' | 'groupId' | 'bodyMd5' | 'attributesMd5'
->): WindowDigests {
-  const bytes = sha256Bytes(deduplicationId);
-  const { group0, group1, group2 } = groupDigest(groupId);
-  return {
+export function digestsOf(
+  entry: Pick<KeptWindowEntry, 'deduplicationId' | 'groupId' | 'bodyMd5' | 'attributesMd5'>,
+): WindowDigests {
+  const bytes = sha256Bytes(entry.deduplicationId);
+  const digests = {
     id0: wordAt(bytes, 0),
     id1: wordAt(bytes, 4),
     id2: wordAt(bytes, 8),
     id3: wordAt(bytes, 12),
-    group0,
-    group1,
-    group2,
-    body: md5Word(bodyMd5),
-    attributes: md5Word(attributesMd5),
+    group0: 0,
+    group1: 0,
+    group2: 0,
+    body: md5Word(entry.bodyMd5),
+    attributes: md5Word(entry.attributesMd5),
   };
+  setGroup(digests, entry.groupId);
+  return digests;
+}
+
+interface GroupDigest {
+  group0: number;
+  group1: number;
+  group2: number;
+}
+
+export function groupDigest(groupId: string): Readonly<GroupDigest> {
+  const digest: GroupDigest = { group0: 0, group1: 0, group2: 0 };
+  setGroup(digest, groupId);
+  return digest;
 }
 
 /** Three independent 32-bit hashes in one pass, each multiplied and folded as in MurmurHash3's last step. */
-export function groupDigest(groupId: string): Pick<WindowKey, 'group0' | 'group1' | 'group2'> {
+function setGroup(digest: GroupDigest, groupId: string): void {
   let a = 0x9e3779b1;
   let b = 0x85ebca77;
   let c = 0xc2b2ae3d;
@@ -260,7 +267,9 @@ export function groupDigest(groupId: string): Pick<WindowKey, 'group0' | 'group1
     b = Math.imul(b ^ code, 0x165667b1) + (c >>> 13);
     c = Math.imul(c ^ code, 0x5bd1e995) + (a >>> 11);
   }
-  return { group0: fold(a ^ groupId.length), group1: fold(b), group2: fold(c) };
+  digest.group0 = fold(a ^ groupId.length);
+  digest.group1 = fold(b);
+  digest.group2 = fold(c);
 }
 
 function fold(hash: number): number {

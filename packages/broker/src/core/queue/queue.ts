@@ -433,6 +433,8 @@ export class Queue {
   }
 
   #expireAttempts(turn: Turn): void {
+    const receivedAt = this.attempts.oldestReceivedAt();
+    if (receivedAt === undefined) return;
     for (const id of this.attempts.receivedBy(turn.now - attemptMs)) {
       this.setAttempt(turn, id, null);
     }

@@ -5,7 +5,7 @@
  * a deleted queue of the same name, have another secret's tag and so are no handles at all (10.1).
  */
 
-import { keyedTag } from '../digest.ts';
+import { keyedTag, tagLength } from '../digest.ts';
 
 export interface Receipt {
   readonly sequence: number;
@@ -19,13 +19,27 @@ export function writeReceipt(secret: string, sequence: number, receipt: number):
 }
 
 const handleLengthMax = 64;
+const codeOfDot = 0x2e;
+const codeOf0 = 0x30;
 
 export function readReceipt(secret: string, handle: string): Receipt | undefined {
-  if (handle.length > handleLengthMax) return undefined;
-  const end = handle.lastIndexOf('.');
+  const end = handle.length - tagLength - 1;
+  if (handle.length > handleLengthMax || end < 0 || handle.charCodeAt(end) !== codeOfDot) {
+    return undefined;
+  }
   const name = handle.slice(0, end);
-  // A tag that fits was made here, so the name before it has the form that it has here.
-  if (end < 0 || keyedTag(secret, name) !== handle.slice(end + 1)) return undefined;
-  const dot = name.indexOf('.');
-  return { sequence: Number(name.slice(0, dot)), receipt: Number(name.slice(dot + 1)) };
+  if (!handle.endsWith(keyedTag(secret, name))) return undefined;
+  // A tag that fits was made here, so the name before it has the form that it has here: digits, a dot, digits.
+  let sequence = 0;
+  let receipt = 0;
+  for (let at = 0; at < end; at += 1) {
+    const code = name.charCodeAt(at);
+    if (code === codeOfDot) {
+      sequence = receipt;
+      receipt = 0;
+    } else {
+      receipt = receipt * 10 + code - codeOf0;
+    }
+  }
+  return { sequence, receipt };
 }
