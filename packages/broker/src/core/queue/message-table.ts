@@ -1,5 +1,5 @@
 /**
- * All messages of one queue: 48 bytes for each, and 48 more once it has been received. Bodies are not here (see
+ * All messages of one queue: 40 bytes for each, and 56 more once it has been received. Bodies are not here (see
  * changes.ts), nor are ids (see message-id.ts). Finds a message by its sequence (sequence-index.ts), and chains messages in the order of their
  * send time, so that the oldest, the next to expire, is at hand without a search.
  *
@@ -26,12 +26,17 @@ const groupWord = 4;
 const groupNextWord = 5;
 const olderWord = 6;
 const newerWord = 7;
-const placeWord = 8;
-/** State in two bits, then one that tells a dead letter out of order, then the delay in milliseconds. */
-const stateWord = 9;
-const deliveryWord = 10;
-/** Even, so that there is a word to spare. */
-const messageWords = 12;
+/** State in two bits, then the flags, then the delay in milliseconds. */
+const stateWord = 8;
+/** Its place in the line it stands in; once it was received, its delivery, which has the place. */
+const placeOrDeliveryWord = 9;
+const messageWords = 10;
+
+const stateBits = 3;
+/** A dead letter out of order. */
+const isOutOfOrderFlag = 4;
+const isReceivedFlag = 8;
+const delayShift = 4;
 
 // A delivery's record.
 const receiveCountWord = 0;
@@ -41,7 +46,9 @@ const receivedAtWord = 4;
 const visibleAtWord = 6;
 const stampWord = 8;
 const receiptWord = 10;
-const deliveryWords = 12;
+const placeWord = 12;
+/** Even, so that there is a word to spare. */
+const deliveryWords = 14;
 
 /** How many messages are looked at for one to walk from. Of ten million, the walk is then some thousand steps. */
 const signpostsMax = 4096;
@@ -71,9 +78,9 @@ export class MessageTable {
     page[base + groupNextWord] = none;
     page[base + olderWord] = chain.newest;
     page[base + newerWord] = none;
-    page[base + placeWord] = none;
-    page[base + stateWord] = (message.delayMs << 3) | (isOutOfOrder ? 4 : 0);
-    page[base + deliveryWord] = none;
+    page[base + stateWord] =
+      (message.delayMs << delayShift) | (isOutOfOrder ? isOutOfOrderFlag : 0);
+    page[base + placeOrDeliveryWord] = none;
     const doubles = this.#messages.doubles(row);
     doubles[(base + sequenceWord) >> 1] = sequence;
     doubles[(base + sentAtWord) >> 1] = message.sentAt;
@@ -180,19 +187,20 @@ export class MessageTable {
   }
 
   delayMs(row: number): number {
-    return this.#messages.int(row, stateWord) >> 3;
+    return this.#messages.int(row, stateWord) >> delayShift;
   }
 
   isOutOfOrder(row: number): boolean {
-    return (this.#messages.int(row, stateWord) & 4) !== 0;
+    return (this.#messages.int(row, stateWord) & isOutOfOrderFlag) !== 0;
   }
 
   state(row: number): MessageState {
-    return (this.#messages.int(row, stateWord) & 3) as MessageState;
+    return (this.#messages.int(row, stateWord) & stateBits) as MessageState;
   }
 
   setState(row: number, state: MessageState): void {
-    this.#messages.setInt(row, stateWord, (this.#messages.int(row, stateWord) & ~3) | state);
+    const before = this.#messages.int(row, stateWord);
+    this.#messages.setInt(row, stateWord, (before & ~stateBits) | state);
   }
 
   /** The message's group, as a row of MessageGroups. */
@@ -214,19 +222,24 @@ export class MessageTable {
 
   /** Its place in the line it stands in, or `none`. */
   place(row: number): number {
-    return this.#messages.int(row, placeWord);
+    const at = this.#delivery(row);
+    return at === none
+      ? this.#messages.int(row, placeOrDeliveryWord)
+      : this.#deliveries.int(at, placeWord);
   }
 
   setPlace(row: number, place: number): void {
-    this.#messages.setInt(row, placeWord, place);
+    const at = this.#delivery(row);
+    if (at === none) this.#messages.setInt(row, placeOrDeliveryWord, place);
+    else this.#deliveries.setInt(at, placeWord, place);
   }
 
   hasDelivery(row: number): boolean {
-    return this.#messages.int(row, deliveryWord) !== none;
+    return (this.#messages.int(row, stateWord) & isReceivedFlag) !== 0;
   }
 
   delivery(row: number): KeptDelivery | undefined {
-    const at = this.#messages.int(row, deliveryWord);
+    const at = this.#delivery(row);
     if (at === none) return undefined;
     return {
       receiveCount: this.#deliveries.int(at, receiveCountWord),
@@ -240,10 +253,12 @@ export class MessageTable {
   }
 
   setDelivery(row: number, delivery: KeptDelivery): void {
-    let at = this.#messages.int(row, deliveryWord);
+    let at = this.#delivery(row);
     if (at === none) {
       at = this.#deliveries.allocate();
-      this.#messages.setInt(row, deliveryWord, at);
+      this.#deliveries.setInt(at, placeWord, none);
+      this.#messages.setInt(row, placeOrDeliveryWord, at);
+      this.#messages.setInt(row, stateWord, this.#messages.int(row, stateWord) | isReceivedFlag);
     }
     const page = this.#deliveries.page(at);
     const doubles = this.#deliveries.doubles(at);
@@ -258,25 +273,25 @@ export class MessageTable {
   }
 
   receiveCount(row: number): number {
-    const at = this.#messages.int(row, deliveryWord);
+    const at = this.#delivery(row);
     return at === none ? 0 : this.#deliveries.int(at, receiveCountWord);
   }
 
   /** Names the current receipt of a message that was received; 0 when there is none. */
   receipt(row: number): number {
-    const at = this.#messages.int(row, deliveryWord);
+    const at = this.#delivery(row);
     return at === none ? 0 : this.#deliveries.double(at, receiptWord);
   }
 
   /** When it was first received; undefined if it never was. */
   firstReceivedAt(row: number): number | undefined {
-    const at = this.#messages.int(row, deliveryWord);
+    const at = this.#delivery(row);
     return at === none ? undefined : this.#deliveries.double(at, firstReceivedAtWord);
   }
 
   /** The end of its own delay or of its timeout: one half of the rule of order (11.4). */
   availableAt(row: number): number {
-    const at = this.#messages.int(row, deliveryWord);
+    const at = this.#delivery(row);
     return at === none
       ? this.sentAt(row) + this.delayMs(row)
       : this.#deliveries.double(at, visibleAtWord);
@@ -284,7 +299,7 @@ export class MessageTable {
 
   /** Orders what became available in the same millisecond: the other half. */
   stamp(row: number): number {
-    const at = this.#messages.int(row, deliveryWord);
+    const at = this.#delivery(row);
     return at === none ? this.sequence(row) : this.#deliveries.double(at, stampWord);
   }
 
@@ -294,11 +309,14 @@ export class MessageTable {
     return row;
   }
 
+  /** The row of its delivery; `none` if it never was received. */
+  #delivery(row: number): number {
+    return this.hasDelivery(row) ? this.#messages.int(row, placeOrDeliveryWord) : none;
+  }
+
   #dropDelivery(row: number): void {
-    const at = this.#messages.int(row, deliveryWord);
-    if (at === none) return;
-    this.#deliveries.release(at);
-    this.#messages.setInt(row, deliveryWord, none);
+    const at = this.#delivery(row);
+    if (at !== none) this.#deliveries.release(at);
   }
 
   #chainOf(row: number): Chain {
