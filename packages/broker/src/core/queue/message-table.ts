@@ -1,5 +1,5 @@
 /**
- * All messages of one queue: 40 bytes for each, and 56 more once it has been received. Bodies are not here (see
+ * All messages of one queue: 40 bytes for each, and 64 more once it has been received. Bodies are not here (see
  * changes.ts), nor are ids (see message-id.ts). Finds a message by its sequence (sequence-index.ts), and chains messages in the order of their
  * send time, so that the oldest, the next to expire, is at hand without a search.
  *
@@ -11,6 +11,7 @@
  */
 
 import type { KeptDelivery, KeptMessage } from '../changes.ts';
+import { tagLength } from '../digest.ts';
 import { none, Slab } from '../slab.ts';
 import { SequenceIndex } from './sequence-index.ts';
 
@@ -39,16 +40,20 @@ const isReceivedFlag = 8;
 const delayShift = 4;
 
 // A delivery's record.
-const receiveCountWord = 0;
-const isChangedWord = 1;
+/** The number of receives, and below it a bit that tells whether the visibility was changed. */
+const countWord = 0;
+const placeWord = 1;
 const firstReceivedAtWord = 2;
 const receivedAtWord = 4;
 const visibleAtWord = 6;
 const stampWord = 8;
 const receiptWord = 10;
-const placeWord = 12;
-/** Even, so that there is a word to spare. */
-const deliveryWords = 14;
+/** The tag of the receipt, four characters a word; 0 if it is not known. */
+const tagWord = 12;
+const deliveryWords = 16;
+
+const tagWords = 4;
+const charsPerWord: number = tagLength / tagWords;
 
 /** How many messages are looked at for one to walk from. Of ten million, the walk is then some thousand steps. */
 const signpostsMax = 4096;
@@ -242,13 +247,13 @@ export class MessageTable {
     const at = this.#delivery(row);
     if (at === none) return undefined;
     return {
-      receiveCount: this.#deliveries.int(at, receiveCountWord),
+      receiveCount: this.#deliveries.int(at, countWord) >> 1,
       firstReceivedAt: this.#deliveries.double(at, firstReceivedAtWord),
       receivedAt: this.#deliveries.double(at, receivedAtWord),
       visibleAt: this.#deliveries.double(at, visibleAtWord),
       stamp: this.#deliveries.double(at, stampWord),
       receipt: this.#deliveries.double(at, receiptWord),
-      isChanged: this.#deliveries.int(at, isChangedWord) !== 0,
+      isChanged: (this.#deliveries.int(at, countWord) & 1) !== 0,
     };
   }
 
@@ -257,14 +262,15 @@ export class MessageTable {
     if (at === none) {
       at = this.#deliveries.allocate();
       this.#deliveries.setInt(at, placeWord, none);
+      this.#deliveries.setDouble(at, receiptWord, 0);
       this.#messages.setInt(row, placeOrDeliveryWord, at);
       this.#messages.setInt(row, stateWord, this.#messages.int(row, stateWord) | isReceivedFlag);
     }
     const page = this.#deliveries.page(at);
     const doubles = this.#deliveries.doubles(at);
     const base = this.#deliveries.base(at);
-    page[base + receiveCountWord] = delivery.receiveCount;
-    page[base + isChangedWord] = delivery.isChanged ? 1 : 0;
+    page[base + countWord] = (delivery.receiveCount << 1) | (delivery.isChanged ? 1 : 0);
+    if (doubles[(base + receiptWord) >> 1] !== delivery.receipt) page[base + tagWord] = 0;
     doubles[(base + firstReceivedAtWord) >> 1] = delivery.firstReceivedAt;
     doubles[(base + receivedAtWord) >> 1] = delivery.receivedAt;
     doubles[(base + visibleAtWord) >> 1] = delivery.visibleAt;
@@ -274,13 +280,35 @@ export class MessageTable {
 
   receiveCount(row: number): number {
     const at = this.#delivery(row);
-    return at === none ? 0 : this.#deliveries.int(at, receiveCountWord);
+    return at === none ? 0 : this.#deliveries.int(at, countWord) >> 1;
   }
 
   /** Names the current receipt of a message that was received; 0 when there is none. */
   receipt(row: number): number {
     const at = this.#delivery(row);
     return at === none ? 0 : this.#deliveries.double(at, receiptWord);
+  }
+
+  /** Notes the tag of the current receipt, so that it need not be made again to check a handle. */
+  setTag(row: number, tag: string): void {
+    const at = this.#delivery(row);
+    const page = this.#deliveries.page(at);
+    const base = this.#deliveries.base(at);
+    for (let word = 0; word < tagWords; word += 1) {
+      page[base + tagWord + word] = charsAt(tag, word * charsPerWord);
+    }
+  }
+
+  /** Whether the tag of the current receipt is known and stands at the end of this handle. */
+  isTagKnown(row: number, handle: string): boolean {
+    const at = this.#delivery(row);
+    const start = handle.length - tagWords * charsPerWord;
+    if (at === none || start < 0 || this.#deliveries.int(at, tagWord) === 0) return false;
+    for (let word = 0; word < tagWords; word += 1) {
+      const chars = charsAt(handle, start + word * charsPerWord);
+      if (this.#deliveries.int(at, tagWord + word) !== chars) return false;
+    }
+    return true;
   }
 
   /** When it was first received; undefined if it never was. */
@@ -322,4 +350,14 @@ export class MessageTable {
   #chainOf(row: number): Chain {
     return this.isOutOfOrder(row) ? this.#outOfOrder : this.#inOrder;
   }
+}
+
+/** Four characters of one byte each as one word; 0, which is no tag's, if one of them is no such character. */
+function charsAt(text: string, at: number): number {
+  const first = text.charCodeAt(at);
+  const second = text.charCodeAt(at + 1);
+  const third = text.charCodeAt(at + 2);
+  const fourth = text.charCodeAt(at + 3);
+  if ((first | second | third | fourth) > 0xff) return 0;
+  return first | (second << 8) | (third << 16) | (fourth << 24);
 }

@@ -13,33 +13,42 @@ export interface Receipt {
   readonly receipt: number;
 }
 
-export function writeReceipt(secret: string, sequence: number, receipt: number): string {
-  const name = `${sequence}.${receipt}`;
-  return `${name}.${keyedTag(secret, name)}`;
+/** The part of a handle before its tag. */
+export function receiptName(sequence: number, receipt: number): string {
+  return `${sequence}.${receipt}`;
 }
 
 const handleLengthMax = 64;
 const codeOfDot = 0x2e;
 const codeOf0 = 0x30;
+const codeOf9 = 0x39;
 
-export function readReceipt(secret: string, handle: string): Receipt | undefined {
+/** What a handle says, genuine or not; undefined for what has not the one form that handles have. */
+export function readReceipt(handle: string): Receipt | undefined {
   const end = handle.length - tagLength - 1;
   if (handle.length > handleLengthMax || end < 0 || handle.charCodeAt(end) !== codeOfDot) {
     return undefined;
   }
-  const name = handle.slice(0, end);
-  if (!handle.endsWith(keyedTag(secret, name))) return undefined;
-  // A tag that fits was made here, so the name before it has the form that it has here: digits, a dot, digits.
-  let sequence = 0;
-  let receipt = 0;
-  for (let at = 0; at < end; at += 1) {
-    const code = name.charCodeAt(at);
-    if (code === codeOfDot) {
-      sequence = receipt;
-      receipt = 0;
-    } else {
-      receipt = receipt * 10 + code - codeOf0;
-    }
+  const dot = handle.indexOf('.');
+  const sequence = numberIn(handle, 0, dot);
+  const receipt = numberIn(handle, dot + 1, end);
+  return sequence === undefined || receipt === undefined ? undefined : { sequence, receipt };
+}
+
+/** Whether the queue with this secret made the handle. */
+export function isGenuine(secret: string, handle: string): boolean {
+  const end = handle.length - tagLength - 1;
+  return handle.endsWith(keyedTag(secret, handle.slice(0, end)));
+}
+
+/** A number as it is written here: no zeros before it, and not so large that another one reads the same. */
+function numberIn(text: string, start: number, end: number): number | undefined {
+  let number = 0;
+  for (let at = start; at < end; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < codeOf0 || code > codeOf9) return undefined;
+    number = number * 10 + code - codeOf0;
+    if (number === 0) return undefined;
   }
-  return { sequence, receipt };
+  return number > 0 && number <= Number.MAX_SAFE_INTEGER ? number : undefined;
 }
