@@ -1,6 +1,6 @@
 /**
  * The deduplication window of one FIFO queue or topic: every send accepted within the last `DeduplicationIntervalSeconds`,
- * whatever has become of its message since (rules 11.8–11.14). About 76 bytes an entry: 64 in a slab and 10 to 14 in the index.
+ * whatever has become of its message since (rules 11.8–11.14). 74 to 78 bytes an entry: 64 in a slab, the rest in the index.
  *
  * Ids and groups are held as digests, of one size whatever their length: too many bits for two to fall together. The
  * group's need not withstand design: who can send to a queue gains nothing by another name for a group that he could

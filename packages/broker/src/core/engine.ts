@@ -70,6 +70,7 @@ export interface Applied<T extends Command['type']> {
 type QueueCommand = Extract<AnyQueueCommand, { readonly queue: string }>;
 
 const topicPrefix = topicPlace('');
+const nobody: readonly Touched[] = [];
 
 export class Engine {
   readonly #realm: Realm;
@@ -286,10 +287,8 @@ export class Engine {
   #finish(turn: Turn): void {
     const { touched, otherTouched, touchedTopics } = turn;
     if (touched !== undefined) this.#finishQueue(touched, turn);
-    if (otherTouched !== undefined)
-      for (const queue of otherTouched) this.#finishQueue(queue, turn);
-    if (touchedTopics !== undefined)
-      for (const topic of touchedTopics) this.#finishTopic(topic, turn);
+    for (const queue of otherTouched ?? nobody) this.#finishQueue(queue, turn);
+    for (const topic of touchedTopics ?? nobody) this.#finishTopic(topic, turn);
   }
 
   #finishQueue(queue: Touched, turn: Turn): void {

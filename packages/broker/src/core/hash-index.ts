@@ -71,7 +71,7 @@ export class HashIndex {
   /** Makes room for as many rows at once, in an index that has none. */
   reserve(rows: number): void {
     if (this.#size > 0 || rows <= this.#sizeMax) return;
-    this.#setSlots(Math.ceil(rows / fullness));
+    this.#setSlots(Math.ceil(rows / fullness) + 1);
   }
 
   clear(): void {

@@ -60,8 +60,7 @@ export class HashSlots {
   }
 
   insert(hash: number, row: number): void {
-    let slot = this.home(hash);
-    while (this.row(slot) !== none) slot += 1;
+    const slot = this.#emptyFrom(this.home(hash));
     const page = this.#pages[slot >> pageBits] ?? this.#addPage(slot >> pageBits);
     const word = (slot & pageMask) * 2;
     page[word] = hash;
@@ -89,6 +88,19 @@ export class HashSlots {
     if ((slot & pageMask) === 0) this.#pages[(slot >> pageBits) - 1] = undefined;
   }
 
+  /** Page by page: where many rows share a hash, the walk is long. */
+  #emptyFrom(from: number): number {
+    let slot = from;
+    for (;;) {
+      const page = this.#pages[slot >> pageBits];
+      if (page === undefined) return slot;
+      for (let word = (slot & pageMask) * 2 + 1; word < page.length; word += 2) {
+        if (page[word] === 0) return slot;
+        slot += 1;
+      }
+    }
+  }
+
   #write(slot: number, hash: number, row: number): void {
     const page = this.#pages[slot >> pageBits] as Int32Array;
     const word = (slot & pageMask) * 2;
@@ -97,12 +109,13 @@ export class HashSlots {
   }
 
   #addPage(number: number): Int32Array {
-    const isShort = this.#homes + tailMin < pageSlots;
-    const page = new Int32Array(2 * (isShort ? this.#homes + tailMin : pageSlots));
+    const slots = number === 0 ? Math.min(this.#homes + tailMin, pageSlots) : pageSlots;
+    const page = new Int32Array(2 * slots);
     this.#pages[number] = page;
     return page;
   }
 
+  /** Only the first page is ever short. */
   #lengthen(page: Int32Array): void {
     const longer = new Int32Array(Math.min(2 * page.length, 2 * pageSlots));
     longer.set(page);

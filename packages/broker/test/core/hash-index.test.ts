@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { HashIndex } from '../../src/core/hash-index.ts';
+import { HashSlots } from '../../src/core/hash-slots.ts';
 import { none } from '../../src/core/slab.ts';
 
 interface Indexed {
@@ -84,6 +85,45 @@ test('an index of many pages loses nothing while it grows and shrinks', () => {
     for (let key = 0; key < count; key += 2) index.remove(key, rows[key] as number);
     for (const [key, row] of rows.entries()) {
       assert.equal(index.find(key), key % 2 === 0 ? none : row);
+    }
+  }
+});
+
+test('rows that find no slot before the end of a table go on behind it, and are found there', () => {
+  const slots = new HashSlots(16);
+  const lastHash = -1;
+  // More than the first page holds when it has grown to its full size.
+  const count = 33_000;
+  for (let row = 0; row < count; row += 1) slots.insert(lastHash, row);
+  const found = (): number[] => {
+    const rows: number[] = [];
+    let slot = slots.seek(lastHash, slots.home(lastHash));
+    for (; slot !== none; slot = slots.seek(lastHash, slot + 1)) rows.push(slots.row(slot));
+    return rows;
+  };
+  assert.deepEqual(
+    found(),
+    Array.from({ length: count }, (_, row) => row),
+  );
+  slots.remove(lastHash, 0);
+  slots.remove(lastHash, count - 1);
+  assert.deepEqual(
+    found().sort((a, b) => a - b),
+    Array.from({ length: count - 2 }, (_, index) => index + 1),
+  );
+});
+
+test('an index finds everything at every step of moving to a larger table', () => {
+  const index = openIndex((key) => Math.imul(key, 0x9e3779b1));
+  const rows: number[] = [];
+  // Beyond the size up to which a table is moved at once, and through several larger ones.
+  for (let key = 0; key < 6_000; key += 1) {
+    rows.push(index.insert(key));
+    if (key % 3 === 2) index.remove(key - 1, rows[key - 1] as number);
+    if (key % 50 !== 0) continue;
+    for (let other = 0; other <= key; other += 1) {
+      const isGone = other % 3 === 1 && other < key;
+      assert.equal(index.find(other), isGone ? none : rows[other]);
     }
   }
 });

@@ -67,7 +67,7 @@ export function checkMessage(
 }
 
 /** Whether the message counts more bytes than these. A character has at most three, so that most need not be counted. */
-export function isLarger(entry: SendEntry, bytes: number): boolean {
+function isLarger(entry: SendEntry, bytes: number): boolean {
   return messageSizeBound(entry) > bytes && messageSize(entry) > bytes;
 }
 

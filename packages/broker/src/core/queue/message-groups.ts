@@ -5,8 +5,8 @@
  * follows: a head in flight blocks the group, a head deleted or visible again frees it.
  *
  * Ready groups stand in a line by the moment their head became available (rule 11.4): an old backlog does not jump
- * over a younger group's turn, and a busy group does not starve the others. A group costs 28 bytes and its id, and leaves
- * no trace when its last message goes (rule 11.5).
+ * over a younger group's turn, and a busy group does not starve the others. A group costs some 36 bytes and its id, and
+ * leaves no trace when its last message goes (rule 11.5).
  *
  * The chain has no way back: what can be deleted is at most `receiveMessagesMax` from the head, because nothing is
  * handed out beyond a message in flight; so a walk from the head is short.

@@ -1,7 +1,7 @@
 /**
  * All messages of one queue: 40 bytes for each, and 64 more once it has been received. Bodies are not here (see
- * changes.ts), nor are ids (see message-id.ts). Finds a message by its sequence (sequence-index.ts), and chains messages in the order of their
- * send time, so that the oldest, the next to expire, is at hand without a search.
+ * changes.ts), nor are ids (see message-id.ts). Finds a message by its sequence (sequence-index.ts), and chains messages
+ * in the order of their send time, so that the oldest, the next to expire, is at hand without a search.
  *
  * Dead letters of a standard queue keep the send time they had elsewhere (rule 12.7) and so come out of order; they
  * are chained apart, in order of arrival.

@@ -2,7 +2,8 @@
  * Receipt handles: which message, which receive, and a tag that only the queue can make. A handle is checked by
  * making the tag again, so nothing has to be remembered for it, however old it is: standard queues accept every handle
  * they ever gave out for a message (rules 10.4–10.6), FIFO queues the latest (10.7). Handles of another queue, or of
- * a deleted queue of the same name, have another secret's tag and so are no handles at all (10.1).
+ * a deleted queue of the same name, have another secret's tag and so are no handles at all (10.1). That the table notes
+ * the tag of a message's latest receipt only spares time.
  */
 
 import { keyedTag, tagLength } from '../digest.ts';
