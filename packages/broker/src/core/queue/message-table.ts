@@ -262,7 +262,7 @@ export class MessageTable {
     if (at === none) {
       at = this.#deliveries.allocate();
       this.#deliveries.setInt(at, placeWord, none);
-      this.#deliveries.setDouble(at, receiptWord, 0);
+      this.#deliveries.setInt(at, tagWord, 0);
       this.#messages.setInt(row, placeOrDeliveryWord, at);
       this.#messages.setInt(row, stateWord, this.#messages.int(row, stateWord) | isReceivedFlag);
     }
