@@ -208,10 +208,10 @@ export const mutants: readonly Mutant[] = [
     replace: 'true',
   },
   {
-    name: 'splitting a bucket loses a row',
+    name: 'a growing index loses a row',
     file: 'core/hash-index.js',
-    find: 'let row = this.#head(split);',
-    replace: 'let row = this.#head(split) === none ? none : this.next(this.#head(split));',
+    find: 'let slot = this.#frontier;',
+    replace: 'let slot = this.#frontier + 1;',
   },
   {
     name: 'an answer leaves before its changes are on the disk',

@@ -1,6 +1,6 @@
 /**
  * The deduplication window of one FIFO queue or topic: every send accepted within the last `DeduplicationIntervalSeconds`,
- * whatever has become of its message since (rules 11.8–11.14). 72 bytes an entry: 64 in a slab and 8 in the index.
+ * whatever has become of its message since (rules 11.8–11.14). 74 to 78 bytes an entry: 64 in a slab, the rest in the index.
  *
  * Ids and groups are held as digests, of one size whatever their length: too many bits for two to fall together. The
  * group's need not withstand design: who can send to a queue gains nothing by another name for a group that he could
@@ -23,9 +23,8 @@ export type DeduplicationScope = 'queue' | 'messageGroup';
 
 const idWord = 0;
 const groupWord = 4;
-const chainWord = 7;
-const newerWord = 8;
-const olderWord = 9;
+const newerWord = 7;
+const olderWord = 8;
 const sequenceWord = 10;
 const acceptedAtWord = 12;
 const bodyWord = 14;
@@ -48,12 +47,7 @@ export interface WindowMatch {
 
 export class DeduplicationWindow {
   readonly #rows: Slab = new Slab(words);
-  readonly #index: HashIndex = new HashIndex(
-    this.#rows,
-    chainWord,
-    (row) => this.#hashOfRow(row),
-    2,
-  );
+  readonly #index: HashIndex = new HashIndex();
   #scope: DeduplicationScope;
   #oldest: number = none;
   #newest: number = none;
@@ -96,8 +90,9 @@ export class DeduplicationWindow {
     const isGrouped = this.#scope === 'messageGroup';
     const flag = by === 'body' ? isByBody : 0;
     let found: number = none;
-    let row = this.#index.first(isGrouped ? key.id0 ^ key.group0 : key.id0);
-    while (row !== none) {
+    let place = this.#index.first(isGrouped ? key.id0 ^ key.group0 : key.id0);
+    for (; place !== none; place = this.#index.next(place)) {
+      const row = this.#index.row(place);
       if (
         this.#hasId(row, key) &&
         (this.#rows.int(row, attributesWord) & isByBody) === flag &&
@@ -106,7 +101,6 @@ export class DeduplicationWindow {
       ) {
         found = row;
       }
-      row = this.#index.next(row);
     }
     return found;
   }
@@ -190,8 +184,9 @@ export class DeduplicationWindow {
     page[base + bodyWord] = digests.body;
     const source = entry.source === 'content' ? isContent : 0;
     page[base + attributesWord] = (digests.attributes & ~flags) | source | flag;
-    this.#rows.setDouble(row, sequenceWord, sequence);
-    this.#rows.setDouble(row, acceptedAtWord, entry.acceptedAt);
+    const doubles = this.#rows.doubles(row);
+    doubles[(base + sequenceWord) >> 1] = sequence;
+    doubles[(base + acceptedAtWord) >> 1] = entry.acceptedAt;
     this.#index.insert(this.#hashOfRow(row), row);
     if (this.#newest === none) this.#oldest = row;
     else this.#rows.setInt(this.#newest, newerWord, row);
@@ -203,12 +198,12 @@ export class DeduplicationWindow {
     return this.#scope === 'queue' ? id : id ^ this.#rows.int(row, groupWord);
   }
 
-  #hasId(row: number, key: WindowKey): boolean {
+  #hasId(row: number, { id0, id1, id2, id3 }: WindowKey): boolean {
     return (
-      this.#rows.int(row, idWord) === key.id0 &&
-      this.#rows.int(row, idWord + 1) === key.id1 &&
-      this.#rows.int(row, idWord + 2) === key.id2 &&
-      this.#rows.int(row, idWord + 3) === key.id3
+      this.#rows.int(row, idWord) === id0 &&
+      this.#rows.int(row, idWord + 1) === id1 &&
+      this.#rows.int(row, idWord + 2) === id2 &&
+      this.#rows.int(row, idWord + 3) === id3
     );
   }
 
@@ -230,32 +225,39 @@ export function keyOf(text: string, groupId: string): WindowKey {
   return digestsOf({ deduplicationId: text, groupId, bodyMd5: '', attributesMd5: '' });
 }
 
-export function digestsOf({
-  deduplicationId,
-  groupId,
-  bodyMd5,
-  attributesMd5,
-}: Pick<
-  KeptWindowEntry,
-  'deduplicationId' | 'groupId' | 'bodyMd5' | 'attributesMd5'
->): WindowDigests {
-  const bytes = sha256Bytes(deduplicationId);
-  const { group0, group1, group2 } = groupDigest(groupId);
-  return {
+export function digestsOf(
+  entry: Pick<KeptWindowEntry, 'deduplicationId' | 'groupId' | 'bodyMd5' | 'attributesMd5'>,
+): WindowDigests {
+  const bytes = sha256Bytes(entry.deduplicationId);
+  const digests = {
     id0: wordAt(bytes, 0),
     id1: wordAt(bytes, 4),
     id2: wordAt(bytes, 8),
     id3: wordAt(bytes, 12),
-    group0,
-    group1,
-    group2,
-    body: md5Word(bodyMd5),
-    attributes: md5Word(attributesMd5),
+    group0: 0,
+    group1: 0,
+    group2: 0,
+    body: md5Word(entry.bodyMd5),
+    attributes: md5Word(entry.attributesMd5),
   };
+  setGroup(digests, entry.groupId);
+  return digests;
+}
+
+interface GroupDigest {
+  group0: number;
+  group1: number;
+  group2: number;
+}
+
+export function groupDigest(groupId: string): Readonly<GroupDigest> {
+  const digest: GroupDigest = { group0: 0, group1: 0, group2: 0 };
+  setGroup(digest, groupId);
+  return digest;
 }
 
 /** Three independent 32-bit hashes in one pass, each multiplied and folded as in MurmurHash3's last step. */
-export function groupDigest(groupId: string): Pick<WindowKey, 'group0' | 'group1' | 'group2'> {
+function setGroup(digest: GroupDigest, groupId: string): void {
   let a = 0x9e3779b1;
   let b = 0x85ebca77;
   let c = 0xc2b2ae3d;
@@ -265,7 +267,9 @@ export function groupDigest(groupId: string): Pick<WindowKey, 'group0' | 'group1
     b = Math.imul(b ^ code, 0x165667b1) + (c >>> 13);
     c = Math.imul(c ^ code, 0x5bd1e995) + (a >>> 11);
   }
-  return { group0: fold(a ^ groupId.length), group1: fold(b), group2: fold(c) };
+  digest.group0 = fold(a ^ groupId.length);
+  digest.group1 = fold(b);
+  digest.group2 = fold(c);
 }
 
 function fold(hash: number): number {

@@ -35,11 +35,14 @@ export function sha256Bytes(text: string): string {
   return digest('sha256', text, 'binary');
 }
 
+/** Of a tag, in characters. */
+export const tagLength = 16;
+
 /** Ninety-six bits that cannot be guessed without the secret. */
 export function keyedTag(secret: string, text: string): string {
   // The secret has a fixed length, so a plain prefix is enough to tell apart whom a tag belongs to, and truncation
   // closes SHA-256's length extension.
-  return digest('sha256', `${secret}:${text}`, 'base64url').slice(0, 16);
+  return digest('sha256', `${secret}:${text}`, 'base64url').slice(0, tagLength);
 }
 
 export function utf8Length(text: string): number {

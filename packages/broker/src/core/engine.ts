@@ -40,7 +40,7 @@ import { duePosts } from './topic/post.ts';
 import { dueReplays } from './topic/replay.ts';
 import type { Topic } from './topic/topic.ts';
 import { Topics } from './topic/topics.ts';
-import { type Context, type Deliveries, Turn } from './turn.ts';
+import { type Context, type Deliveries, type Touched, Turn } from './turn.ts';
 
 export type { Context, Ids } from './turn.ts';
 
@@ -70,6 +70,7 @@ export interface Applied<T extends Command['type']> {
 type QueueCommand = Extract<AnyQueueCommand, { readonly queue: string }>;
 
 const topicPrefix = topicPlace('');
+const nobody: readonly Touched[] = [];
 
 export class Engine {
   readonly #realm: Realm;
@@ -162,7 +163,20 @@ export class Engine {
   }
 
   #run(command: Command, turn: Turn): Outcome {
-    if (isTopicCommand(command)) return this.#topics.run(command, turn);
+    switch (command.type) {
+      // What is done all day is not asked first whether it is something else.
+      case 'send':
+      case 'receive':
+      case 'delete-messages':
+        return this.#runOnQueue(command, turn);
+      default:
+        return isTopicCommand(command)
+          ? this.#topics.run(command, turn)
+          : this.#runOther(command, turn);
+    }
+  }
+
+  #runOther(command: AnyQueueCommand, turn: Turn): Outcome {
     switch (command.type) {
       case 'create-queue':
         return this.#catalogue.create(command, turn);
@@ -178,13 +192,16 @@ export class Engine {
         return listMoveTasks(command, this.#neighbours);
       case 'tick':
         return this.#tick(turn);
-      default: {
-        const queue = this.#catalogue.get(command.queue);
-        if (queue === undefined) return refuse('queue-missing');
-        queue.advance(turn);
-        return this.#runOn(queue, command, turn);
-      }
+      default:
+        return this.#runOnQueue(command, turn);
     }
+  }
+
+  #runOnQueue(command: QueueCommand, turn: Turn): Outcome {
+    const queue = this.#catalogue.get(command.queue);
+    if (queue === undefined) return refuse('queue-missing');
+    queue.advance(turn);
+    return this.#runOn(queue, command, turn);
   }
 
   #runOn(queue: Queue, command: QueueCommand, turn: Turn): Outcome {
@@ -268,14 +285,22 @@ export class Engine {
 
   /** Keeps counters and the agenda in step with what the command did to each queue. */
   #finish(turn: Turn): void {
-    for (const queue of turn.touched) {
-      if (this.#catalogue.get(queue.name) === queue) queue.keepCounter(turn);
-      this.#reschedule(queue.name);
-    }
-    for (const topic of turn.touchedTopics) {
-      if (this.#topics.get(topic.name) === topic) topic.keepCounter(turn);
-      this.#reschedule(topicPlace(topic.name));
-    }
+    const { touched, otherTouched, touchedTopics } = turn;
+    if (touched !== undefined) this.#finishQueue(touched, turn);
+    for (const queue of otherTouched ?? nobody) this.#finishQueue(queue, turn);
+    for (const topic of touchedTopics ?? nobody) this.#finishTopic(topic, turn);
+  }
+
+  #finishQueue(queue: Touched, turn: Turn): void {
+    const isThere = this.#catalogue.get(queue.name) === queue;
+    if (isThere) queue.keepCounter(turn);
+    this.#agenda.set(queue.name, isThere ? queue.nextDueAt() : undefined);
+  }
+
+  #finishTopic(topic: Touched, turn: Turn): void {
+    const isThere = this.#topics.get(topic.name) === topic;
+    if (isThere) topic.keepCounter(turn);
+    this.#agenda.set(topicPlace(topic.name), isThere ? topic.nextDueAt() : undefined);
   }
 
   #reschedule(place: string): void {

@@ -1,139 +1,124 @@
 /**
- * Finds rows of a slab by hash, in constant time at any size and without ever stopping to rehash: linear hashing
- * (Litwin 1980). The number of buckets grows by one with each row, splitting one bucket, so the cost of growth is
- * spread evenly; a Map of millions would stop for a large part of a second instead, and ends at 2^24 entries.
+ * Finds rows by hash, in constant time at any size and without ever stopping to rehash; a Map of millions would stop for
+ * a large part of a second, and ends at 2^24 entries. The index compares no keys: the user walks `first` and `next` over
+ * the rows of one hash and looks for itself.
  *
- * Rows of one bucket are chained through a word of their own records. The index compares no keys: the user walks
- * `first` and `next` and looks for itself. Costs 4 bytes a bucket beside the chain word. Where most that is looked for is
- * not there, two buckets a row spare half of the rows that are looked at in vain, each a miss of the cache.
+ * Hashes and rows stand side by side in open slots (hash-slots.ts). So what is not there is found missing, put in and
+ * taken out again by touching one or two lines of the cache, and no row. When four of five slots are taken, a table
+ * with two more for each five takes over: each insert from then on moves a few slots' rows to it, from the first slot to
+ * the last, and the pages that are left are given back. That makes 10 to 14 bytes a row.
  */
 
-import { none, type Slab } from './slab.ts';
+import { HashSlots } from './hash-slots.ts';
+import { none } from './slab.ts';
 
-/** Large pages for the reason that a slab has them. */
-const pageBits = 16;
-const pageBuckets = 1 << pageBits;
-const pageMask = pageBuckets - 1;
-/** Of the first page at the start, and what stays of it when the index is empty. */
-const bucketsMin = 16;
-const bucketsKeptMax = 512;
+const homesMin = 16;
+/** Up to this size a table is moved at once, and stays when the index is empty. */
+const homesSmallMax = 1024;
+const growth = 1.4;
+const fullness = 0.8;
+/** Enough to be done before the next table is full: by then a third as many rows came as the old one had slots. */
+const slotsPerInsert = 4;
 
 export class HashIndex {
-  readonly #slab: Slab;
-  readonly #nextWord: number;
-  readonly #hashOf: (row: number) => number;
-  readonly #bucketsPerRow: number;
-  readonly #pages: Int32Array[] = [];
-  #buckets = 0;
-  #room = 0;
-  /** All bits of the smallest power of two that holds every bucket. */
-  #mask = 0;
+  #slots: HashSlots = new HashSlots(homesMin);
+  /** The table before, while rows are moved from it: those with a home there below the frontier have been. */
+  #former: HashSlots | undefined;
+  #frontier = 0;
   #size = 0;
+  #sizeMax: number = homesMin * fullness;
 
-  /** `hashOf` tells a row's 32-bit hash again when its bucket is split. */
-  constructor(
-    slab: Slab,
-    nextWord: number,
-    hashOf: (row: number) => number,
-    bucketsPerRow: 1 | 2 = 1,
-  ) {
-    this.#slab = slab;
-    this.#nextWord = nextWord;
-    this.#hashOf = hashOf;
-    this.#bucketsPerRow = bucketsPerRow;
-  }
-
+  /** The first place of this hash, or `none`; places are good until the next change. */
   first(hash: number): number {
-    return this.#buckets === 0 ? none : this.#head(this.#bucketOf(hash));
+    const mixed = mix(hash);
+    const former = this.#former;
+    if (former !== undefined) {
+      const home = former.home(mixed);
+      if (home >= this.#frontier) return turned(former.seek(mixed, home));
+    }
+    return this.#slots.seek(mixed, this.#slots.home(mixed));
   }
 
-  next(row: number): number {
-    return this.#slab.int(row, this.#nextWord);
+  /** The next place of the same hash, or `none`. */
+  next(place: number): number {
+    if (place >= 0) return this.#slots.seek(this.#slots.hash(place), place + 1);
+    const former = this.#former as HashSlots;
+    const slot = turned(place);
+    return turned(former.seek(former.hash(slot), slot + 1));
+  }
+
+  /** The row at a place. */
+  row(place: number): number {
+    return place >= 0 ? this.#slots.row(place) : (this.#former as HashSlots).row(turned(place));
   }
 
   insert(hash: number, row: number): void {
+    if (this.#size >= this.#sizeMax && this.#former === undefined) this.#grow();
+    if (this.#former !== undefined) this.#move(this.#former, slotsPerInsert);
     this.#size += 1;
-    while (this.#size * this.#bucketsPerRow > this.#buckets) this.#grow();
-    const bucket = this.#bucketOf(hash);
-    this.#slab.setInt(row, this.#nextWord, this.#head(bucket));
-    this.#setHead(bucket, row);
+    const mixed = mix(hash);
+    this.#tableOf(mixed).insert(mixed, row);
   }
 
   /** The row must be in the index. */
   remove(hash: number, row: number): void {
     this.#size -= 1;
-    const bucket = this.#bucketOf(hash);
-    const head = this.#head(bucket);
-    if (head === row) {
-      this.#setHead(bucket, this.next(row));
-    } else {
-      let before = head;
-      while (this.next(before) !== row) before = this.next(before);
-      this.#slab.setInt(before, this.#nextWord, this.next(row));
-    }
-    if (this.#size === 0) this.clear();
+    const mixed = mix(hash);
+    this.#tableOf(mixed).remove(mixed, row);
+    if (this.#size === 0 && this.#slots.homes > homesSmallMax) this.clear();
   }
 
   /** Makes room for as many rows at once, in an index that has none. */
   reserve(rows: number): void {
-    const buckets = rows * this.#bucketsPerRow;
-    if (this.#size > 0 || buckets <= this.#buckets) return;
-    while (this.#room < buckets) this.#addRoom();
-    this.#buckets = buckets;
-    while (this.#mask < buckets - 1) this.#mask = this.#mask * 2 + 1;
+    if (this.#size > 0 || rows <= this.#sizeMax) return;
+    this.#setSlots(Math.ceil(rows / fullness) + 1);
   }
 
   clear(): void {
-    // As in a slab, the first page stays for an index that keeps going from none to one.
-    if (this.#room > bucketsKeptMax) {
-      this.#pages.length = 0;
-      this.#room = 0;
-    }
-    this.#pages[0]?.fill(none, 0, this.#buckets);
-    this.#buckets = 0;
-    this.#mask = 0;
+    this.#former = undefined;
     this.#size = 0;
+    this.#setSlots(homesMin);
   }
 
-  #bucketOf(hash: number): number {
-    const bucket = hash & this.#mask;
-    return bucket < this.#buckets ? bucket : bucket & (this.#mask >>> 1);
+  #tableOf(mixed: number): HashSlots {
+    const former = this.#former;
+    return former !== undefined && former.home(mixed) >= this.#frontier ? former : this.#slots;
   }
 
-  #head(bucket: number): number {
-    return (this.#pages[bucket >> pageBits] as Int32Array)[bucket & pageMask] as number;
+  #setSlots(homes: number): void {
+    this.#slots = new HashSlots(homes);
+    this.#sizeMax = Math.floor(homes * fullness);
   }
 
-  #setHead(bucket: number, row: number): void {
-    (this.#pages[bucket >> pageBits] as Int32Array)[bucket & pageMask] = row;
-  }
-
-  /** Adds one bucket and moves into it what now hashes there, from the one bucket that it splits. */
   #grow(): void {
-    const added = this.#buckets;
-    if (added === this.#room) this.#addRoom();
-    this.#buckets = added + 1;
-    if (added > this.#mask) this.#mask = this.#mask * 2 + 1;
-    if (added === 0) return;
-    const split = added & (this.#mask >>> 1);
-    let row = this.#head(split);
-    this.#setHead(split, none);
-    while (row !== none) {
-      const following = this.next(row);
-      const bucket = this.#bucketOf(this.#hashOf(row));
-      this.#slab.setInt(row, this.#nextWord, this.#head(bucket));
-      this.#setHead(bucket, row);
-      row = following;
-    }
+    const former = this.#slots;
+    const isSmall = former.homes <= homesSmallMax;
+    this.#former = former;
+    this.#frontier = 0;
+    this.#setSlots(Math.ceil(former.homes * (isSmall ? 2 : growth)));
+    if (isSmall) this.#move(former, former.homes);
   }
 
-  #addRoom(): void {
-    const isFirst = this.#room < pageBuckets;
-    const buckets = isFirst ? Math.max(2 * this.#room, bucketsMin) : pageBuckets;
-    const page = new Int32Array(buckets).fill(none);
-    const first = this.#pages[0];
-    if (isFirst && first !== undefined) page.set(first);
-    this.#pages[isFirst ? 0 : this.#pages.length] = page;
-    this.#room = isFirst ? buckets : this.#room + buckets;
+  /** Moves what stands in as many slots and on to the next empty one, so that no row stays behind its home. */
+  #move(former: HashSlots, slots: number): void {
+    const stop = Math.min(this.#frontier + slots, former.homes);
+    let slot = this.#frontier;
+    for (let row = former.row(slot); slot < stop || row !== none; row = former.row(slot)) {
+      if (row !== none) this.#slots.insert(former.hash(slot), row);
+      slot += 1;
+      former.dropPageBefore(slot);
+    }
+    this.#frontier = slot;
+    if (slot >= former.homes) this.#former = undefined;
   }
+}
+
+/** A place in the former table is told by its sign; `none` is the same in both. */
+function turned(place: number): number {
+  return place === none ? none : -2 - place;
+}
+
+/** Spreads hashes that differ only in some bits over all homes, which their upper bits choose. */
+function mix(hash: number): number {
+  return Math.imul(hash ^ (hash >>> 16), 0x9e3779b1);
 }

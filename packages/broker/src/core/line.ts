@@ -32,13 +32,16 @@ export class Line {
   /** Returns the place, by which the item is removed again. */
   insert(item: number, time: number, stamp: number): number {
     const place = this.#places.allocate();
-    this.#places.setInt(place, itemWord, item);
-    this.#places.setDouble(place, timeWord, time);
-    this.#places.setDouble(place, stampWord, stamp);
+    const page = this.#places.page(place);
+    const doubles = this.#places.doubles(place);
+    const base = this.#places.base(place);
+    page[base + itemWord] = item;
+    doubles[(base + timeWord) >> 1] = time;
+    doubles[(base + stampWord) >> 1] = stamp;
     if (this.#tail === none || this.#isBefore(this.#tail, place)) {
-      this.#places.setInt(place, positionWord, none);
-      this.#places.setInt(place, previousWord, this.#tail);
-      this.#places.setInt(place, nextWord, none);
+      page[base + positionWord] = none;
+      page[base + previousWord] = this.#tail;
+      page[base + nextWord] = none;
       if (this.#tail === none) this.#head = place;
       else this.#places.setInt(this.#tail, nextWord, place);
       this.#tail = place;

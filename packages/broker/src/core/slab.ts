@@ -83,6 +83,11 @@ export class Slab {
     return this.#ints[row >> pageBits] as Int32Array;
   }
 
+  /** The same page as doubles: a pair of words is found at half of its place. */
+  doubles(row: number): Float64Array {
+    return this.#doubles[row >> pageBits] as Float64Array;
+  }
+
   /** Where the row's words begin in its page. */
   base(row: number): number {
     return (row & pageMask) * this.#words;

@@ -34,6 +34,8 @@ export interface Deliveries {
 export interface Touched {
   readonly name: string;
   keepCounter(turn: Turn): void;
+  /** The earliest time at which a tick would do something with it. */
+  nextDueAt(): number | undefined;
 }
 
 export class Turn {
@@ -44,9 +46,10 @@ export class Turn {
   readonly events: Event[] = [];
   /** For each topic that the command delivers for. */
   readonly deliveries: Deliveries[] = [];
-  /** The queues whose state the command may have changed; one may stand here more than once. */
-  readonly touched: Touched[] = [];
-  readonly touchedTopics: Touched[] = [];
+  /** The queues whose state the command may have changed: nearly always one. Others may stand there more than once. */
+  touched: Touched | undefined;
+  otherTouched: Touched[] | undefined;
+  touchedTopics: Touched[] | undefined;
 
   constructor(context: Context) {
     this.now = context.now;
@@ -55,11 +58,15 @@ export class Turn {
   }
 
   touch(queue: Touched): void {
-    if (this.touched.at(-1) !== queue) this.touched.push(queue);
+    if (queue === this.touched) return;
+    if (this.touched === undefined) this.touched = queue;
+    else if (this.otherTouched === undefined) this.otherTouched = [queue];
+    else if (this.otherTouched.at(-1) !== queue) this.otherTouched.push(queue);
   }
 
   touchTopic(topic: Touched): void {
-    if (this.touchedTopics.at(-1) !== topic) this.touchedTopics.push(topic);
+    if (this.touchedTopics === undefined) this.touchedTopics = [topic];
+    else if (this.touchedTopics.at(-1) !== topic) this.touchedTopics.push(topic);
   }
 
   noteDelivery(

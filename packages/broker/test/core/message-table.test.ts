@@ -31,7 +31,7 @@ function filled(count: number): { table: CountingTable; groups: MessageGroups } 
   const groups = new MessageGroups(table);
   for (let sequence = 1; sequence <= count; sequence += 1) {
     const row = table.add(sequence, { sentAt: sequence, delayMs: 0, content }, false);
-    groups.add(row, sequence % 2 === 0 ? 'even' : 'odd');
+    groups.add(row, sequence % 2 === 0 ? 'even' : 'odd', undefined);
   }
   return { table, groups };
 }

@@ -51,6 +51,30 @@ test('a handle with any character changed is no handle (10.1)', () => {
   assert.deepEqual(queue.counts(), [1, 1, 0]);
 });
 
+test('a handle written in another way is no handle, although its numbers and its tag are good (10.1)', () => {
+  const queue = openQueue();
+  queue.send();
+  const { receiptHandle } = queue.receiveOne();
+  const [sequence, receipt, tag] = receiptHandle.split('.') as [string, string, string];
+  // Two characters of a byte each, and one of two bytes that has the same bits.
+  const pair = String.fromCharCode(tag.charCodeAt(0) | (tag.charCodeAt(1) << 8), 0);
+  for (const other of [
+    `0${receiptHandle}`,
+    `${sequence}.0${receipt}.${tag}`,
+    `+${receiptHandle}`,
+    ` ${receiptHandle}`,
+    `${sequence}.${receipt}.1.${tag}`,
+    `${sequence}..${receipt}.${tag}`,
+    `${sequence}.${receipt}${tag}`,
+    `.${receiptHandle}`,
+    `${receiptHandle}.${tag}`,
+    `${sequence}.${receipt}.${pair}${tag.slice(2)}`,
+  ]) {
+    assertRefused(queue.tryRemove(other), 'ReceiptHandleIsInvalid', invalidText(other));
+  }
+  assert.deepEqual(queue.counts(), [0, 1, 0]);
+});
+
 test('a handle of another queue is no handle here (10.1)', () => {
   const home = openEngine();
   const [one, two] = [home.createQueue('one'), home.createQueue('two')];

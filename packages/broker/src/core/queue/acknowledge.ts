@@ -15,7 +15,7 @@ import type { Turn } from '../turn.ts';
 import { applyEntries, checkBatch } from './batch.ts';
 import { inFlight } from './message-table.ts';
 import type { Queue } from './queue.ts';
-import { type Receipt, readReceipt } from './receipt.ts';
+import { isGenuine, type Receipt, readReceipt } from './receipt.ts';
 
 interface Done {
   readonly ok: true;
@@ -46,7 +46,7 @@ export function changeVisibility(
 function deleteOne(queue: Queue, entry: DeleteEntry, turn: Turn): Done | Refusal {
   const { receiptHandle: handle } = entry;
   if (!handle) return refuse('parameter-missing', { name: 'ReceiptHandle' });
-  const receipt = readReceipt(queue.kept.secret, handle);
+  const receipt = receiptOf(queue, handle);
   if (receipt === undefined) return refuse('receipt-invalid', { value: handle });
   const row = queue.table.find(receipt.sequence);
   if (row === none) return done;
@@ -73,7 +73,7 @@ function changeOne(queue: Queue, entry: VisibilityEntry, turn: Turn): Done | Ref
   if (!Number.isInteger(seconds) || seconds < 0 || seconds > visibilitySecondsMax) {
     return refuse('visibility-invalid', { value: seconds });
   }
-  const receipt = readReceipt(queue.kept.secret, handle);
+  const receipt = receiptOf(queue, handle);
   if (receipt === undefined) return refuse('receipt-invalid', { value: handle });
   const row = queue.table.find(receipt.sequence);
   if (row === none || (queue.isFifo && !isHeldBy(queue, row, receipt))) {
@@ -101,6 +101,17 @@ function changeOne(queue: Queue, entry: VisibilityEntry, turn: Turn): Done | Ref
     });
   }
   return done;
+}
+
+/** What the handle says, if the queue gave it out. */
+function receiptOf({ table, kept }: Queue, handle: string): Receipt | undefined {
+  const receipt = readReceipt(handle);
+  if (receipt === undefined) return undefined;
+  const row = table.find(receipt.sequence);
+  // The tag of the latest receipt is at hand, unless the message was loaded; making it again costs a digest.
+  const isKnown =
+    row !== none && table.receipt(row) === receipt.receipt && table.isTagKnown(row, handle);
+  return isKnown || isGenuine(kept.secret, handle) ? receipt : undefined;
 }
 
 /** Whether the message is in flight under this very receipt. */

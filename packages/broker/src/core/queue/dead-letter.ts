@@ -45,7 +45,7 @@ export function moveToDeadLetterQueue(queue: Queue, row: number, target: Queue, 
     deadLetterSource: queue.arn,
     content: { from: { queue: queue.name, sequence } },
   };
-  target.addMessage(turn, arrival, message, {
+  target.addReceived(turn, arrival, message, {
     ...delivery,
     receivedAt: turn.now,
     visibleAt: turn.now,

@@ -26,7 +26,9 @@ const none: readonly AttributeInput[] = [];
 /** One for all messages without: most have neither attributes nor a trace header. */
 const noAttributes: CheckedAttributes = { ok: true, values: [], traceHeader: undefined };
 
-const unusualCharacter = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD]/;
+// The few that are looked for instead of the many that are not: a third of the time for a body of 100 characters.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for.
+const unusualCharacter = /[\0-\x08\x0B\x0C\x0E-\x1F\uD800-\uDFFF\uFFFE\uFFFF]/;
 const illegalCharacter = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
 /** Whether a text has code points that SQS does not take (7.1). Surrogates alone need the slower look. */
@@ -65,7 +67,7 @@ export function checkMessage(
 }
 
 /** Whether the message counts more bytes than these. A character has at most three, so that most need not be counted. */
-export function isLarger(entry: SendEntry, bytes: number): boolean {
+function isLarger(entry: SendEntry, bytes: number): boolean {
   return messageSizeBound(entry) > bytes && messageSize(entry) > bytes;
 }
 
@@ -92,13 +94,14 @@ const bytesPerCharMax = 3;
 
 const numberLengthMax = 300;
 
-// Letters, digits and ASCII punctuation: everything printable but the space.
-const idForm = /^[!-~]+$/;
+// Ids have letters, digits and ASCII punctuation: everything printable but the space.
+const noIdCharacter = /[^!-~]/;
 
 /** Group ids, deduplication ids and receive attempt ids have one form (8.2, 11.18). */
 export function checkId(name: string, value: string | undefined): Refusal | undefined {
-  if (value === undefined || (value.length <= idLengthMax && idForm.test(value))) return undefined;
-  return refuse('id-invalid', { name, value });
+  if (value === undefined) return undefined;
+  const isFit = value !== '' && value.length <= idLengthMax && !noIdCharacter.test(value);
+  return isFit ? undefined : refuse('id-invalid', { name, value });
 }
 
 // Amazon documents letters and digits, and accepts other Latin letters too.

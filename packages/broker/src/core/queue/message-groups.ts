@@ -5,13 +5,14 @@
  * follows: a head in flight blocks the group, a head deleted or visible again frees it.
  *
  * Ready groups stand in a line by the moment their head became available (rule 11.4): an old backlog does not jump
- * over a younger group's turn, and a busy group does not starve the others. A group costs 28 bytes and its id, and leaves
- * no trace when its last message goes (rule 11.5).
+ * over a younger group's turn, and a busy group does not starve the others. A group costs some 36 bytes and its id, and
+ * leaves no trace when its last message goes (rule 11.5).
  *
  * The chain has no way back: what can be deleted is at most `receiveMessagesMax` from the head, because nothing is
  * handed out beyond a message in flight; so a walk from the head is short.
  */
 
+import { groupDigest } from '../deduplication-window.ts';
 import { HashIndex } from '../hash-index.ts';
 import { receiveMessagesMax } from '../limits.ts';
 import { Line } from '../line.ts';
@@ -23,9 +24,9 @@ const headWord = 0;
 const tailWord = 1;
 /** Its place in the line of ready groups, or `none`. */
 const placeWord = 2;
-const chainWord = 3;
-const hashWord = 4;
-const countWord = 5;
+const hashWord = 3;
+const countWord = 4;
+/** Even, so that there is a word to spare. */
 const words = 6;
 
 /** As many messages of a group as one answer to a receive can hold: none behind them is in flight. */
@@ -34,9 +35,7 @@ const leadingMax = receiveMessagesMax;
 export class MessageGroups implements Shelf {
   readonly #table: MessageTable;
   readonly #rows: Slab = new Slab(words);
-  readonly #byId: HashIndex = new HashIndex(this.#rows, chainWord, (group) =>
-    this.#rows.int(group, hashWord),
-  );
+  readonly #byId: HashIndex = new HashIndex();
   #ids: string[] = [];
   readonly #ready: Line = new Line();
 
@@ -79,9 +78,9 @@ export class MessageGroups implements Shelf {
     return rows;
   }
 
-  add(row: number, groupId: string | undefined): void {
+  add(row: number, groupId: string | undefined, groupHash: number | undefined): void {
     const id = groupId as string;
-    const hash = hashOf(id);
+    const hash = groupHash ?? hashOf(id);
     let group = this.#find(id, hash);
     if (group === none) {
       group = this.#rows.allocate();
@@ -166,9 +165,12 @@ export class MessageGroups implements Shelf {
   }
 
   #find(groupId: string, hash: number): number {
-    let group = this.#byId.first(hash);
-    while (group !== none && this.#ids[group] !== groupId) group = this.#byId.next(group);
-    return group;
+    let place = this.#byId.first(hash);
+    for (; place !== none; place = this.#byId.next(place)) {
+      const group = this.#byId.row(place);
+      if (this.#ids[group] === groupId) return group;
+    }
+    return none;
   }
 
   #enter(group: number, head: number): void {
@@ -183,12 +185,7 @@ export class MessageGroups implements Shelf {
   }
 }
 
-/** Spreads ids over the buckets; equal ids are told by comparing them. */
+/** The same that a window entry has of the group, so that a send walks over the id once. */
 function hashOf(groupId: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < groupId.length; at += 1) {
-    hash = Math.imul(hash ^ groupId.charCodeAt(at), 0x01000193);
-  }
-  // The low bits choose the bucket, and multiplying mixes upwards only.
-  return hash ^ (hash >>> 15);
+  return groupDigest(groupId).group0;
 }

@@ -1,7 +1,7 @@
 /**
- * All messages of one queue: 48 bytes for each, and 48 more once it has been received. Bodies are not here (see
- * changes.ts), nor are ids (see message-id.ts). Finds a message by its sequence (sequence-index.ts), and chains messages in the order of their
- * send time, so that the oldest, the next to expire, is at hand without a search.
+ * All messages of one queue: 40 bytes for each, and 64 more once it has been received. Bodies are not here (see
+ * changes.ts), nor are ids (see message-id.ts). Finds a message by its sequence (sequence-index.ts), and chains messages
+ * in the order of their send time, so that the oldest, the next to expire, is at hand without a search.
  *
  * Dead letters of a standard queue keep the send time they had elsewhere (rule 12.7) and so come out of order; they
  * are chained apart, in order of arrival.
@@ -11,6 +11,7 @@
  */
 
 import type { KeptDelivery, KeptMessage } from '../changes.ts';
+import { tagLength } from '../digest.ts';
 import { none, Slab } from '../slab.ts';
 import { SequenceIndex } from './sequence-index.ts';
 
@@ -26,22 +27,33 @@ const groupWord = 4;
 const groupNextWord = 5;
 const olderWord = 6;
 const newerWord = 7;
-const placeWord = 8;
-/** State in two bits, then one that tells a dead letter out of order, then the delay in milliseconds. */
-const stateWord = 9;
-const deliveryWord = 10;
-/** Even, so that there is a word to spare. */
-const messageWords = 12;
+/** State in two bits, then the flags, then the delay in milliseconds. */
+const stateWord = 8;
+/** Its place in the line it stands in; once it was received, its delivery, which has the place. */
+const placeOrDeliveryWord = 9;
+const messageWords = 10;
+
+const stateBits = 3;
+/** A dead letter out of order. */
+const isOutOfOrderFlag = 4;
+const isReceivedFlag = 8;
+const delayShift = 4;
 
 // A delivery's record.
-const receiveCountWord = 0;
-const isChangedWord = 1;
+/** The number of receives, and below it a bit that tells whether the visibility was changed. */
+const countWord = 0;
+const placeWord = 1;
 const firstReceivedAtWord = 2;
 const receivedAtWord = 4;
 const visibleAtWord = 6;
 const stampWord = 8;
 const receiptWord = 10;
-const deliveryWords = 12;
+/** The tag of the receipt, four characters a word; 0 if it is not known. */
+const tagWord = 12;
+const deliveryWords = 16;
+
+const tagWords = 4;
+const charsPerWord: number = tagLength / tagWords;
 
 /** How many messages are looked at for one to walk from. Of ten million, the walk is then some thousand steps. */
 const signpostsMax = 4096;
@@ -71,11 +83,12 @@ export class MessageTable {
     page[base + groupNextWord] = none;
     page[base + olderWord] = chain.newest;
     page[base + newerWord] = none;
-    page[base + placeWord] = none;
-    page[base + stateWord] = (message.delayMs << 3) | (isOutOfOrder ? 4 : 0);
-    page[base + deliveryWord] = none;
-    this.#messages.setDouble(row, sequenceWord, sequence);
-    this.#messages.setDouble(row, sentAtWord, message.sentAt);
+    page[base + stateWord] =
+      (message.delayMs << delayShift) | (isOutOfOrder ? isOutOfOrderFlag : 0);
+    page[base + placeOrDeliveryWord] = none;
+    const doubles = this.#messages.doubles(row);
+    doubles[(base + sequenceWord) >> 1] = sequence;
+    doubles[(base + sentAtWord) >> 1] = message.sentAt;
     this.#bySequence.add(sequence, row);
     if (chain.newest === none) chain.oldest = row;
     else this.#messages.setInt(chain.newest, newerWord, row);
@@ -179,19 +192,20 @@ export class MessageTable {
   }
 
   delayMs(row: number): number {
-    return this.#messages.int(row, stateWord) >> 3;
+    return this.#messages.int(row, stateWord) >> delayShift;
   }
 
   isOutOfOrder(row: number): boolean {
-    return (this.#messages.int(row, stateWord) & 4) !== 0;
+    return (this.#messages.int(row, stateWord) & isOutOfOrderFlag) !== 0;
   }
 
   state(row: number): MessageState {
-    return (this.#messages.int(row, stateWord) & 3) as MessageState;
+    return (this.#messages.int(row, stateWord) & stateBits) as MessageState;
   }
 
   setState(row: number, state: MessageState): void {
-    this.#messages.setInt(row, stateWord, (this.#messages.int(row, stateWord) & ~3) | state);
+    const before = this.#messages.int(row, stateWord);
+    this.#messages.setInt(row, stateWord, (before & ~stateBits) | state);
   }
 
   /** The message's group, as a row of MessageGroups. */
@@ -213,66 +227,99 @@ export class MessageTable {
 
   /** Its place in the line it stands in, or `none`. */
   place(row: number): number {
-    return this.#messages.int(row, placeWord);
+    const at = this.#delivery(row);
+    return at === none
+      ? this.#messages.int(row, placeOrDeliveryWord)
+      : this.#deliveries.int(at, placeWord);
   }
 
   setPlace(row: number, place: number): void {
-    this.#messages.setInt(row, placeWord, place);
+    const at = this.#delivery(row);
+    if (at === none) this.#messages.setInt(row, placeOrDeliveryWord, place);
+    else this.#deliveries.setInt(at, placeWord, place);
   }
 
   hasDelivery(row: number): boolean {
-    return this.#messages.int(row, deliveryWord) !== none;
+    return (this.#messages.int(row, stateWord) & isReceivedFlag) !== 0;
   }
 
   delivery(row: number): KeptDelivery | undefined {
-    const at = this.#messages.int(row, deliveryWord);
+    const at = this.#delivery(row);
     if (at === none) return undefined;
     return {
-      receiveCount: this.#deliveries.int(at, receiveCountWord),
+      receiveCount: this.#deliveries.int(at, countWord) >> 1,
       firstReceivedAt: this.#deliveries.double(at, firstReceivedAtWord),
       receivedAt: this.#deliveries.double(at, receivedAtWord),
       visibleAt: this.#deliveries.double(at, visibleAtWord),
       stamp: this.#deliveries.double(at, stampWord),
       receipt: this.#deliveries.double(at, receiptWord),
-      isChanged: this.#deliveries.int(at, isChangedWord) !== 0,
+      isChanged: (this.#deliveries.int(at, countWord) & 1) !== 0,
     };
   }
 
   setDelivery(row: number, delivery: KeptDelivery): void {
-    let at = this.#messages.int(row, deliveryWord);
+    let at = this.#delivery(row);
     if (at === none) {
       at = this.#deliveries.allocate();
-      this.#messages.setInt(row, deliveryWord, at);
+      this.#deliveries.setInt(at, placeWord, none);
+      this.#deliveries.setInt(at, tagWord, 0);
+      this.#messages.setInt(row, placeOrDeliveryWord, at);
+      this.#messages.setInt(row, stateWord, this.#messages.int(row, stateWord) | isReceivedFlag);
     }
-    this.#deliveries.setInt(at, receiveCountWord, delivery.receiveCount);
-    this.#deliveries.setDouble(at, firstReceivedAtWord, delivery.firstReceivedAt);
-    this.#deliveries.setDouble(at, receivedAtWord, delivery.receivedAt);
-    this.#deliveries.setDouble(at, visibleAtWord, delivery.visibleAt);
-    this.#deliveries.setDouble(at, stampWord, delivery.stamp);
-    this.#deliveries.setDouble(at, receiptWord, delivery.receipt);
-    this.#deliveries.setInt(at, isChangedWord, delivery.isChanged ? 1 : 0);
+    const page = this.#deliveries.page(at);
+    const doubles = this.#deliveries.doubles(at);
+    const base = this.#deliveries.base(at);
+    page[base + countWord] = (delivery.receiveCount << 1) | (delivery.isChanged ? 1 : 0);
+    if (doubles[(base + receiptWord) >> 1] !== delivery.receipt) page[base + tagWord] = 0;
+    doubles[(base + firstReceivedAtWord) >> 1] = delivery.firstReceivedAt;
+    doubles[(base + receivedAtWord) >> 1] = delivery.receivedAt;
+    doubles[(base + visibleAtWord) >> 1] = delivery.visibleAt;
+    doubles[(base + stampWord) >> 1] = delivery.stamp;
+    doubles[(base + receiptWord) >> 1] = delivery.receipt;
   }
 
   receiveCount(row: number): number {
-    const at = this.#messages.int(row, deliveryWord);
-    return at === none ? 0 : this.#deliveries.int(at, receiveCountWord);
+    const at = this.#delivery(row);
+    return at === none ? 0 : this.#deliveries.int(at, countWord) >> 1;
   }
 
   /** Names the current receipt of a message that was received; 0 when there is none. */
   receipt(row: number): number {
-    const at = this.#messages.int(row, deliveryWord);
+    const at = this.#delivery(row);
     return at === none ? 0 : this.#deliveries.double(at, receiptWord);
+  }
+
+  /** Notes the tag of the current receipt, so that it need not be made again to check a handle. */
+  setTag(row: number, tag: string): void {
+    const at = this.#delivery(row);
+    const page = this.#deliveries.page(at);
+    const base = this.#deliveries.base(at);
+    for (let word = 0; word < tagWords; word += 1) {
+      page[base + tagWord + word] = charsAt(tag, word * charsPerWord);
+    }
+  }
+
+  /** Whether the tag of the current receipt is known and stands at the end of this handle. */
+  isTagKnown(row: number, handle: string): boolean {
+    const at = this.#delivery(row);
+    const start = handle.length - tagWords * charsPerWord;
+    if (at === none || start < 0 || this.#deliveries.int(at, tagWord) === 0) return false;
+    for (let word = 0; word < tagWords; word += 1) {
+      const chars = charsAt(handle, start + word * charsPerWord);
+      if (this.#deliveries.int(at, tagWord + word) !== chars) return false;
+    }
+    return true;
   }
 
   /** When it was first received; undefined if it never was. */
   firstReceivedAt(row: number): number | undefined {
-    const at = this.#messages.int(row, deliveryWord);
+    const at = this.#delivery(row);
     return at === none ? undefined : this.#deliveries.double(at, firstReceivedAtWord);
   }
 
   /** The end of its own delay or of its timeout: one half of the rule of order (11.4). */
   availableAt(row: number): number {
-    const at = this.#messages.int(row, deliveryWord);
+    const at = this.#delivery(row);
     return at === none
       ? this.sentAt(row) + this.delayMs(row)
       : this.#deliveries.double(at, visibleAtWord);
@@ -280,7 +327,7 @@ export class MessageTable {
 
   /** Orders what became available in the same millisecond: the other half. */
   stamp(row: number): number {
-    const at = this.#messages.int(row, deliveryWord);
+    const at = this.#delivery(row);
     return at === none ? this.sequence(row) : this.#deliveries.double(at, stampWord);
   }
 
@@ -290,14 +337,27 @@ export class MessageTable {
     return row;
   }
 
+  /** The row of its delivery; `none` if it never was received. */
+  #delivery(row: number): number {
+    return this.hasDelivery(row) ? this.#messages.int(row, placeOrDeliveryWord) : none;
+  }
+
   #dropDelivery(row: number): void {
-    const at = this.#messages.int(row, deliveryWord);
-    if (at === none) return;
-    this.#deliveries.release(at);
-    this.#messages.setInt(row, deliveryWord, none);
+    const at = this.#delivery(row);
+    if (at !== none) this.#deliveries.release(at);
   }
 
   #chainOf(row: number): Chain {
     return this.isOutOfOrder(row) ? this.#outOfOrder : this.#inOrder;
   }
+}
+
+/** Four characters of one byte each as one word; 0, which is no tag's, if one of them is no such character. */
+function charsAt(text: string, at: number): number {
+  const first = text.charCodeAt(at);
+  const second = text.charCodeAt(at + 1);
+  const third = text.charCodeAt(at + 2);
+  const fourth = text.charCodeAt(at + 3);
+  if ((first | second | third | fourth) > 0xff) return 0;
+  return first | (second << 8) | (third << 16) | (fourth << 24);
 }

@@ -126,16 +126,21 @@ export class Queue {
     turn.changes.push({ kind: 'queue', queue: this.name, value: kept });
   }
 
-  addMessage(turn: Turn, sequence: number, message: KeptMessage, delivery?: KeptDelivery): void {
+  /** `groupHash` is that of the message's group (`groupDigest`), for who has it already. */
+  addMessage(turn: Turn, sequence: number, message: KeptMessage, groupHash?: number): void {
     turn.touch(this);
-    const row = this.#add(sequence, message);
+    const row = this.#add(sequence, message, groupHash);
     turn.changes.push({ kind: 'message', queue: this.name, id: sequence, value: message });
-    if (delivery === undefined) {
-      this.#place(row, turn.now);
-      return;
-    }
+    this.#place(row, turn.now);
+  }
+
+  /** A message that was received before, elsewhere. */
+  addReceived(turn: Turn, sequence: number, message: KeptMessage, delivery: KeptDelivery): void {
+    turn.touch(this);
+    const row = this.#add(sequence, message, undefined);
     this.table.setDelivery(row, delivery);
     this.#place(row, turn.now);
+    turn.changes.push({ kind: 'message', queue: this.name, id: sequence, value: message });
     turn.changes.push({ kind: 'delivery', queue: this.name, id: sequence, value: delivery });
   }
 
@@ -191,7 +196,7 @@ export class Queue {
         break;
       case 'message':
         if (change.value === null) this.#remove(this.table.find(change.id));
-        else this.#place(this.#add(change.id, change.value), now);
+        else this.#place(this.#add(change.id, change.value, undefined), now);
         break;
       case 'delivery':
         // A delivery ends only with its message, whose own change follows.
@@ -311,10 +316,10 @@ export class Queue {
     }
   }
 
-  #add(sequence: number, message: KeptMessage): number {
+  #add(sequence: number, message: KeptMessage, groupHash: number | undefined): number {
     const isOutOfOrder = message.deadLetterSource !== undefined && !this.isFifo;
     const row = this.table.add(sequence, message, isOutOfOrder);
-    this.shelf.add(row, message.groupId);
+    this.shelf.add(row, message.groupId, groupHash);
     this.#moved.add(row, sequence, message, isOutOfOrder);
     return row;
   }
@@ -428,6 +433,8 @@ export class Queue {
   }
 
   #expireAttempts(turn: Turn): void {
+    const receivedAt = this.attempts.oldestReceivedAt();
+    if (receivedAt === undefined) return;
     for (const id of this.attempts.receivedBy(turn.now - attemptMs)) {
       this.setAttempt(turn, id, null);
     }

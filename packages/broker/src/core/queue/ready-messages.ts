@@ -12,8 +12,8 @@ import type { MessageTable } from './message-table.ts';
 export interface Shelf {
   /** How many message groups have messages. */
   readonly groups: number;
-  /** A message came, in whatever state; `show` follows if it is visible. */
-  add(row: number, groupId: string | undefined): void;
+  /** A message came, in whatever state; `show` follows if it is visible. The hash (`groupDigest`) is for who has it. */
+  add(row: number, groupId: string | undefined, groupHash: number | undefined): void;
   /** A message goes; `hide` came before. */
   remove(row: number): void;
   show(row: number): void;

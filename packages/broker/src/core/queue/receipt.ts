@@ -2,10 +2,11 @@
  * Receipt handles: which message, which receive, and a tag that only the queue can make. A handle is checked by
  * making the tag again, so nothing has to be remembered for it, however old it is: standard queues accept every handle
  * they ever gave out for a message (rules 10.4–10.6), FIFO queues the latest (10.7). Handles of another queue, or of
- * a deleted queue of the same name, have another secret's tag and so are no handles at all (10.1).
+ * a deleted queue of the same name, have another secret's tag and so are no handles at all (10.1). That the table notes
+ * the tag of a message's latest receipt only spares time.
  */
 
-import { keyedTag } from '../digest.ts';
+import { keyedTag, tagLength } from '../digest.ts';
 
 export interface Receipt {
   readonly sequence: number;
@@ -13,19 +14,42 @@ export interface Receipt {
   readonly receipt: number;
 }
 
-export function writeReceipt(secret: string, sequence: number, receipt: number): string {
-  const name = `${sequence}.${receipt}`;
-  return `${name}.${keyedTag(secret, name)}`;
+/** The part of a handle before its tag. */
+export function receiptName(sequence: number, receipt: number): string {
+  return `${sequence}.${receipt}`;
 }
 
 const handleLengthMax = 64;
+const codeOfDot = 0x2e;
+const codeOf0 = 0x30;
+const codeOf9 = 0x39;
 
-export function readReceipt(secret: string, handle: string): Receipt | undefined {
-  if (handle.length > handleLengthMax) return undefined;
-  const end = handle.lastIndexOf('.');
-  const name = handle.slice(0, end);
-  // A tag that fits was made here, so the name before it has the form that it has here.
-  if (end < 0 || keyedTag(secret, name) !== handle.slice(end + 1)) return undefined;
-  const dot = name.indexOf('.');
-  return { sequence: Number(name.slice(0, dot)), receipt: Number(name.slice(dot + 1)) };
+/** What a handle says, genuine or not; undefined for what has not the one form that handles have. */
+export function readReceipt(handle: string): Receipt | undefined {
+  const end = handle.length - tagLength - 1;
+  if (handle.length > handleLengthMax || end < 0 || handle.charCodeAt(end) !== codeOfDot) {
+    return undefined;
+  }
+  const dot = handle.indexOf('.');
+  const sequence = numberIn(handle, 0, dot);
+  const receipt = numberIn(handle, dot + 1, end);
+  return sequence === undefined || receipt === undefined ? undefined : { sequence, receipt };
+}
+
+/** Whether the queue with this secret made the handle. */
+export function isGenuine(secret: string, handle: string): boolean {
+  const end = handle.length - tagLength - 1;
+  return handle.endsWith(keyedTag(secret, handle.slice(0, end)));
+}
+
+/** A number as it is written here: no zeros before it, and not so large that another one reads the same. */
+function numberIn(text: string, start: number, end: number): number | undefined {
+  let number = 0;
+  for (let at = start; at < end; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < codeOf0 || code > codeOf9) return undefined;
+    number = number * 10 + code - codeOf0;
+    if (number === 0) return undefined;
+  }
+  return number > 0 && number <= Number.MAX_SAFE_INTEGER ? number : undefined;
 }

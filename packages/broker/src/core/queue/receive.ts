@@ -9,6 +9,7 @@
 
 import type { KeptAttempt, KeptDelivery } from '../changes.ts';
 import type { CommandOf, Outcome, ReceivedMessage } from '../commands.ts';
+import { keyedTag } from '../digest.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import {
   type Limits,
@@ -23,7 +24,7 @@ import { isDeadLetter, moveToDeadLetterQueue } from './dead-letter.ts';
 import { checkId } from './message-check.ts';
 import { inFlight } from './message-table.ts';
 import type { Queue } from './queue.ts';
-import { writeReceipt } from './receipt.ts';
+import { receiptName } from './receipt.ts';
 
 /** What a receive needs to know beyond its own queue. */
 export interface Surroundings {
@@ -141,9 +142,10 @@ function hand(queue: Queue, row: number, visibilityMs: number, turn: Turn): Rece
 }
 
 function received(queue: Queue, row: number, delivery: KeptDelivery): ReceivedMessage {
-  const sequence = queue.table.sequence(row);
-  const handle = writeReceipt(queue.kept.secret, sequence, delivery.receipt);
-  return queue.handOut(row, delivery, handle);
+  const name = receiptName(queue.table.sequence(row), delivery.receipt);
+  const tag = keyedTag(queue.kept.secret, name);
+  queue.table.setTag(row, tag);
+  return queue.handOut(row, delivery, `${name}.${tag}`);
 }
 
 function remember(

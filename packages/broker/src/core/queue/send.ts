@@ -155,7 +155,8 @@ function sendFifo(
 
   const sequence = queue.nextStamp();
   const messageId = queue.idOf(sequence);
-  queue.addMessage(turn, sequence, { sentAt: turn.now, delayMs: 0, groupId, content });
+  const message = { sentAt: turn.now, delayMs: 0, groupId, content };
+  queue.addMessage(turn, sequence, message, digests.group0);
   queue.addToWindow(turn, sequence, kept, digests);
   if (turn.isObserved) {
     turn.events.push({

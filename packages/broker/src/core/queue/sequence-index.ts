@@ -14,19 +14,17 @@ const pageRows = 16;
 const lowBits = 15;
 
 const numberWord = 0;
-const chainWord = 2;
-const countWord = 3;
-const rowsWord = 4;
-const words: number = rowsWord + pageRows;
+const countWord = 2;
+const rowsWord = 3;
+/** Even, so that there is a word to spare. */
+const words: number = rowsWord + pageRows + 1;
 
 /** No page has this number. */
 const noNumber = -1;
 
 export class SequenceIndex {
   readonly #pages: Slab = new Slab(words);
-  readonly #byNumber: HashIndex = new HashIndex(this.#pages, chainWord, (page) =>
-    hashOf(this.#pages.double(page, numberWord)),
-  );
+  readonly #byNumber: HashIndex = new HashIndex();
   /** The pages that were last added to and last looked into. */
   #newest: number = none;
   #newestNumber: number = noNumber;
@@ -67,7 +65,7 @@ export class SequenceIndex {
       this.#pages.setInt(page, countWord, count);
       return;
     }
-    this.#byNumber.remove(hashOf(number), page);
+    this.#byNumber.remove(number | 0, page);
     this.#pages.release(page);
     this.#foundNumber = noNumber;
     if (this.#newestNumber === number) this.#newestNumber = noNumber;
@@ -82,29 +80,25 @@ export class SequenceIndex {
 
   #pageOf(number: number): number {
     if (number === this.#foundNumber) return this.#found;
-    let page = this.#byNumber.first(hashOf(number));
-    while (page !== none && this.#pages.double(page, numberWord) !== number) {
-      page = this.#byNumber.next(page);
+    let place = this.#byNumber.first(number | 0);
+    for (; place !== none; place = this.#byNumber.next(place)) {
+      const page = this.#byNumber.row(place);
+      if (this.#pages.double(page, numberWord) === number) {
+        this.#found = page;
+        this.#foundNumber = number;
+        return page;
+      }
     }
-    if (page !== none) {
-      this.#found = page;
-      this.#foundNumber = number;
-    }
-    return page;
+    return none;
   }
 
   #addPage(number: number): number {
     const page = this.#pages.allocate();
     this.#pages.setDouble(page, numberWord, number);
     const base = this.#pages.base(page);
-    this.#pages.page(page).fill(none, base + rowsWord, base + words);
+    this.#pages.page(page).fill(none, base + rowsWord, base + rowsWord + pageRows);
     this.#pages.setInt(page, countWord, 0);
-    this.#byNumber.insert(hashOf(number), page);
+    this.#byNumber.insert(number | 0, page);
     return page;
   }
-}
-
-/** The low bits of neighbouring numbers spread over the buckets by themselves. */
-function hashOf(number: number): number {
-  return number | 0;
 }
