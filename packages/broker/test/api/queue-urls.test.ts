@@ -5,7 +5,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertJsonError, TestApi, urlOf } from './fixture.ts';
+import { manualClock } from '../../src/server/clock.ts';
+import { openMemoryBackend } from '../../src/storage/local/local-backend.ts';
+import { arnOf, assertJsonError, startedAt, TestApi, urlOf } from './fixture.ts';
 
 const missing = {
   type: 'QueueDoesNotExist',
@@ -90,5 +92,35 @@ test('a URL that is missing, empty, malformed or of another account is a missing
     for (const action of actions) {
       assertJsonError(await api.json(action, { QueueUrl, MessageBody: 'x' }), missing);
     }
+  }
+});
+
+test('more URLs than are remembered, and longer ones, lead to their queues', async () => {
+  const api = await openApi();
+  await api.createQueue('other');
+  const ask = async (QueueUrl: string): Promise<unknown> => {
+    const AttributeNames = ['QueueArn'];
+    const { Attributes } = await api.called('GetQueueAttributes', { QueueUrl, AttributeNames });
+    return Attributes.QueueArn;
+  };
+  for (let host = 0; host < 1_100; host += 1) {
+    const name = host % 2 === 0 ? 'jobs' : 'other';
+    assert.equal(await ask(`http://host-${host}/000000000000/${name}`), arnOf(name));
+  }
+  for (const name of ['jobs', 'other', 'jobs']) {
+    assert.equal(await ask(`http://host-1/000000000000/${name}`), arnOf(name));
+    assert.equal(await ask(`http://${'h'.repeat(1_000)}/000000000000/${name}`), arnOf(name));
+  }
+});
+
+test('what one server takes for its account, another does not', async () => {
+  const backend = openMemoryBackend({ clock: manualClock(startedAt), account: '123456789012' });
+  const theirs = new TestApi({ backend });
+  const ours = await openApi();
+  await theirs.createQueue('jobs');
+  const url = urlOf('jobs');
+  for (let round = 0; round < 2; round += 1) {
+    assert.equal((await ours.json('GetQueueAttributes', { QueueUrl: url })).status, 200);
+    assertJsonError(await theirs.json('GetQueueAttributes', { QueueUrl: url }), missing);
   }
 });
