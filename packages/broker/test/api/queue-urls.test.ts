@@ -5,6 +5,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { manualClock } from '../../src/server/clock.ts';
 import { openMemoryBackend } from '../../src/storage/local/local-backend.ts';
 import { arnOf, assertJsonError, startedAt, TestApi, urlOf } from './fixture.ts';
@@ -111,6 +113,25 @@ test('more URLs than are remembered, and longer ones, lead to their queues', asy
     assert.equal(await ask(`http://host-1/000000000000/${name}`), arnOf(name));
     assert.equal(await ask(`http://${'h'.repeat(1_000)}/000000000000/${name}`), arnOf(name));
   }
+});
+
+test('to remember a URL does not keep the request that it came with', async () => {
+  const api = await openApi();
+  setFlagsFromString('--expose-gc');
+  const collectGarbage: () => void = runInNewContext('gc');
+  const padding = 'p'.repeat(1024 * 1024);
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const heldBytes = (): number => {
+    collectGarbage();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = heldBytes();
+  for (let host = 0; host < 50; host += 1) {
+    const QueueUrl = `http://kept-${host}/000000000000/jobs`;
+    const body = `Action=GetQueueAttributes&QueueUrl=${QueueUrl}&Padding=${padding}`;
+    assert.equal((await api.send({ headers, body })).status, 200);
+  }
+  assert.ok(heldBytes() - before < 10 * padding.length);
 });
 
 test('what one server takes for its account, another does not', async () => {

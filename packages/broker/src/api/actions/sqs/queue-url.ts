@@ -36,12 +36,19 @@ export function queueOf({ QueueUrl: url = '' }: QueueInput, { realm }: ActionBac
 function placeOf(url: string): Place {
   if (url.length > rememberedLengthMax) return takeApart(url);
   const known = places.get(url);
-  latest = known ?? takeApart(url);
   if (known === undefined) {
     if (places.size === placesMax) places.clear();
-    places.set(url, latest);
+    latest = takeApart(copyOf(url));
+    places.set(latest.url, latest);
+  } else {
+    latest = known;
   }
   return latest;
+}
+
+/** A text of its own: one that was cut out of a request would keep all of it in memory. */
+function copyOf(text: string): string {
+  return JSON.parse(JSON.stringify(text));
 }
 
 function takeApart(url: string): Place {
