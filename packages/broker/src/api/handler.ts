@@ -18,7 +18,7 @@ import { type Fault, fault, type ProtocolCode } from './protocol/error-codes.ts'
 import { jsonForm } from './protocol/json.ts';
 import { queryForm } from './protocol/query.ts';
 import { queryJsonForm } from './protocol/query-json.ts';
-import type { NamedAction, Service, WireForm } from './protocol/wire-form.ts';
+import type { NamedAction, ReadRequest, Service, WireForm } from './protocol/wire-form.ts';
 import type { ApiRequest, ApiResponse } from './request.ts';
 import type { ActionShape } from './shapes/shape.ts';
 import { snsActions } from './shapes/sns.ts';
@@ -62,8 +62,8 @@ export function createApi(options: ApiOptions): Api {
   const trimmed: ApiOptions = { ...options, publicUrl };
   const open: ApiOptions = { ...trimmed, authentication: undefined };
   return {
-    handle: (request) => handle(request, trimmed),
-    handleAdmitted: (request) => handle(request, open),
+    handle: (request) => new Exchange(request, trimmed).answer(),
+    handleAdmitted: (request) => new Exchange(request, open).answer(),
     fail: ({ headers, requestId }, code, detail) => {
       const problem = fault(code, detail);
       options.requests?.answered(undefined, problem, 0);
@@ -94,70 +94,6 @@ const actions: Readonly<Record<Service, ReadonlyMap<string, RunnableAction>>> = 
   sns: tableOf('sns', snsActions, snsActionFunctions),
 };
 
-async function handle(request: ApiRequest, options: ApiOptions): Promise<ApiResponse> {
-  const { requestId } = request;
-  const { requests } = options;
-  const startedAt = requests === undefined ? 0 : performance.now();
-  const form = formOf(request.headers);
-  let action: NamedAction | undefined;
-  let problem: Fault | undefined;
-  try {
-    const read = form.read(request, actions);
-    action = read.action;
-    if (read.ok) {
-      const { authentication, publicUrl } = options;
-      const caller =
-        authentication === undefined
-          ? unsignedCallerOf(request, read.action, publicUrl)
-          : await callerOf(request, read.action, authentication, baseUrlOf(request, publicUrl));
-      const answer = caller.ok
-        ? await read.action.run(read.input, new RequestCall(request, options, caller))
-        : caller;
-      if (answer.ok) return answered(form, read.action, answer, requestId);
-      problem = toldBy(action, answer);
-    } else {
-      problem = read;
-    }
-  } catch (error) {
-    problem = problemOf(error, action, options);
-  } finally {
-    requests?.answered(action, problem, performance.now() - startedAt);
-  }
-  return form.fail(problem, requestId);
-}
-
-function baseUrlOf({ headers }: ApiRequest, publicUrl: string | undefined): string {
-  return publicUrl ?? `http://${headers['host'] ?? 'localhost'}`;
-}
-
-function answered(
-  form: WireForm,
-  action: NamedAction,
-  { output = noOutput, duplicateOf = [] }: Answer,
-  requestId: string,
-): ApiResponse {
-  const response = form.answer(action, output, requestId);
-  return duplicateOf.length === 0 ? response : withOriginals(response, duplicateOf);
-}
-
-function problemOf(
-  error: unknown,
-  action: NamedAction | undefined,
-  { onError }: ApiOptions,
-): Fault {
-  if (error instanceof Unavailable) {
-    return fault('service-unavailable', { reason: error.message });
-  }
-  onError?.(error);
-  return toldBy(action, fault('internal-failure'));
-}
-
-function toldBy(action: NamedAction | undefined, problem: Fault): Fault {
-  return action?.service === 'sns' ? { ...problem, service: 'sns' } : problem;
-}
-
-const noOutput = {};
-
 /** AWS JSON says so in its headers; everything else is AWS Query, whose answers can be asked for in JSON. */
 function formOf(headers: ApiRequest['headers']): WireForm {
   if (headers['x-amz-target'] !== undefined) return jsonForm;
@@ -165,28 +101,35 @@ function formOf(headers: ApiRequest['headers']): WireForm {
   return headers['accept']?.includes('application/json') === true ? queryJsonForm : queryForm;
 }
 
-/** For people and tests: which sends of this request were duplicates of what. Clients that do not know it ignore it. */
-function withOriginals(response: ApiResponse, duplicateOf: readonly string[]): ApiResponse {
-  const headers = { ...response.headers, 'x-oncemq-duplicate-of': duplicateOf.join(', ') };
-  return { ...response, headers };
-}
-
-/** What an action may ask about its request; made only when it asks. */
-class RequestCall implements Call {
-  readonly backend: ActionBackend;
+/**
+ * One request on its way to its answer, and what its action may ask about it. Promises are followed with `then`, here
+ * and in the actions of every day: an async function keeps its whole frame for each call, a kilobyte of garbage.
+ */
+class Exchange implements Call {
   readonly #request: ApiRequest;
-  readonly #publicUrl: string | undefined;
-  readonly #caller: Caller;
+  readonly #options: ApiOptions;
+  readonly #form: WireForm;
+  readonly #startedAt: number;
+  #action: NamedAction | undefined;
+  #caller: Caller | undefined;
+  #backend: ActionBackend;
 
-  constructor(request: ApiRequest, { backend, backendFor, publicUrl }: ApiOptions, caller: Caller) {
-    this.backend = backendFor === undefined ? backend : backendFor(request);
+  constructor(request: ApiRequest, options: ApiOptions) {
+    this.#startedAt = options.requests === undefined ? 0 : performance.now();
     this.#request = request;
-    this.#publicUrl = publicUrl;
-    this.#caller = caller;
+    this.#options = options;
+    this.#form = formOf(request.headers);
+    this.#action = undefined;
+    this.#caller = undefined;
+    this.#backend = options.backend;
+  }
+
+  get backend(): ActionBackend {
+    return this.#backend;
   }
 
   get baseUrl(): string {
-    return baseUrlOf(this.#request, this.#publicUrl);
+    return this.#options.publicUrl ?? `http://${this.#request.headers['host'] ?? 'localhost'}`;
   }
 
   get signal(): AbortSignal {
@@ -195,14 +138,89 @@ class RequestCall implements Call {
 
   /** Any stable text will do (7.9); only keys with a name are told apart. */
   get senderId(): string {
-    return this.#caller.credential?.name ?? this.backend.realm.account;
+    return this.#caller?.credential?.name ?? this.#backend.realm.account;
   }
 
   get isAnonymous(): boolean {
-    return this.#caller.isAnonymous === true;
+    return this.#caller?.isAnonymous === true;
   }
 
   get traceHeader(): string | undefined {
     return this.#request.headers['x-amzn-trace-id'];
   }
+
+  /** Never rejects. */
+  answer(): Promise<ApiResponse> {
+    const request = this.#request;
+    const { authentication, publicUrl } = this.#options;
+    try {
+      const read = this.#form.read(request, actions);
+      this.#action = read.action;
+      if (!read.ok) return Promise.resolve(this.#refuse(read));
+      if (authentication === undefined) {
+        return this.#carryOut(read, unsignedCallerOf(request, read.action, publicUrl));
+      }
+      return callerOf(request, read.action, authentication, this.baseUrl)
+        .then((caller) => this.#carryOut(read, caller))
+        .catch((error: unknown) => this.#fail(error));
+    } catch (error) {
+      return Promise.resolve(this.#fail(error));
+    }
+  }
+
+  #carryOut(
+    { action, input }: ReadRequest<RunnableAction>,
+    caller: Caller | Fault,
+  ): Promise<ApiResponse> {
+    if (!caller.ok) return Promise.resolve(this.#refuse(toldBy(action, caller)));
+    const { backendFor } = this.#options;
+    this.#caller = caller;
+    if (backendFor !== undefined) this.#backend = backendFor(this.#request);
+    return action.run(input, this).then(
+      (answer) => (answer.ok ? this.#write(action, answer) : this.#refuse(toldBy(action, answer))),
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  #write(action: NamedAction, { output = noOutput, duplicateOf }: Answer): ApiResponse {
+    try {
+      const response = this.#form.answer(action, output, this.#request.requestId);
+      this.#count(undefined);
+      return duplicateOf === undefined || duplicateOf.length === 0
+        ? response
+        : withOriginals(response, duplicateOf);
+    } catch (error) {
+      return this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): ApiResponse {
+    if (error instanceof Unavailable) {
+      return this.#refuse(fault('service-unavailable', { reason: error.message }));
+    }
+    this.#options.onError?.(error);
+    return this.#refuse(toldBy(this.#action, fault('internal-failure')));
+  }
+
+  #refuse(problem: Fault): ApiResponse {
+    this.#count(problem);
+    return this.#form.fail(problem, this.#request.requestId);
+  }
+
+  #count(problem: Fault | undefined): void {
+    const { requests } = this.#options;
+    requests?.answered(this.#action, problem, performance.now() - this.#startedAt);
+  }
+}
+
+const noOutput = {};
+
+function toldBy(action: NamedAction | undefined, problem: Fault): Fault {
+  return action?.service === 'sns' ? { ...problem, service: 'sns' } : problem;
+}
+
+/** For people and tests: which sends of this request were duplicates of what. Clients that do not know it ignore it. */
+function withOriginals(response: ApiResponse, duplicateOf: readonly string[]): ApiResponse {
+  const headers = { ...response.headers, 'x-oncemq-duplicate-of': duplicateOf.join(', ') };
+  return { ...response, headers };
 }

@@ -5,7 +5,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertJsonError, TestApi, urlOf } from './fixture.ts';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { manualClock } from '../../src/server/clock.ts';
+import { openMemoryBackend } from '../../src/storage/local/local-backend.ts';
+import { arnOf, assertJsonError, startedAt, TestApi, urlOf } from './fixture.ts';
 
 const missing = {
   type: 'QueueDoesNotExist',
@@ -90,5 +94,54 @@ test('a URL that is missing, empty, malformed or of another account is a missing
     for (const action of actions) {
       assertJsonError(await api.json(action, { QueueUrl, MessageBody: 'x' }), missing);
     }
+  }
+});
+
+test('more URLs than are remembered, and longer ones, lead to their queues', async () => {
+  const api = await openApi();
+  await api.createQueue('other');
+  const ask = async (QueueUrl: string): Promise<unknown> => {
+    const AttributeNames = ['QueueArn'];
+    const { Attributes } = await api.called('GetQueueAttributes', { QueueUrl, AttributeNames });
+    return Attributes.QueueArn;
+  };
+  for (let host = 0; host < 1_100; host += 1) {
+    const name = host % 2 === 0 ? 'jobs' : 'other';
+    assert.equal(await ask(`http://host-${host}/000000000000/${name}`), arnOf(name));
+  }
+  for (const name of ['jobs', 'other', 'jobs']) {
+    assert.equal(await ask(`http://host-1/000000000000/${name}`), arnOf(name));
+    assert.equal(await ask(`http://${'h'.repeat(1_000)}/000000000000/${name}`), arnOf(name));
+  }
+});
+
+test('to remember a URL does not keep the request that it came with', async () => {
+  const api = await openApi();
+  setFlagsFromString('--expose-gc');
+  const collectGarbage: () => void = runInNewContext('gc');
+  const padding = 'p'.repeat(1024 * 1024);
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const heldBytes = (): number => {
+    collectGarbage();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = heldBytes();
+  for (let host = 0; host < 50; host += 1) {
+    const QueueUrl = `http://kept-${host}/000000000000/jobs`;
+    const body = `Action=GetQueueAttributes&QueueUrl=${QueueUrl}&Padding=${padding}`;
+    assert.equal((await api.send({ headers, body })).status, 200);
+  }
+  assert.ok(heldBytes() - before < 10 * padding.length);
+});
+
+test('what one server takes for its account, another does not', async () => {
+  const backend = openMemoryBackend({ clock: manualClock(startedAt), account: '123456789012' });
+  const theirs = new TestApi({ backend });
+  const ours = await openApi();
+  await theirs.createQueue('jobs');
+  const url = urlOf('jobs');
+  for (let round = 0; round < 2; round += 1) {
+    assert.equal((await ours.json('GetQueueAttributes', { QueueUrl: url })).status, 200);
+    assertJsonError(await theirs.json('GetQueueAttributes', { QueueUrl: url }), missing);
   }
 });

@@ -32,7 +32,7 @@ export interface Answer {
   /** Absent for actions without output. */
   readonly output?: ValueMap;
   /** For each send that was a duplicate, the id of the original. */
-  readonly duplicateOf?: readonly string[];
+  readonly duplicateOf?: readonly string[] | undefined;
 }
 
 /**

@@ -5,6 +5,7 @@
  * server.
  */
 
+import { Buffer } from 'node:buffer';
 import type { DeduplicationSource } from '../../core/changes.ts';
 import { differencesIn } from '../../core/difference.ts';
 import type {

@@ -12,14 +12,12 @@ type Entry = { readonly Id?: string; readonly ReceiptHandle?: string };
 
 type Input = QueueInput & { readonly Entries?: readonly Entry[] };
 
-export async function deleteMessageBatch(input: Input, { backend }: Call): Promise<Answer | Fault> {
-  const { Entries: entries = [] } = input;
-  const outcome = await backend.run({
-    type: 'delete-messages',
-    queue: queueOf(input, backend),
-    isBatch: true,
-    entries: entries.map(({ Id, ReceiptHandle }) => ({ id: Id, receiptHandle: ReceiptHandle })),
+export function deleteMessageBatch(input: Input, { backend }: Call): Promise<Answer | Fault> {
+  const { Entries: inputs = [] } = input;
+  const queue = queueOf(input, backend);
+  const entries = inputs.map(({ Id, ReceiptHandle }) => ({ id: Id, receiptHandle: ReceiptHandle }));
+  const outcome = backend.run({ type: 'delete-messages', queue, isBatch: true, entries });
+  return outcome.then((known) => {
+    return known.ok ? { ok: true, output: plainBatchOutput(inputs, known.results) } : known;
   });
-  if (!outcome.ok) return outcome;
-  return { ok: true, output: plainBatchOutput(entries, outcome.results) };
 }

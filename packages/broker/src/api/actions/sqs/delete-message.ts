@@ -9,12 +9,9 @@ import { type QueueInput, queueOf } from './queue-url.ts';
 
 type Input = QueueInput & { readonly ReceiptHandle?: string };
 
-export async function deleteMessage(input: Input, { backend }: Call): Promise<Answer | Fault> {
-  const outcome = await backend.run({
-    type: 'delete-messages',
-    queue: queueOf(input, backend),
-    isBatch: false,
-    entries: [{ receiptHandle: input.ReceiptHandle }],
-  });
-  return doneUnlessRefused(outcome);
+export function deleteMessage(input: Input, { backend }: Call): Promise<Answer | Fault> {
+  const queue = queueOf(input, backend);
+  const entries = [{ receiptHandle: input.ReceiptHandle }];
+  const outcome = backend.run({ type: 'delete-messages', queue, isBatch: false, entries });
+  return outcome.then(doneUnlessRefused);
 }

@@ -9,7 +9,6 @@
 import type { AttributeInput, SendEntry, SendResult } from '../../../core/commands.ts';
 import { sequenceNumber } from '../../../core/sequence-number.ts';
 import type { ValueMap } from '../../shapes/shape.ts';
-import type { Call } from '../action.ts';
 
 export type AttributeWords = {
   readonly StringValue?: string;
@@ -33,13 +32,8 @@ export type MessageInput = {
 
 const traceName = 'AWSTraceHeader';
 
-/** The messages of one request; what they share is asked for once. */
-export function sendEntries(inputs: readonly MessageInput[], call: Call): readonly SendEntry[] {
-  const { senderId, traceHeader } = call;
-  return inputs.map((input) => sendEntry(input, senderId, traceHeader));
-}
-
-function sendEntry(
+/** The last two are the call's, and the same for all entries of a batch. */
+export function sendEntry(
   input: MessageInput,
   senderId: string,
   traceHeader: string | undefined,

@@ -13,6 +13,7 @@ const noQueue = '';
 
 /** What a URL says; the account only where it has the form of one. */
 interface Place {
+  readonly url: string;
   readonly account: string | undefined;
   readonly queue: string;
 }
@@ -24,23 +25,38 @@ interface Place {
 const placesMax = 1_000;
 const rememberedLengthMax = 512;
 const places: Map<string, Place> = new Map();
+let latest: Place = { url: '', account: undefined, queue: noQueue };
 
 export function queueOf({ QueueUrl: url = '' }: QueueInput, { realm }: ActionBackend): string {
-  const { account, queue } = places.get(url) ?? placeOf(url);
+  // Comparing with one text is cheaper than hashing a new one.
+  const { account, queue } = url === latest.url ? latest : placeOf(url);
   return account === undefined || account === realm.account ? queue : noQueue;
 }
 
 function placeOf(url: string): Place {
+  if (url.length > rememberedLengthMax) return takeApart(url);
+  const known = places.get(url);
+  if (known === undefined) {
+    if (places.size === placesMax) places.clear();
+    latest = takeApart(copyOf(url));
+    places.set(latest.url, latest);
+  } else {
+    latest = known;
+  }
+  return latest;
+}
+
+/** A text of its own: one that was cut out of a request would keep all of it in memory. */
+function copyOf(text: string): string {
+  return JSON.parse(JSON.stringify(text));
+}
+
+function takeApart(url: string): Place {
   const nameAt = url.lastIndexOf('/') + 1;
   const accountAt = nameAt < 2 ? 0 : url.lastIndexOf('/', nameAt - 2) + 1;
   const account = url.slice(accountAt, Math.max(accountAt, nameAt - 1));
   const isAccount = /^\d{12}$/.test(account);
-  const place = { account: isAccount ? account : undefined, queue: url.slice(nameAt) };
-  if (url.length <= rememberedLengthMax) {
-    if (places.size === placesMax) places.clear();
-    places.set(url, place);
-  }
-  return place;
+  return { url, account: isAccount ? account : undefined, queue: url.slice(nameAt) };
 }
 
 export function urlOf(queue: string, { baseUrl, backend }: Call): string {

@@ -25,7 +25,7 @@ type Input = QueueInput & {
   readonly ReceiveRequestAttemptId?: string;
 };
 
-export async function receiveMessage(input: Input, call: Call): Promise<Answer | Fault> {
+export function receiveMessage(input: Input, call: Call): Promise<Answer | Fault> {
   const command = {
     type: 'receive',
     queue: queueOf(input, call.backend),
@@ -34,14 +34,18 @@ export async function receiveMessage(input: Input, call: Call): Promise<Answer |
     waitSeconds: input.WaitTimeSeconds,
     attemptId: input.ReceiveRequestAttemptId,
   } as const;
-  const outcome = await call.backend.receive(command, call);
-  if (!outcome.ok) return outcome;
+  return call.backend.receive(command, call).then((outcome) => {
+    return outcome.ok ? answerOf(input, outcome.messages) : outcome;
+  });
+}
+
+function answerOf(input: Input, messages: readonly Delivered[]): Answer {
   const { AttributeNames = none, MessageSystemAttributeNames = none } = input;
   const asked: Asked = {
     system: askedSystemAttributes([...AttributeNames, ...MessageSystemAttributeNames]),
     message: input.MessageAttributeNames ?? none,
   };
-  return { ok: true, output: { Messages: outcome.messages.map((each) => wordsOf(each, asked)) } };
+  return { ok: true, output: { Messages: messages.map((each) => wordsOf(each, asked)) } };
 }
 
 const none: readonly string[] = [];

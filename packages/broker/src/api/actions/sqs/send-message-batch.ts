@@ -3,26 +3,33 @@
  * entry alone; what is wrong with the batch fails the request.
  */
 
+import type { SendResult } from '../../../core/commands.ts';
+import type { Refusal } from '../../../core/errors.ts';
 import type { Fault } from '../../protocol/error-codes.ts';
 import type { Answer, Call } from '../action.ts';
 import { batchOutput } from './batch-answer.ts';
-import { type MessageInput, sendEntries, sendOutput } from './message-words.ts';
+import { type MessageInput, sendEntry, sendOutput } from './message-words.ts';
 import { type QueueInput, queueOf } from './queue-url.ts';
 
 type Input = QueueInput & { readonly Entries?: readonly MessageInput[] };
 
-export async function sendMessageBatch(input: Input, call: Call): Promise<Answer | Fault> {
-  const { Entries: entries = [] } = input;
-  const outcome = await call.backend.run({
-    type: 'send',
-    queue: queueOf(input, call.backend),
-    isBatch: true,
-    entries: sendEntries(entries, call),
+export function sendMessageBatch(input: Input, call: Call): Promise<Answer | Fault> {
+  const { backend, senderId, traceHeader } = call;
+  const { Entries: inputs = [] } = input;
+  const queue = queueOf(input, backend);
+  const entries = inputs.map((each) => sendEntry(each, senderId, traceHeader));
+  return backend.run({ type: 'send', queue, isBatch: true, entries }).then((outcome) => {
+    return outcome.ok ? answerOf(inputs, outcome.results) : outcome;
   });
-  if (!outcome.ok) return outcome;
+}
+
+function answerOf(
+  inputs: readonly MessageInput[],
+  results: readonly (SendResult | Refusal)[],
+): Answer {
   const duplicateOf: string[] = [];
-  for (const result of outcome.results) {
+  for (const result of results) {
     if (result.ok && result.isDuplicate) duplicateOf.push(result.messageId);
   }
-  return { ok: true, output: batchOutput(entries, outcome.results, sendOutput), duplicateOf };
+  return { ok: true, output: batchOutput(inputs, results, sendOutput), duplicateOf };
 }

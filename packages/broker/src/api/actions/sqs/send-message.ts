@@ -6,23 +6,23 @@
 import type { SendResult } from '../../../core/commands.ts';
 import type { Fault } from '../../protocol/error-codes.ts';
 import type { Answer, Call } from '../action.ts';
-import { type MessageInput, sendEntries, sendOutput } from './message-words.ts';
+import { type MessageInput, sendEntry, sendOutput } from './message-words.ts';
 import { type QueueInput, queueOf } from './queue-url.ts';
 
 type Input = QueueInput & MessageInput;
 
-export async function sendMessage(input: Input, call: Call): Promise<Answer | Fault> {
-  const outcome = await call.backend.run({
-    type: 'send',
-    queue: queueOf(input, call.backend),
-    isBatch: false,
-    entries: sendEntries([input], call),
+export function sendMessage(input: Input, call: Call): Promise<Answer | Fault> {
+  const { backend } = call;
+  const queue = queueOf(input, backend);
+  const entries = [sendEntry(input, call.senderId, call.traceHeader)];
+  return backend.run({ type: 'send', queue, isBatch: false, entries }).then((outcome) => {
+    // The refusal of a single call's only entry is the call's own.
+    return outcome.ok ? answerOf(input, outcome.results[0] as SendResult) : outcome;
   });
-  if (!outcome.ok) return outcome;
-  // The refusal of a single call's only entry is the call's own.
-  const result = outcome.results[0] as SendResult;
+}
+
+function answerOf(input: Input, result: SendResult): Answer {
   const output = sendOutput(input, result);
-  return result.isDuplicate
-    ? { ok: true, output, duplicateOf: [result.messageId] }
-    : { ok: true, output };
+  const duplicateOf = result.isDuplicate ? [result.messageId] : undefined;
+  return { ok: true, output, duplicateOf };
 }
