@@ -1,4 +1,7 @@
-/** What stands under sequences is what a Map would hold, in order, however far apart they lie. */
+/**
+ * What stands under sequences is what a Map would hold, in order, however far apart they lie: within a page, at its edges,
+ * and in pages that are dropped and begun again.
+ */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

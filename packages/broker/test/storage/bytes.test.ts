@@ -1,4 +1,7 @@
-/** What a writer makes of texts and digests is what Node's own encoders make of them, which the format on disk is made of. */
+/**
+ * What a writer makes of texts and digests is what Node's own encoders make of them: short texts and digests it writes
+ * itself, and the format on disk must not tell which way was taken.
+ */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
