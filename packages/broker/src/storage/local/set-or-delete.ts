@@ -1,4 +1,7 @@
-/** What a change says of a key of kept entries in memory: its value, or that it is gone. */
+/**
+ * What a change says of a key, done to entries in memory: the key has this value from now on, or, if there is none, it is
+ * gone. For Maps and for entries by sequence alike.
+ */
 
 interface Keyed<K, V> {
   set(key: K, value: V): unknown;

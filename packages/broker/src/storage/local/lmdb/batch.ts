@@ -12,7 +12,10 @@ interface Written {
   readonly kind: Kind;
   readonly contents: number;
   readonly id: number;
-  readonly value: Buffer | null;
+  /** Hold the value from `start` to `end`, which is cut out only when it is handed over: many wait until then. */
+  readonly bytes: Buffer | null;
+  readonly start: number;
+  readonly end: number;
   /** Where it is at hand in memory, only until it is written. */
   readonly freshIn: PlaceRecords | undefined;
 }
@@ -69,16 +72,27 @@ export class Batch {
     kind: Kind,
     contents: number,
     id: number,
-    value: Buffer | null,
+    bytes: Buffer | null,
     freshIn?: PlaceRecords,
   ): void {
-    this.bytes += value?.length ?? 0;
-    this.#writes.push({ key: undefined, kind, contents, id, value, freshIn });
+    const end = bytes?.length ?? 0;
+    this.bytes += end;
+    this.#writes.push({ key: undefined, kind, contents, id, bytes, start: 0, end, freshIn });
   }
 
-  writeKey(key: Buffer, value: Buffer | null): void {
-    this.bytes += value?.length ?? 0;
-    this.#writes.push({ key, kind: 'store', contents: 0, id: 0, value, freshIn: undefined });
+  /** Writes the record that stands in the writer. */
+  writeRecord(kind: Kind, contents: number, id: number, freshIn?: PlaceRecords): void {
+    const { bytes, start, end } = this.writer;
+    this.bytes += end - start;
+    this.#writes.push({ key: undefined, kind, contents, id, bytes, start, end, freshIn });
+  }
+
+  writeKey(key: Buffer, bytes: Buffer | null): void {
+    const end = bytes?.length ?? 0;
+    this.bytes += end;
+    const kind = 'store';
+    const freshIn = undefined;
+    this.#writes.push({ key, kind, contents: 0, id: 0, bytes, start: 0, end, freshIn });
   }
 
   /** What it wrote is no longer at hand in memory. */
@@ -87,8 +101,8 @@ export class Batch {
   }
 
   writeAll(put: (key: Buffer, value: Buffer | null) => void): void {
-    for (const { key, kind, contents, id, value } of this.#writes) {
-      put(key ?? keyOf(kind, contents, id), value);
+    for (const { key, kind, contents, id, bytes, start, end } of this.#writes) {
+      put(key ?? keyOf(kind, contents, id), bytes === null ? null : bytes.subarray(start, end));
     }
   }
 

@@ -61,12 +61,12 @@ export class GrowingBlock {
     this.#writer = new ByteWriter(blockBytesMin);
     if (bytes === undefined) return;
     this.#writer.goOn(bytes.length);
-    this.#writer.bytes(bytes);
+    this.#writer.copy(bytes);
   }
 
   /** Its record so far. What was handed out is not written again. */
   bytes(): Buffer {
-    return this.#writer.finish();
+    return this.#writer.record();
   }
 
   addMessage(sequence: number, message: KeptMessage): void {

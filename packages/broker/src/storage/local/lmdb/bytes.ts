@@ -39,7 +39,7 @@ export class ByteWriter {
   /** Goes on with the record, which will not become longer than by this. What was handed out of it stays as it is. */
   goOn(lengthMax: number): void {
     if (this.#bytes.length - this.#end >= lengthMax) return;
-    const before = this.finish();
+    const before = this.record();
     this.#replace(2 * (before.length + lengthMax));
     this.#start = 0;
     this.#end = before.copy(this.#bytes);
@@ -51,8 +51,21 @@ export class ByteWriter {
     this.#end = 0;
   }
 
-  /** The record written since `begin`. */
-  finish(): Buffer {
+  /** The record written since `begin` stands in these bytes, from `start` to `end`. */
+  get bytes(): Buffer {
+    return this.#bytes;
+  }
+
+  get start(): number {
+    return this.#start;
+  }
+
+  get end(): number {
+    return this.#end;
+  }
+
+  /** The same, cut out. */
+  record(): Buffer {
     return this.#bytes.subarray(this.#start, this.#end);
   }
 
@@ -90,7 +103,7 @@ export class ByteWriter {
     this.#end = end;
   }
 
-  bytes(bytes: Uint8Array): void {
+  copy(bytes: Uint8Array): void {
     this.#bytes.set(bytes, this.#end);
     this.#end += bytes.length;
   }

@@ -54,12 +54,14 @@ const numberAt = 1;
 const idAt = 5;
 
 const numberKey: Buffer = Buffer.alloc(idAt + idBytes);
+const numberView: DataView = new DataView(numberKey.buffer, numberKey.byteOffset);
 
 /** A key is written over by the next one; LMDB copies it at once. */
 export function keyOf(kind: Kind, contents: number, id: number): Buffer {
   numberKey[0] = kinds[kind];
-  numberKey.writeUInt32BE(contents, numberAt);
-  numberKey.writeUIntBE(id, idAt, idBytes);
+  numberView.setUint32(numberAt, contents);
+  numberView.setUint16(idAt, Math.floor(id / 2 ** 32));
+  numberView.setUint32(idAt + 2, id);
   return numberKey;
 }
 

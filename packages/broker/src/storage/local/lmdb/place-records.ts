@@ -48,11 +48,10 @@ export class Block {
   }
 
   /** The record of removed messages. */
-  removedBytes(writer: ByteWriter): Buffer {
+  writeRemoved(writer: ByteWriter): void {
     writer.begin(8);
     writer.i32(this.#removed[0]);
     writer.i32(this.#removed[1]);
-    return writer.finish();
   }
 
   setRemoved(bytes: Buffer): void {
@@ -144,13 +143,12 @@ export class PlaceRecords {
   }
 
   /** The record of its counter, of where its window begins, and of how much there is. */
-  headBytes(writer: ByteWriter): Buffer {
+  writeHead(writer: ByteWriter): void {
     writer.begin(32);
     writer.f64(this.counter);
     writer.f64(this.windowFrom);
     writer.f64(this.messages);
     writer.f64(this.windowEntries);
-    return writer.finish();
   }
 }
 

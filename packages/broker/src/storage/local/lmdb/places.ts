@@ -99,8 +99,9 @@ export class Places implements TopicEntriesReader {
       }
     }
     for (const records of batch.heads) {
-      if (!records.isGone)
-        batch.write('head', records.contents, 0, records.headBytes(batch.writer));
+      if (records.isGone) continue;
+      records.writeHead(batch.writer);
+      batch.writeRecord('head', records.contents, 0);
     }
   }
 
@@ -212,16 +213,15 @@ export class Places implements TopicEntriesReader {
         else this.#addMessage(records, change.id, change.value, batch);
         break;
       case 'delivery':
-        batch.write(
-          'delivery',
-          contents,
-          change.id,
-          change.value && writeDelivery(batch.writer, change.value),
-        );
+        if (change.value === null) batch.write('delivery', contents, change.id, null);
+        else {
+          writeDelivery(batch.writer, change.value);
+          batch.writeRecord('delivery', contents, change.id);
+        }
         break;
       case 'window':
         if (change.value === null) removeWindowEntry(records, change.id, batch);
-        else addWindowEntry(records, change.id, { ...change, value: change.value }, batch);
+        else addWindowEntry(records, change.id, change.value, change.digests, batch);
         break;
       case 'attempt':
         batch.writeKey(
@@ -267,7 +267,7 @@ export class Places implements TopicEntriesReader {
         break;
       case 'topic-window':
         if (change.value === null) removeWindowEntry(records, change.id, batch);
-        else addWindowEntry(records, change.id, { value: change.value }, batch);
+        else addWindowEntry(records, change.id, change.value, change.digests, batch);
         break;
       case 'archived':
         setOrDelete(records.fresh, change.id, change.value);
@@ -351,7 +351,8 @@ export class Places implements TopicEntriesReader {
     block.live += 1;
     records.messages += 1;
     records.fresh.set(id, content);
-    batch.write('content', records.contents, id, writeContent(batch.writer, content), records);
+    writeContent(batch.writer, content);
+    batch.writeRecord('content', records.contents, id, records);
   }
 
   #moved({
@@ -412,7 +413,8 @@ function removeMessage(records: PlaceRecords, id: number, batch: Batch): void {
 function addWindowEntry(
   records: PlaceRecords,
   id: number,
-  { value, digests }: { value: KeptWindowEntry; digests?: WindowDigests },
+  value: KeptWindowEntry,
+  digests: WindowDigests | undefined,
   batch: Batch,
 ): void {
   const block = growingBlock(records, id, batch);
@@ -454,6 +456,8 @@ function completeBlock(batch: Batch, block: Block, records: PlaceRecords): void 
     block.hasGrown = false;
     block.isInFile = true;
   }
-  if (block.hasRemoved)
-    batch.write('removed', contents, block.number, block.removedBytes(batch.writer));
+  if (block.hasRemoved) {
+    block.writeRemoved(batch.writer);
+    batch.writeRecord('removed', contents, block.number);
+  }
 }

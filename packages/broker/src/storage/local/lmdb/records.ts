@@ -20,7 +20,7 @@ const digestBytes = 16;
 const overheadBytes = 64;
 const attributeOverheadBytes = 16;
 
-export function writeContent(writer: ByteWriter, content: MessageContent): Buffer {
+export function writeContent(writer: ByteWriter, content: MessageContent): void {
   const { body, attributes, traceHeader, senderId, groupId, deduplicationId } = content;
   const bodyBytes = Buffer.byteLength(body);
   writer.begin(bodyBytes + othersBytesMax(content));
@@ -39,7 +39,6 @@ export function writeContent(writer: ByteWriter, content: MessageContent): Buffe
   if (groupId !== undefined) writer.text(groupId);
   if (deduplicationId !== undefined) writer.text(deduplicationId);
   writer.raw(body, bodyBytes === body.length ? 'latin1' : 'utf8');
-  return writer.finish();
 }
 
 export function readContent(bytes: Buffer): MessageContent {
@@ -91,7 +90,7 @@ function writeAttributes(writer: ByteWriter, { attributes, attributesMd5 }: Mess
     if (typeof value === 'string') writer.text(value);
     else {
       writer.u32(value.length);
-      writer.bytes(value);
+      writer.copy(value);
     }
   }
 }
@@ -107,7 +106,7 @@ function readAttributes(reader: ByteReader): MessageAttribute[] {
 
 const deliveryBytes = 45;
 
-export function writeDelivery(writer: ByteWriter, delivery: KeptDelivery): Buffer {
+export function writeDelivery(writer: ByteWriter, delivery: KeptDelivery): void {
   writer.begin(deliveryBytes);
   writer.u32(delivery.receiveCount);
   writer.f64(delivery.firstReceivedAt);
@@ -116,7 +115,6 @@ export function writeDelivery(writer: ByteWriter, delivery: KeptDelivery): Buffe
   writer.f64(delivery.stamp);
   writer.f64(delivery.receipt);
   writer.u8(delivery.isChanged ? 1 : 0);
-  return writer.finish();
 }
 
 export function readDelivery(bytes: Buffer): KeptDelivery {
