@@ -8,6 +8,7 @@ import { type Kind, keyOf } from './keys.ts';
 import type { Block, PlaceRecords } from './place-records.ts';
 
 interface Written {
+  /** Undefined where kind and numbers say it. */
   readonly key: Buffer | undefined;
   readonly kind: Kind;
   readonly contents: number;
@@ -35,6 +36,7 @@ export class Batch {
   /** Differs from every other batch's. */
   readonly #number: number;
   readonly #writes: Written[] = [];
+  /** What was touched last, most often what is touched next. */
   #touched: PlaceRecords | undefined;
   #done: Promise<void> | undefined;
   #resolve: (() => void) | undefined;
@@ -90,9 +92,16 @@ export class Batch {
   writeKey(key: Buffer, bytes: Buffer | null): void {
     const end = bytes?.length ?? 0;
     this.bytes += end;
-    const kind = 'store';
-    const freshIn = undefined;
-    this.#writes.push({ key, kind, contents: 0, id: 0, bytes, start: 0, end, freshIn });
+    this.#writes.push({
+      key,
+      kind: 'store',
+      contents: 0,
+      id: 0,
+      bytes,
+      start: 0,
+      end,
+      freshIn: undefined,
+    });
   }
 
   /** What it wrote is no longer at hand in memory. */

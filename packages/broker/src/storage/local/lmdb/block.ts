@@ -53,8 +53,10 @@ const blockBytesMin = 2048;
 export class GrowingBlock {
   readonly number: number;
   readonly #writer: ByteWriter;
+  /** Of the last message: its window entry may follow. */
   #lastSequence = -1;
-  #lastMessage: KeptMessage | undefined;
+  #lastSentAt = 0;
+  #lastGroupId: string | undefined;
 
   constructor(number: number, bytes?: Buffer) {
     this.number = number;
@@ -71,7 +73,8 @@ export class GrowingBlock {
 
   addMessage(sequence: number, message: KeptMessage): void {
     this.#lastSequence = sequence;
-    this.#lastMessage = message;
+    this.#lastSentAt = message.sentAt;
+    this.#lastGroupId = message.groupId;
     const { groupId = '', delayMs, messageId, deduplicationId, deadLetterSource } = message;
     const isMoved = (messageId ?? deduplicationId ?? deadLetterSource) !== undefined;
     const movedText = isMoved ? movedTextOf({ messageId, deduplicationId, deadLetterSource }) : '';
@@ -87,11 +90,10 @@ export class GrowingBlock {
 
   addWindowEntry(sequence: number, entry: KeptWindowEntry, digests: WindowDigests): void {
     const { deduplicationId, groupId, bodyMd5, attributesMd5, bodyHash } = entry;
-    const message = this.#lastMessage;
     const isShared =
       this.#lastSequence === sequence &&
-      message?.groupId === groupId &&
-      message.sentAt === entry.acceptedAt;
+      this.#lastGroupId === groupId &&
+      this.#lastSentAt === entry.acceptedAt;
     const isHex = deduplicationId.length === hexIdLength && hexId.test(deduplicationId);
     const writer = this.#writer;
     writer.goOn(256 + 3 * (deduplicationId.length + groupId.length));
