@@ -172,3 +172,34 @@ test('when everything is gone, nothing is left in the file', async () => {
   );
   directory.remove();
 });
+
+/** If it failed, what rests on it would be kept without it. */
+test('no commit begins before the one before it has ended', async () => {
+  const directory = temporaryDirectory();
+  const environment = await Environment.open({ directory: directory.path });
+  await bringUpToDate(environment);
+  const write = environment.write.bind(environment);
+  let underWay = 0;
+  let commits = 0;
+  environment.write = async (writes) => {
+    underWay += 1;
+    commits += 1;
+    assert.equal(underWay, 1);
+    await write(writes);
+    underWay -= 1;
+  };
+  const entries = new LmdbEntries(environment, user(0));
+  for (const _ of entries.load());
+  const queues = 200;
+  for (let number = 0; number < queues; number += 1) {
+    entries.apply([{ kind: 'name', queue: `q${number}`, value: 1 }]);
+    const kept = entries.kept();
+    // Some while nothing is under way, some in the midst of a commit, some as it ends.
+    if (number % 7 === 0) await kept;
+    else if (number % 3 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  for (let kept = entries.kept(); kept !== undefined; kept = entries.kept()) await kept;
+  assert.ok(commits > queues / 7);
+  await entries.close();
+  directory.remove();
+});

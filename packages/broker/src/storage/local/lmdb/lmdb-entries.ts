@@ -1,7 +1,7 @@
 /**
- * Entries in an LMDB file: answered means kept. Changes of all commands of one turn of the event loop become one
- * transaction, written by LMDB's own thread; while it runs, the next turns' changes gather for the next one. So the
- * number of commits follows the disk, and their size the load.
+ * Entries in an LMDB file: answered means kept. Changes of all commands that come together become one transaction,
+ * written by LMDB's own thread; while it runs, the next changes gather for the next one. So the number of commits follows
+ * the disk, and their size the load. There is never more than one under way: if it fails, nothing that rests on it may be kept.
  *
  * Memory holds no bodies: content is encoded as it comes and read again when it is delivered. Until its commit is over
  * it is also at hand (places.ts), because a receive can come sooner.
@@ -22,6 +22,8 @@ import { jsonOf } from './json-record.ts';
 import { nameKeyOf } from './keys.ts';
 import { Places } from './places.ts';
 
+/** Turns of the event loop that a commit waits for more, while each brings some: a few microseconds each. */
+const gatheringTurnsMax = 8;
 const retryMs = 1000;
 const probeBytesMin = 64 * 1024;
 
@@ -108,9 +110,16 @@ export class LmdbEntries implements Entries {
   #schedule(): void {
     const isBusy = this.#writing !== undefined || this.#scheduled !== undefined;
     if (isBusy || this.#unavailable !== undefined || this.#gathering.isEmpty) return;
+    this.#awaitMore(gatheringTurnsMax);
+  }
+
+  /** Commits when a turn of the event loop has brought nothing more, or after so many turns. */
+  #awaitMore(turns: number): void {
+    const { records } = this.#gathering;
     this.#scheduled = setImmediate(() => {
       this.#scheduled = undefined;
-      this.#commit();
+      if (turns > 0 && this.#gathering.records > records) this.#awaitMore(turns - 1);
+      else this.#commit();
     });
   }
 
@@ -146,7 +155,6 @@ export class LmdbEntries implements Entries {
     this.#writers.push(batch.writer);
     batch.succeed();
     this.#sweep();
-    if (!this.#gathering.isEmpty) this.#commit();
   }
 
   /** Clears away a part of what was given up, unless there is something better to do. */
