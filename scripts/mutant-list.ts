@@ -89,7 +89,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a changed scope forgets what was filed under the old one',
     file: 'core/deduplication-window.js',
-    find: 'this.#index.insert(this.#hashOfRow(row), row);\n        }',
+    find: 'this.#enter(row);\n        }',
     replace: '}',
   },
   {

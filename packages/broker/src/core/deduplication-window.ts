@@ -25,6 +25,8 @@ const idWord = 0;
 const groupWord = 4;
 const newerWord = 7;
 const olderWord = 8;
+/** The next younger row of the same hash, and of the youngest the oldest: a ring. */
+const ringWord = 9;
 const sequenceWord = 10;
 const acceptedAtWord = 12;
 const bodyWord = 14;
@@ -66,7 +68,7 @@ export class DeduplicationWindow {
     this.#scope = scope;
     this.#index.clear();
     for (let row = this.#oldest; row !== none; row = this.#rows.int(row, newerWord)) {
-      this.#index.insert(this.#hashOfRow(row), row);
+      this.#enter(row);
     }
   }
 
@@ -89,20 +91,21 @@ export class DeduplicationWindow {
   find(key: WindowKey, by: 'id' | 'body'): number {
     const isGrouped = this.#scope === 'messageGroup';
     const flag = by === 'body' ? isByBody : 0;
-    let found: number = none;
-    let place = this.#index.first(isGrouped ? key.id0 ^ key.group0 : key.id0);
-    for (; place !== none; place = this.#index.next(place)) {
-      const row = this.#index.row(place);
+    const place = this.#index.first(isGrouped ? key.id0 ^ key.group0 : key.id0);
+    if (place === none) return none;
+    const youngest = this.#index.row(place);
+    let row = youngest;
+    do {
+      row = this.#rows.int(row, ringWord);
       if (
         this.#hasId(row, key) &&
         (this.#rows.int(row, attributesWord) & isByBody) === flag &&
-        (!isGrouped || this.#hasGroup(row, key)) &&
-        (found === none || this.#sequence(row) < this.#sequence(found))
+        (!isGrouped || this.#hasGroup(row, key))
       ) {
-        found = row;
+        return row;
       }
-    }
-    return found;
+    } while (row !== youngest);
+    return none;
   }
 
   match(row: number): WindowMatch {
@@ -134,7 +137,7 @@ export class DeduplicationWindow {
     while (this.#oldest !== none && this.#sequence(this.#oldest) === sequence) {
       const row = this.#oldest;
       this.#oldest = this.#rows.int(row, newerWord);
-      this.#index.remove(this.#hashOfRow(row), row);
+      this.#leave(row);
       this.#rows.release(row);
     }
     if (this.#oldest === none) this.#newest = none;
@@ -187,10 +190,36 @@ export class DeduplicationWindow {
     const doubles = this.#rows.doubles(row);
     doubles[(base + sequenceWord) >> 1] = sequence;
     doubles[(base + acceptedAtWord) >> 1] = entry.acceptedAt;
-    this.#index.insert(this.#hashOfRow(row), row);
+    this.#enter(row);
     if (this.#newest === none) this.#oldest = row;
     else this.#rows.setInt(this.#newest, newerWord, row);
     this.#newest = row;
+  }
+
+  /**
+   * The index holds one row a hash, the youngest. Nearly always it is alone; but groups that number their messages have the
+   * same ids, and are a ring of thousands once the scope is the queue.
+   */
+  #enter(row: number): void {
+    const hash = this.#hashOfRow(row);
+    const place = this.#index.first(hash);
+    if (place === none) {
+      this.#rows.setInt(row, ringWord, row);
+      this.#index.insert(hash, row);
+      return;
+    }
+    const youngest = this.#index.row(place);
+    this.#rows.setInt(row, ringWord, this.#rows.int(youngest, ringWord));
+    this.#rows.setInt(youngest, ringWord, row);
+    this.#index.setRow(place, row);
+  }
+
+  /** The row is the oldest of all, and so of its hash. */
+  #leave(row: number): void {
+    const hash = this.#hashOfRow(row);
+    const youngest = this.#index.row(this.#index.first(hash));
+    if (youngest === row) this.#index.remove(hash, row);
+    else this.#rows.setInt(youngest, ringWord, this.#rows.int(row, ringWord));
   }
 
   #hashOfRow(row: number): number {

@@ -52,6 +52,12 @@ export class HashIndex {
     return place >= 0 ? this.#slots.row(place) : (this.#former as HashSlots).row(turned(place));
   }
 
+  /** Puts another row of the same hash in the place of one. */
+  setRow(place: number, row: number): void {
+    if (place >= 0) this.#slots.setRow(place, row);
+    else (this.#former as HashSlots).setRow(turned(place), row);
+  }
+
   insert(hash: number, row: number): void {
     if (this.#size >= this.#sizeMax && this.#former === undefined) this.#grow();
     if (this.#former !== undefined) this.#move(this.#former, slotsPerInsert);

@@ -48,6 +48,11 @@ export class HashSlots {
     return page === undefined ? none : (page[(slot & pageMask) * 2 + 1] as number) - 1;
   }
 
+  setRow(slot: number, row: number): void {
+    const page = this.#pages[slot >> pageBits] as Int32Array;
+    page[(slot & pageMask) * 2 + 1] = row + 1;
+  }
+
   /** The next slot with this hash, from one that is its home or behind it; or `none`. */
   seek(hash: number, from: number): number {
     for (let slot = from; ; slot += 1) {

@@ -313,6 +313,25 @@ test('a widened scope applies to the next send, and the first message of the id 
   assert.equal(third.messageId, first.messageId);
 });
 
+test('groups that count alike: with a widened scope the oldest that is left answers for the id (11.16)', () => {
+  const queue = openFifo({ DeduplicationScope: 'messageGroup' });
+  const groups = 3_000;
+  const ids = Array.from({ length: groups }, (_, group) => {
+    queue.advance(0.01);
+    return queue.send({ deduplicationId: '1', groupId: `g${group}` }).messageId;
+  });
+  queue.set({ DeduplicationScope: 'queue' });
+  const original = (): string => queue.send({ deduplicationId: '1', groupId: 'new' }).messageId;
+  assert.equal(original(), ids[0]);
+  // The first was sent 29.99 seconds before the last, and is forgotten as much earlier.
+  queue.advance(300 - 29.99);
+  assert.equal(original(), ids[1]);
+  queue.advance(20);
+  assert.equal(original(), ids[2_001]);
+  queue.advance(10);
+  assert.ok(!ids.includes(original()));
+});
+
 test('turning content-based deduplication on or off forgets no id (11.16)', () => {
   const queue = openContentBased();
   queue.send({ body: 'hello', ...byContent });
