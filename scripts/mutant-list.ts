@@ -93,6 +93,18 @@ export const mutants: readonly Mutant[] = [
     replace: '}',
   },
   {
+    name: 'an entry that has expired stays among those of its id',
+    file: 'core/deduplication-window.js',
+    find: 'this.#rows.setInt(youngest, ringWord, this.#rows.int(row, ringWord));',
+    replace: ';',
+  },
+  {
+    name: 'a commit begins before the one before it has ended',
+    file: 'storage/local/lmdb/lmdb-entries.js',
+    find: 'const isBusy = this.#writing !== undefined || this.#scheduled !== undefined;',
+    replace: 'const isBusy = this.#scheduled !== undefined;',
+  },
+  {
     name: 'the window is a millisecond too long',
     file: 'core/queue/queue.js',
     find: 'oldest <= acceptedBefore',

@@ -5,6 +5,7 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { atExit } from '../servers/at-exit.ts';
 import type { LoadCount, LoadOrder } from './order.ts';
@@ -17,7 +18,13 @@ export class LoadProcess {
   /** Rejects when the load fails; its own message goes to standard error. */
   readonly #ended: Promise<never>;
 
-  constructor() {
+  /**
+   * `givesWay`: to the threads of a server at full load. A durable one has a second thread that writes, and on two cores a
+   * load that never sleeps would take half of that thread's time from it.
+   */
+  constructor({ givesWay = false }: { readonly givesWay?: boolean } = {}) {
+    const { pid } = this.#child;
+    if (givesWay && pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
     this.#ended = once(this.#child, 'exit').then(() => {
       throw new Error('the load process ended');
     });

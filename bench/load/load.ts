@@ -6,18 +6,12 @@
  * load that slept between answers, servers that do more between two of them looked up to a half slower than they are
  * (OnceMQ and fauxqs 17,000 requests a second, and 28,000 and 26,000 awake; the floor 51,000 in both). Being awake, it
  * also writes a request that is due at a fixed time within a turn of the event loop.
- *
- * But it gives way: a durable server has a second thread that writes, and on two cores a load that never sleeps would take
- * half of that thread's time from it.
  */
 
-import { constants, setPriority } from 'node:os';
 import { Connection, type ConnectionUser } from './connection.ts';
 import { conversationOf, type Tally } from './conversation.ts';
 import type { LoadCount, LoadOrder } from './order.ts';
 import { Schedule } from './schedule.ts';
-
-setPriority(constants.priority.PRIORITY_LOW);
 
 /** Without a message sent or deleted for so long, the server hangs or has lost one. */
 const stallMsMax = 30_000;

@@ -24,7 +24,7 @@ export interface Round {
 }
 
 export class Rounds {
-  readonly #load: LoadProcess = new LoadProcess();
+  readonly #load: LoadProcess = new LoadProcess({ givesWay: true });
   #queues = 0;
 
   async run(
