@@ -22,7 +22,7 @@ import { jsonOf } from './json-record.ts';
 import { nameKeyOf } from './keys.ts';
 import { Places } from './places.ts';
 
-/** Turns of the event loop that a commit waits for more, while each brings some: a few microseconds each. */
+/** Turns of the event loop that a commit waits for more, while each brings much: clients that were answered together ask together. */
 const gatheringTurnsMax = 8;
 const retryMs = 1000;
 const probeBytesMin = 64 * 1024;
@@ -113,12 +113,13 @@ export class LmdbEntries implements Entries {
     this.#awaitMore(gatheringTurnsMax);
   }
 
-  /** Commits when a turn of the event loop has brought nothing more, or after so many turns. */
+  /** Commits when a turn of the event loop has not brought half as much again, or after so many turns. */
   #awaitMore(turns: number): void {
     const { records } = this.#gathering;
     this.#scheduled = setImmediate(() => {
       this.#scheduled = undefined;
-      if (turns > 0 && this.#gathering.records > records) this.#awaitMore(turns - 1);
+      const added = this.#gathering.records - records;
+      if (turns > 0 && 2 * added >= records) this.#awaitMore(turns - 1);
       else this.#commit();
     });
   }
