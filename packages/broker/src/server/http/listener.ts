@@ -24,6 +24,7 @@ import { type Metrics, metricsPath } from '../telemetry/metrics.ts';
 import { Bodies } from './bodies.ts';
 import { Call, tellOf } from './call.ts';
 import { PlainConnections } from './plain-connections.ts';
+import { partsOf } from './request-head.ts';
 
 const connectionsMax = 10_000;
 /** How long stopping waits for requests that have not wholly arrived. */
@@ -123,12 +124,7 @@ const toConsole: Answer = { status: 308, headers: { Location: '_oncemq/' }, body
 function callOf(request: IncomingMessage, response: ServerResponse, body: Buffer): Call {
   // A target may be a whole URL (RFC 9112, 3.2.2); only what follows the host matters.
   const url = (request.url ?? '/').replace(/^https?:\/\/[^/?#]*/i, '') || '/';
-  const mark = url.indexOf('?');
-  const head = {
-    path: mark < 0 ? url : url.slice(0, mark),
-    query: mark < 0 ? '' : url.slice(mark + 1),
-    headers: request.headers as ApiRequest['headers'],
-  };
+  const head = { ...partsOf(url), headers: request.headers as ApiRequest['headers'] };
   return new Call(request.method ?? 'GET', head, body, (listener) => {
     if (response.destroyed) listener();
     else response.once('close', listener);

@@ -48,11 +48,13 @@ export function readPlainHead(text: string): RequestHead | undefined {
   const { host, connection, 'content-length': length } = headers;
   if (host === undefined || length === undefined || !plainLength.test(length)) return undefined;
   if (connection !== undefined && connection.toLowerCase() !== 'keep-alive') return undefined;
+  const { path, query } = partsOf(target);
+  return { path, query, headers, bodyBytes: Number(length) };
+}
+
+export function partsOf(target: string): Pick<RequestHead, 'path' | 'query'> {
   const mark = target.indexOf('?');
-  return {
-    path: mark < 0 ? target : target.slice(0, mark),
-    query: mark < 0 ? '' : target.slice(mark + 1),
-    headers,
-    bodyBytes: Number(length),
-  };
+  return mark < 0
+    ? { path: target, query: '' }
+    : { path: target.slice(0, mark), query: target.slice(mark + 1) };
 }

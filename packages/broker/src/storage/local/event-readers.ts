@@ -54,13 +54,14 @@ export class EventReaders {
   }
 
   /** `kept` is when what the events tell of is kept; undefined if it is. */
-  tell({ events, deliveries }: Happened, kept: Promise<void> | undefined): void {
+  tell(happened: Happened, kept: Promise<void> | undefined): void {
     if (kept === undefined) {
-      this.#tell({ events, deliveries });
+      this.#tell(happened);
       return;
     }
     if (kept !== this.#awaited) this.#await(kept);
     // Not what was given, which may hold more than these: until the commit is over there are many of them.
+    const { events, deliveries } = happened;
     this.#waiting.push({ events, deliveries });
   }
 

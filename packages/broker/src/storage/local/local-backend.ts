@@ -4,9 +4,8 @@
  *
  * While nothing can be kept, whatever would change something is refused; looking goes on.
  *
- * Time: every command is stamped with the clock's now. The timer is set to the next moment at which something falls
- * due, be it in the engine or for a waiting receiver; on a manual clock only what is due now has one, and `advance`
- * alone moves on.
+ * Time: every command is stamped with the clock's now. The alarm is set to the next moment at which something falls
+ * due, be it in the engine or for a waiting receiver.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -37,6 +36,7 @@ import {
   type Usage,
 } from '../backend.ts';
 import type { Clock } from '../clock.ts';
+import { Alarm } from './alarm.ts';
 import type { Commit, Entries, EntriesUser } from './entries.ts';
 import { EventReaders } from './event-readers.ts';
 import { type DataOptions, openDataEntries } from './lmdb/open.ts';
@@ -93,9 +93,6 @@ const peekedCharsMax = 16 * 1024 * 1024;
 /** Changes loaded before others have a turn. */
 const loadedAtOnce = 20_000;
 
-/** Node's timers overflow beyond this; a later moment is waited for in steps. */
-const timerMsMax = 2 ** 31 - 1;
-
 class LocalBackend implements Backend, EntriesUser {
   readonly realm: { readonly region: string; readonly account: string };
   readonly #options: LocalOptions;
@@ -109,10 +106,7 @@ class LocalBackend implements Backend, EntriesUser {
   readonly #work: TopicWork;
   /** Queues with waiting receivers that changed since they were last asked. */
   readonly #restless: Set<string> = new Set();
-  #timer: NodeJS.Timeout | undefined;
-  #timerAt = Number.POSITIVE_INFINITY;
-  /** Nothing falls due before this, as far as commands have been applied. */
-  #quietUntil = Number.NEGATIVE_INFINITY;
+  readonly #alarm: Alarm;
   #isClosed = false;
   #advancing: Promise<number> = Promise.resolve(0);
 
@@ -121,6 +115,7 @@ class LocalBackend implements Backend, EntriesUser {
     this.realm = { region, account };
     this.#options = options;
     this.#clock = options.clock;
+    this.#alarm = new Alarm(options.clock, () => this.#doWhatIsDue());
     this.#ids = options.ids ?? { uuid: randomUUID };
     this.#onAvailability = options.onAvailability ?? (() => {});
     this.#readers = new EventReaders(
@@ -160,7 +155,7 @@ class LocalBackend implements Backend, EntriesUser {
       onProgress(loaded);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    this.#setTimer();
+    this.#setAlarm();
   }
 
   run<C extends PlainCommand>(command: C): Promise<Outcome<C['type']>> {
@@ -178,7 +173,7 @@ class LocalBackend implements Backend, EntriesUser {
     // Read before others are served: one of them could move these very messages on.
     const received = outcome.ok ? this.#delivered(command.queue, outcome.messages) : outcome;
     this.#serve();
-    this.#setTimer();
+    this.#setAlarm();
     const mayWait = outcome.ok && outcome.messages.length === 0 && outcome.waitMs > 0;
     if (!mayWait || this.#isClosed || client.signal.aborted) return this.#answer(received);
     return this.#wait(command, outcome, client.signal);
@@ -262,7 +257,7 @@ class LocalBackend implements Backend, EntriesUser {
     this.#entries.clear();
     this.#readers.clear();
     this.#restless.clear();
-    this.#setTimer();
+    this.#setAlarm();
     return this.#answer(undefined).then(() => this.#readers.tellReset());
   }
 
@@ -272,7 +267,7 @@ class LocalBackend implements Backend, EntriesUser {
 
   endWaits(): void {
     this.#isClosed = true;
-    clearTimeout(this.#timer);
+    this.#alarm.end();
     for (const receiver of this.#receivers.all()) receiver.giveUp();
   }
 
@@ -286,8 +281,8 @@ class LocalBackend implements Backend, EntriesUser {
     for (const place of places) this.#engine.drop(place);
     for (const changes of kept) this.#engine.absorb(changes, this.#clock.now());
     this.#onAvailability(this.unavailable());
-    this.#timerAt = Number.POSITIVE_INFINITY;
-    this.#setTimer();
+    this.#alarm.clear();
+    this.#setAlarm();
   }
 
   committed(commit: Commit): void {
@@ -324,8 +319,8 @@ class LocalBackend implements Backend, EntriesUser {
     }
     this.#clock.moveTo(target);
     // What the timer was set to is now nearer.
-    this.#timerAt = Number.POSITIVE_INFINITY;
-    this.#setTimer();
+    this.#alarm.clear();
+    this.#setAlarm();
     // Answered means kept, of time too: nothing that has passed comes back with a restart.
     this.#entries.noteTime();
     return this.#answer(this.#clock.now());
@@ -350,7 +345,7 @@ class LocalBackend implements Backend, EntriesUser {
       signal.addEventListener('abort', receiver.giveUp, { once: true });
       const name = this.#receivers.park(receiver);
       this.#receivers.sleepUntil(command.queue, noneUntil);
-      this.#setTimer();
+      this.#setAlarm();
     });
   }
 
@@ -369,7 +364,7 @@ class LocalBackend implements Backend, EntriesUser {
   /** Does first what is due already although its timer is late, so that nobody is overtaken by a newcomer. Returns now. */
   #catchUp(): number {
     const now = this.#clock.now();
-    if (now < this.#quietUntil) return now;
+    if (now < this.#alarm.quietUntil) return now;
     this.#doWhatIsDue();
     return this.#clock.now();
   }
@@ -377,7 +372,7 @@ class LocalBackend implements Backend, EntriesUser {
   #apply<C extends Command>(command: C): Outcome<C['type']> {
     const { outcome } = this.#step(command, this.#catchUp());
     this.#serve();
-    this.#setTimer();
+    this.#setAlarm();
     return outcome;
   }
 
@@ -423,8 +418,7 @@ class LocalBackend implements Backend, EntriesUser {
   }
 
   #doWhatIsDue(): void {
-    clearTimeout(this.#timer);
-    this.#timerAt = Number.POSITIVE_INFINITY;
+    this.#alarm.clear();
     const now = this.#clock.now();
     if (this.unavailable() === undefined) {
       const due = this.#engine.nextDueAt();
@@ -436,7 +430,7 @@ class LocalBackend implements Backend, EntriesUser {
       this.#serve();
     }
     for (const receiver of this.#receivers.overdue(now)) receiver.giveUp();
-    this.#setTimer();
+    this.#setAlarm();
   }
 
   #nextAt(): number | undefined {
@@ -447,20 +441,8 @@ class LocalBackend implements Backend, EntriesUser {
     return due === undefined || wake === undefined ? (due ?? wake) : Math.min(due, wake);
   }
 
-  #setTimer(): void {
-    const at = this.#nextAt() ?? Number.POSITIVE_INFINITY;
-    this.#quietUntil = at;
-    if (this.#isClosed) return;
-    // A manual clock does not get there by itself; but what is due now is done now.
-    if (this.#clock.kind === 'manual' && at > this.#clock.now()) return;
-    // A timer that comes too early finds nothing due and is set again; that is cheaper than moving it each time.
-    if (at >= this.#timerAt) return;
-    clearTimeout(this.#timer);
-    this.#timerAt = at;
-    const delay = Math.min(Math.max(at - this.#clock.now(), 0), timerMsMax);
-    this.#timer = setTimeout(() => this.#doWhatIsDue(), delay);
-    // Waiting for time to pass is no reason for a process to stay.
-    this.#timer.unref();
+  #setAlarm(): void {
+    this.#alarm.set(this.#nextAt());
   }
 
   #delivered(

@@ -77,7 +77,8 @@ export class GrowingBlock {
     this.#lastGroupId = message.groupId;
     const { groupId = '', delayMs, messageId, deduplicationId, deadLetterSource } = message;
     const isMoved = (messageId ?? deduplicationId ?? deadLetterSource) !== undefined;
-    const movedText = isMoved ? movedTextOf({ messageId, deduplicationId, deadLetterSource }) : '';
+    const moved: Moved = { messageId, deduplicationId, deadLetterSource };
+    const movedText = isMoved ? JSON.stringify(moved) : '';
     const writer = this.#writer;
     writer.goOn(64 + 3 * (groupId.length + movedText.length));
     writer.u8(messageKind | (delayMs > 0 ? hasDelay : 0) | (isMoved ? wasMoved : 0));
@@ -121,10 +122,6 @@ export class GrowingBlock {
     if (isHex) writer.hex(deduplicationId);
     else writer.text(deduplicationId);
   }
-}
-
-function movedTextOf(moved: Moved): string {
-  return JSON.stringify(moved);
 }
 
 /** Without content, which loading an engine does not need. */

@@ -14,19 +14,25 @@ import {
   type QueueChange,
   type TopicChange,
   topicPlace,
-  type WindowDigests,
 } from '../../../core/changes.ts';
-import { digestsOf } from '../../../core/deduplication-window.ts';
 import type { TopicEntriesReader } from '../entries.ts';
 import { setOrDelete } from '../set-or-delete.ts';
 import type { Batch } from './batch.ts';
 import { blockOf, GroupTexts, readBlock } from './block.ts';
+import {
+  addWindowEntry,
+  clearWindow,
+  completeBlock,
+  growingBlock,
+  removeMessage,
+  removeWindowEntry,
+} from './block-changes.ts';
 import { reading } from './data-error.ts';
 import type { Environment } from './environment.ts';
 import { jsonIn, jsonOf } from './json-record.ts';
 import { contentKinds, keyOf, nameKeyOf, rangeOf, textKeyOf } from './keys.ts';
 import { loadPlace, loadStore } from './loading.ts';
-import { type Block, PlaceRecords } from './place-records.ts';
+import { PlaceRecords } from './place-records.ts';
 import { readContent, writeContent, writeDelivery } from './records.ts';
 
 /** Keys cleared away with one commit, so that clearing never holds up anybody: few while there is something to do. */
@@ -383,81 +389,4 @@ function writePlace(records: PlaceRecords, batch: Batch): void {
 function giveUp(contents: number, batch: Batch): void {
   batch.givenUp.push(contents);
   batch.write('given-up', contents, 0, Buffer.alloc(1));
-}
-
-/** The block that takes the record with this id; the one before it is let go with this batch, if it is another. */
-function growingBlock(
-  records: PlaceRecords,
-  id: number,
-  batch: Batch,
-): ReturnType<PlaceRecords['growing']> {
-  const before = records.last;
-  const block = records.growing(blockOf(id));
-  if (before !== undefined) batch.note(before, records);
-  batch.note(block, records);
-  block.hasGrown = true;
-  records.lastSequence = id;
-  return block;
-}
-
-function removeMessage(records: PlaceRecords, id: number, batch: Batch): void {
-  const block = records.blocks.get(blockOf(id)) as Block;
-  block.remove(id);
-  records.messages -= 1;
-  records.fresh.delete(id);
-  batch.heads.add(records);
-  batch.note(block, records);
-  batch.write('content', records.contents, id, null);
-}
-
-function addWindowEntry(
-  records: PlaceRecords,
-  id: number,
-  value: KeptWindowEntry,
-  digests: WindowDigests | undefined,
-  batch: Batch,
-): void {
-  const block = growingBlock(records, id, batch);
-  block.growing.addWindowEntry(id, value, digests ?? digestsOf(value));
-  block.windowEntries += 1;
-  records.windowEntries += 1;
-}
-
-function removeWindowEntry(records: PlaceRecords, id: number, batch: Batch): void {
-  const block = records.blocks.get(blockOf(id)) as Block;
-  block.windowEntries -= 1;
-  records.windowEntries -= 1;
-  records.windowFrom = id + 1;
-  batch.heads.add(records);
-  if (block.isOver) batch.note(block, records);
-}
-
-function clearWindow(records: PlaceRecords, batch: Batch): void {
-  records.windowFrom = records.lastSequence + 1;
-  records.windowEntries = 0;
-  batch.heads.add(records);
-  for (const block of records.blocks.values()) {
-    block.windowEntries = 0;
-    if (block.isOver) batch.note(block, records);
-  }
-}
-
-function completeBlock(batch: Batch, block: Block, records: PlaceRecords): void {
-  const { contents } = records;
-  if (block.isOver) {
-    records.dropBlock(block);
-    if (!block.isInFile) return;
-    batch.write('block', contents, block.number, null);
-    if (block.hasRemoved) batch.write('removed', contents, block.number, null);
-    return;
-  }
-  if (block.hasGrown && block.growing !== undefined) {
-    batch.write('block', contents, block.number, block.growing.bytes());
-    block.hasGrown = false;
-    block.isInFile = true;
-  }
-  if (block.hasRemoved) {
-    block.writeRemoved(batch.writer);
-    batch.writeRecord('removed', contents, block.number);
-  }
 }
