@@ -11,7 +11,7 @@ import type { LoadCount, Workload } from './order.ts';
 
 /** One round of one server. */
 export interface Measured extends LoadCount {
-  /** Processor time of the server, all its threads, and bytes that it wrote to the disk: for each message. */
+  /** Processor time of the server, all its threads, and bytes that it wrote to the disk at most: for each message. */
   readonly cpuMicros: number;
   readonly writtenBytes: number;
 }
@@ -47,10 +47,13 @@ export class Rounds {
     await callAction(target, 'DeleteQueue', { QueueUrl: queueUrl });
     // What the server does after that would be taken from the next one's time.
     await server.settle();
+    const dirtiedBytes = after.dirtiedBytes - before.dirtiedBytes;
+    const handedBytes = after.handedBytes - before.handedBytes;
     return {
       ...count,
       cpuMicros: (after.cpuMicros - before.cpuMicros) / count.messagesInAll,
-      writtenBytes: (after.writtenBytes - before.writtenBytes) / count.messagesInAll,
+      // Each counts too much, of something else.
+      writtenBytes: Math.min(dirtiedBytes, handedBytes) / count.messagesInAll,
     };
   }
 

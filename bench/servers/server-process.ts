@@ -22,8 +22,10 @@ export interface Program {
 export interface Used {
   /** Of all its threads. */
   readonly cpuMicros: number;
-  /** Sent to the disk by way of the page cache, or past it. */
-  readonly writtenBytes: number;
+  /** Of pages of files that it changed. Newer kernels count whole folios: 64 KB and more for one page of a large file. */
+  readonly dirtiedBytes: number;
+  /** Handed over to be written, to sockets too. */
+  readonly handedBytes: number;
 }
 
 const startMsMax = 120_000;
@@ -100,10 +102,12 @@ export class ServerProcess {
   }
 
   used(): Used {
-    if (process.platform !== 'linux') return { cpuMicros: 0, writtenBytes: 0 };
+    if (process.platform !== 'linux') return { cpuMicros: 0, dirtiedBytes: 0, handedBytes: 0 };
+    const io = this.#proc('io');
     return {
       cpuMicros: this.#cpuMicros(),
-      writtenBytes: Number(/^write_bytes: (\d+)/m.exec(this.#proc('io'))?.[1]),
+      dirtiedBytes: Number(/^write_bytes: (\d+)/m.exec(io)?.[1]),
+      handedBytes: Number(/^wchar: (\d+)/m.exec(io)?.[1]),
     };
   }
 
