@@ -186,8 +186,14 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a message is delivered once more before it is dead-lettered',
     file: 'core/queue/dead-letter.js',
-    find: 'queue.table.receiveCount(row) >= deadLetter.receiveCountMax',
-    replace: 'queue.table.receiveCount(row) > deadLetter.receiveCountMax',
+    find: 'queue.receivedHere(row) >= deadLetter.receiveCountMax',
+    replace: 'queue.receivedHere(row) > deadLetter.receiveCountMax',
+  },
+  {
+    name: 'receives from an earlier queue count towards the next death',
+    file: 'core/queue/dead-letter.js',
+    find: 'queue.receivedHere(row) >= deadLetter.receiveCountMax',
+    replace: 'queue.table.receiveCount(row) >= deadLetter.receiveCountMax',
   },
   {
     name: 'a dead letter keeps its deduplication id',

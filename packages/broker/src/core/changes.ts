@@ -52,6 +52,8 @@ export interface KeptMessage {
   readonly deduplicationId?: string | undefined;
   /** The ARN of the queue it died in, in a dead-letter queue. */
   readonly deadLetterSource?: string | undefined;
+  /** How often it had been received before it came here, in a dead-letter queue. */
+  readonly receivedElsewhere?: number | undefined;
   readonly content: MessageContent | ContentFrom;
 }
 

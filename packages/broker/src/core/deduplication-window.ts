@@ -90,7 +90,6 @@ export class DeduplicationWindow {
   /** The row that makes a send with this key a duplicate: the earliest accepted; or `none`. */
   find(key: WindowKey, by: 'id' | 'body'): number {
     const isGrouped = this.#scope === 'messageGroup';
-    const flag = by === 'body' ? isByBody : 0;
     const place = this.#index.first(isGrouped ? key.id0 ^ key.group0 : key.id0);
     if (place === none) return none;
     const youngest = this.#index.row(place);
@@ -99,7 +98,8 @@ export class DeduplicationWindow {
       row = this.#rows.int(row, ringWord);
       if (
         this.#hasId(row, key) &&
-        (this.#rows.int(row, attributesWord) & isByBody) === flag &&
+        // A body's hash may have come as an id as well, made or given.
+        (by === 'body' || (this.#rows.int(row, attributesWord) & isByBody) === 0) &&
         (!isGrouped || this.#hasGroup(row, key))
       ) {
         return row;

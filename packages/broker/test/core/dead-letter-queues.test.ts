@@ -118,6 +118,32 @@ test('in its own dead-letter queue a message moves once and can be received agai
   }
 });
 
+test('a dead-letter queue with one of its own returns a message as often as its own policy says (12.4)', () => {
+  for (const fifo of [false, true]) {
+    const { queue, dead } = openQueueWithDeadLetters({ fifo });
+    const last = queue.home.createQueue(fifo ? 'last.fifo' : 'last');
+    dead.set({ RedrivePolicy: redrivePolicy(last.arn, 3) });
+    queue.send();
+    receiveUntilDead(queue);
+    const returned = [1, 2, 3, 4].flatMap(() => dead.receive({ visibilitySeconds: 0 }));
+    assert.equal(returned.length, 3);
+    assert.equal(last.receiveOne().receiveCount, (returned.at(-1)?.receiveCount ?? 0) + 1);
+  }
+});
+
+test("two queues that are each other's dead-letter queue go on returning a message (12.4)", () => {
+  for (const fifo of [false, true]) {
+    const { queue, dead } = openQueueWithDeadLetters({ fifo });
+    queue.set({ RedrivePolicy: redrivePolicy(dead.arn, 1) });
+    dead.set({ RedrivePolicy: redrivePolicy(queue.arn, 1) });
+    queue.send();
+    for (const each of [queue, dead, queue, dead]) {
+      assert.equal(each.receive({ visibilitySeconds: 0 }).length, 1);
+      assert.equal(each.receive().length, 0);
+    }
+  }
+});
+
 test('denyAll keeps every queue from naming this one (12.3)', () => {
   const { queue, dead } = openQueueWithDeadLetters();
   dead.set({ RedriveAllowPolicy: '{"redrivePermission":"denyAll"}' });

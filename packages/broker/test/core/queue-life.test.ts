@@ -86,6 +86,12 @@ test('creating a FIFO queue again with its own attributes finds it (5.2)', () =>
   assertDiffers(createAgain(queue, different), 'ContentBasedDeduplication');
 });
 
+test('creating a queue again with a value that was not kept finds it (5.2)', () => {
+  const attributes = { KmsDataKeyReusePeriodSeconds: '300' };
+  const { home } = openQueue({ attributes });
+  accepted(home.apply({ type: 'create-queue', queue: 'jobs', attributes }));
+});
+
 test('creating a queue again with its redrive policy finds it, written in another way (5.2)', () => {
   const { queue, dead } = openQueueWithDeadLetters({ receiveCountMax: 3 });
   const RedrivePolicy = `{ "maxReceiveCount": "3", "deadLetterTargetArn": "${dead.arn}" }`;

@@ -84,6 +84,17 @@ test('an empty answer says when a visibility timeout ends (9.3)', () => {
   }
 });
 
+test('an empty answer says when the message that blocks a group is over, if that is sooner (9.3)', () => {
+  const queue = openQueue({ fifo: true, attributes: { MessageRetentionPeriod: '60' } });
+  queue.send({ body: 'first' });
+  queue.advance(30);
+  queue.send({ body: 'second' });
+  queue.receiveOne({ visibilitySeconds: 600 });
+  assert.equal(accepted(queue.tryReceive()).noneUntil, startedAt + 60_000);
+  queue.advance(30);
+  assert.deepEqual(queue.receiveBodies(), ['second']);
+});
+
 test('an empty answer of an empty queue says that time alone will not help (9.3)', () => {
   assert.equal(accepted(openQueue().tryReceive()).noneUntil, undefined);
 });

@@ -5,6 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sha256Hex } from '../../src/core/digest.ts';
 import type { DuplicateEvent } from '../../src/core/events.ts';
 import { assertRefused, openQueue, type TestQueue } from './fixture.ts';
 
@@ -39,6 +40,15 @@ test('an equal body is a duplicate whether ids were given or not (O2)', () => {
   assert.equal(queue.send({ body: 'one', deduplicationId: 'd' }).isDuplicate, true);
   queue.send({ body: 'two', deduplicationId: 'd2' });
   assert.equal(queue.send({ body: 'two', deduplicationId: undefined }).isDuplicate, true);
+});
+
+test('a body whose hash is known as an id is a duplicate, given or made before the profile was (O2)', () => {
+  const queue = openYandex({ Profile: 'aws' });
+  queue.send({ body: 'one', deduplicationId: undefined });
+  queue.set({ Profile: 'yandex' });
+  assert.equal(queue.send({ body: 'one', deduplicationId: 'd1' }).isDuplicate, true);
+  queue.send({ body: 'two', deduplicationId: sha256Hex('three') });
+  assert.equal(queue.send({ body: 'three', deduplicationId: 'd2' }).isDuplicate, true);
 });
 
 test('an equal id with another body is a duplicate as ever (O2)', () => {

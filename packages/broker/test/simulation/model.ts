@@ -64,6 +64,8 @@ export class Model {
   private readonly uuid: () => string;
   private messages = 0;
   find = (name?: string): Queue | undefined => this.queues.find((queue) => queue.name === name);
+  inState = (queue: Queue, state: State): Message[] =>
+    queue.messages.filter((it) => this.stateOf(queue, it) === state);
 
   constructor(uuid: () => string, limits: Limits) {
     this.uuid = uuid;
@@ -86,8 +88,7 @@ export class Model {
     this.now = now;
     this.duplicates = [];
     for (const queue of this.queues) {
-      const retentionMs = ms(queue, 'MessageRetentionPeriod');
-      queue.messages = queue.messages.filter((it) => now - it.sentAt < retentionMs);
+      queue.messages = queue.messages.filter((it) => now < endsAt(queue, it));
       queue.window = queue.window.filter((it) => now - it.acceptedAt < windowMs(queue));
       queue.attempts = queue.attempts.filter((it) => now - it.receivedAt < attemptMs);
     }
@@ -161,11 +162,12 @@ export class Model {
     if (deduplicationId === undefined) return refuse('deduplication-id-missing');
     // With profile yandex and content-based deduplication, an equal body is a duplicate whatever its id.
     const isByBody = isContentBased(queue) && queue.attributes['Profile'] === 'yandex';
-    const bodyHash = isByBody ? { bodyHash: hash('sha256', body) } : {};
+    const bodyHash = isByBody ? hash('sha256', body) : undefined;
     const isWide = queue.attributes['DeduplicationScope'] === 'queue';
     const rivals = queue.window.filter((it) => isWide || it.groupId === groupId);
     const byId = rivals.find((it) => it.deduplicationId === deduplicationId);
-    const original = byId ?? rivals.find((it) => isByBody && it.bodyHash === bodyHash.bodyHash);
+    const isBody = (it: WindowEntry) => [it.bodyHash, it.deduplicationId].includes(bodyHash);
+    const original = byId ?? (isByBody ? rivals.find(isBody) : undefined);
     const bodyMd5 = hash('md5', body);
     if (original !== undefined) {
       this.duplicates.push({ entry, original, matchedBy: byId === undefined ? 'body' : 'id' });
@@ -173,7 +175,7 @@ export class Model {
     }
     const { messageId, sequence } = this.add(queue, { groupId });
     const source = entry.deduplicationId === undefined ? 'content' : 'explicit';
-    const ids = { sequence, messageId, deduplicationId, groupId, source, ...bodyHash } as const;
+    const ids = { sequence, messageId, deduplicationId, groupId, source, bodyHash } as const;
     queue.window.push({ ...ids, acceptedAt: this.now, bodyMd5, attributesMd5: '', sent: entry });
     return done({ messageId, sequence, bodyMd5, isDuplicate: false });
   }
@@ -217,9 +219,10 @@ export class Model {
       const messages = found.map((it) => ({ it, receipt: receiptOf(it) }));
       queue.attempts.push({ id: attemptId, receivedAt: this.now, messages });
     }
-    const times = queue.messages.map((it) => availableAt(queue, it));
-    const wakeAt = Math.min(...times.filter((at) => at > this.now));
-    const noneUntil = moves === movesPerCommandMax ? this.now : wakeAt;
+    const times = queue.messages.map((it) => availableAt(queue, it)).filter((at) => at > this.now);
+    // One that is hidden may keep others waiting until it is over.
+    const ends = times.length === 0 ? [] : queue.messages.map((it) => endsAt(queue, it));
+    const noneUntil = moves === movesPerCommandMax ? this.now : Math.min(...times, ...ends);
     return done({ messages: found.map(withHandle), waitMs, noneUntil });
   }
 
@@ -257,12 +260,14 @@ export class Model {
   private moveIfDead(queue: Queue, message: Message): boolean {
     const redrive = redriveIn(queue.attributes);
     const target = this.find(redrive?.target);
-    const isDead = redrive && message.receiveCount >= redrive.maxReceiveCount;
+    const receivedHere = message.receiveCount - (message.receivedElsewhere ?? 0);
+    const isDead = redrive && receivedHere >= redrive.maxReceiveCount;
     const deadLetterSource = arnOf(queue.name);
     if (!isDead || !target || message.deadLetterSource === deadLetterSource) return false;
     remove(queue, message);
     const renewed = queue.isFifo ? { sentAt: this.now, deduplicationId: message.messageId } : {};
-    this.add(target, { ...message, ...renewed, deadLetterSource, visibleAt: this.now });
+    const moved = { deadLetterSource, receivedElsewhere: message.receiveCount };
+    this.add(target, { ...message, ...renewed, ...moved, visibleAt: this.now });
     return true;
   }
 
@@ -351,13 +356,9 @@ export class Model {
     return { status: 'COMPLETED' };
   }
 
-  inState(queue: Queue, state: State): Message[] {
-    return queue.messages.filter((it) => this.stateOf(queue, it) === state);
-  }
-
-  stateOf(queue: Queue, message: Message): State {
-    if (availableAt(queue, message) <= this.now) return 'visible';
-    return message.receiveCount === 0 ? 'delayed' : 'in-flight';
+  stateOf(queue: Queue, it: Message): State {
+    const hidden = it.receiveCount === 0 ? 'delayed' : 'in-flight';
+    return availableAt(queue, it) <= this.now ? 'visible' : hidden;
   }
 }
 
@@ -368,13 +369,11 @@ function overEntries<E>(command: Batch<E>, one: (entry: E) => Result): Result {
 }
 
 /** When it can be delivered; until its first receive a FIFO queue's current delay counts (11.23–11.24). */
-export function availableAt(queue: Queue, { visibleAt, receiveCount }: Message): number {
-  return visibleAt + (queue.isFifo && receiveCount === 0 ? ms(queue, 'DelaySeconds') : 0);
-}
+export const availableAt = (queue: Queue, { visibleAt, receiveCount }: Message): number =>
+  visibleAt + (queue.isFifo && receiveCount === 0 ? ms(queue, 'DelaySeconds') : 0);
 
-export function nextMoveAt({ startedAt, moved, perSecond }: MoveTask): number {
-  return startedAt + (perSecond === undefined ? 0 : Math.ceil((moved * 1000) / perSecond));
-}
+export const nextMoveAt = ({ startedAt, moved, perSecond }: MoveTask): number =>
+  startedAt + (perSecond === undefined ? 0 : Math.ceil((moved * 1000) / perSecond));
 
 function redriveIn(attributes: Readonly<Record<string, string>>) {
   if (!attributes['RedrivePolicy']) return undefined;
@@ -383,10 +382,9 @@ function redriveIn(attributes: Readonly<Record<string, string>>) {
 }
 
 /** A time of the queue's, in milliseconds; the command's own word goes before. */
-export function ms(queue: Queue, name: string, seconds?: number): number {
-  return 1000 * (seconds ?? Number(queue.attributes[name]));
-}
-
+export const ms = (queue: Queue, name: string, seconds?: number): number =>
+  1000 * (seconds ?? Number(queue.attributes[name]));
+const endsAt = (queue: Queue, it: Message) => it.sentAt + ms(queue, 'MessageRetentionPeriod');
 export const windowMs = (queue: Queue): number => ms(queue, 'DeduplicationIntervalSeconds');
 export const arnOf = (name: string): string => `arn:aws:sqs:us-east-1:000000000000:${name}`;
 export const done = (rest: object = {}): Result => ({ ok: true, ...rest });

@@ -134,9 +134,9 @@ function useReceiptAtTheEdge(): fc.Arbitrary<Step[]> {
   );
 }
 
-/** Messages received until they die, and perhaps brought back. */
+/** Messages received until they die, where they lie perhaps as well, and perhaps brought back. */
 function die(): fc.Arbitrary<Step[]> {
-  const queue = fc.constantFrom('orders.fifo', 'loop.fifo', 'tasks');
+  const queue = fc.constantFrom('orders.fifo', 'loop.fifo', 'tasks', 'dead', 'dead.fifo');
   return fc.tuple(queue, moveTask(), offsetMs).map(([name, task, offset]) => {
     const again = { type: 'receive', queue: name, count: 10, visibilitySeconds: 0 } as const;
     const next: ClockStep = { type: 'clock', until: 'task', nth: 0, offsetMs: offset };

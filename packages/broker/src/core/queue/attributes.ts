@@ -177,7 +177,7 @@ export function changedAttributes(
   return checkTogether(changed, given);
 }
 
-/** The first given attribute whose value is not the queue's current one. */
+/** The first given attribute that setting would change. */
 export function firstDifference(
   isFifo: boolean,
   stored: Attributes,
@@ -185,7 +185,11 @@ export function firstDifference(
 ): string | undefined {
   const names = given.map(({ name }) => name);
   const current = shownAttributes(isFifo, stored, names);
-  return given.find(({ name, text }) => text !== (current[name] ?? ''))?.name;
+  const set = changedAttributes(stored, given);
+  // Values that cannot be set together are not the queue's either.
+  if (!set.ok) return given.find(({ name, text }) => text !== (current[name] ?? ''))?.name;
+  const wanted = shownAttributes(isFifo, set.stored, names);
+  return names.find((name) => wanted[name] !== current[name]);
 }
 
 export function settingsOf(isFifo: boolean, stored: Attributes): QueueSettings {

@@ -13,7 +13,7 @@ export function isDeadLetter(queue: Queue, row: number): boolean {
   const { deadLetter } = queue.settings;
   return (
     deadLetter !== undefined &&
-    queue.table.receiveCount(row) >= deadLetter.receiveCountMax &&
+    queue.receivedHere(row) >= deadLetter.receiveCountMax &&
     // A queue that is its own dead-letter queue moves a message once; else it could never be received there.
     queue.deadLetterSource(row) !== queue.arn
   );
@@ -43,6 +43,7 @@ export function moveToDeadLetterQueue(queue: Queue, row: number, target: Queue, 
     groupId: queue.shelf.groupId(row),
     deduplicationId: queue.isFifo ? messageId : undefined,
     deadLetterSource: queue.arn,
+    receivedElsewhere: delivery.receiveCount,
     content: { from: { queue: queue.name, sequence } },
   };
   target.addReceived(turn, arrival, message, {

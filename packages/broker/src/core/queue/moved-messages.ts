@@ -1,7 +1,7 @@
 /**
  * What only messages have that came from another queue, dead letters and redriven ones: the message id they kept, the
- * deduplication id that the move gave them, the queue they died in, and, on a standard queue, a send time older than
- * their arrival (rule 12.7), by which they expire out of order.
+ * deduplication id that the move gave them, the queue they died in and how often they had been received until then, and, on
+ * a standard queue, a send time older than their arrival (rule 12.7), by which they expire out of order.
  */
 
 import type { KeptMessage } from '../changes.ts';
@@ -12,6 +12,7 @@ interface Moved {
   readonly messageId: string | undefined;
   readonly deduplicationId: string | undefined;
   readonly deadLetterSource: string | undefined;
+  readonly receivedElsewhere: number | undefined;
   /** Its place among those that expire out of order, or `none`. */
   readonly place: number;
 }
@@ -25,10 +26,16 @@ export class MovedMessages {
 
   /** Takes note of the message if it came from another queue. */
   add(row: number, sequence: number, message: KeptMessage, isOutOfOrder: boolean): void {
-    const { messageId, deadLetterSource, deduplicationId } = message;
+    const { messageId, deadLetterSource, deduplicationId, receivedElsewhere } = message;
     if (deadLetterSource === undefined && deduplicationId === undefined) return;
     const place = isOutOfOrder ? this.#byAge.insert(row, message.sentAt, sequence) : none;
-    this.#byRow.set(row, { messageId, deduplicationId, deadLetterSource, place });
+    this.#byRow.set(row, {
+      messageId,
+      deduplicationId,
+      deadLetterSource,
+      receivedElsewhere,
+      place,
+    });
     if (deadLetterSource !== undefined) this.#count(deadLetterSource, 1);
   }
 

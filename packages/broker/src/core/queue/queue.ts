@@ -233,9 +233,7 @@ export class Queue {
 
   /** The earliest time at which `advance` or a move task would do something; undefined if nothing is waiting. */
   nextDueAt(): number | undefined {
-    let due = this.hiddenUntil() ?? Number.POSITIVE_INFINITY;
-    const row = this.#oldest();
-    if (row !== none) due = Math.min(due, this.table.sentAt(row) + this.#settings.retentionMs);
+    let due = Math.min(this.noneUntil() ?? Number.POSITIVE_INFINITY, this.#nextExpiryAt());
     const acceptedAt = this.window.oldestAcceptedAt();
     if (acceptedAt !== undefined) due = Math.min(due, acceptedAt + this.#settings.windowMs);
     const receivedAt = this.attempts.oldestReceivedAt();
@@ -246,10 +244,17 @@ export class Queue {
     return due === Number.POSITIVE_INFINITY ? undefined : due;
   }
 
-  /** When the next hidden message becomes visible. */
-  hiddenUntil(): number | undefined {
+  /** When a receive that finds nothing may find something: one that is hidden is shown, or is over and blocks its group no more. */
+  noneUntil(): number | undefined {
     const place = this.#hidden.first();
-    return place === none ? undefined : this.#hidden.time(place);
+    if (place === none) return undefined;
+    return Math.min(this.#hidden.time(place), this.#nextExpiryAt());
+  }
+
+  #nextExpiryAt(): number {
+    const row = this.#oldest();
+    if (row === none) return Number.POSITIVE_INFINITY;
+    return this.table.sentAt(row) + this.#settings.retentionMs;
   }
 
   /** When a message that is hidden becomes visible; undefined if it is visible. */
@@ -285,6 +290,11 @@ export class Queue {
       deadLetterSource: moved?.deadLetterSource,
       receiptHandle,
     };
+  }
+
+  /** A dead letter's count goes on (rule 12.5); where it lies, it is returned as often as any other message. */
+  receivedHere(row: number): number {
+    return this.table.receiveCount(row) - (this.#moved.get(row)?.receivedElsewhere ?? 0);
   }
 
   deadLetterSource(row: number): string | undefined {

@@ -58,7 +58,7 @@ export function receive(
   const { messages, isCutShort } = take(queue, { count, visibilityMs, deadLetterQueue }, turn);
   if (attemptId !== undefined && messages.length > 0) remember(queue, attemptId, messages, turn);
   const isEmpty = messages.length === 0;
-  const noneUntil = isCutShort ? turn.now : queue.hiddenUntil();
+  const noneUntil = isCutShort ? turn.now : queue.noneUntil();
   return { ok: true, messages, waitMs, noneUntil: isEmpty ? noneUntil : undefined };
 }
 

@@ -44,7 +44,10 @@ const hexIdLength = 64;
 const hexId = /^[0-9a-f]{64}$/;
 
 /** The part of a message's record that only moved ones have, as JSON. */
-type Moved = Pick<KeptMessage, 'messageId' | 'deduplicationId' | 'deadLetterSource'>;
+type Moved = Pick<
+  KeptMessage,
+  'messageId' | 'deduplicationId' | 'deadLetterSource' | 'receivedElsewhere'
+>;
 
 /** Room that a block begins with; it doubles, and a queue with few messages does not take more. */
 const blockBytesMin = 2048;
@@ -75,9 +78,10 @@ export class GrowingBlock {
     this.#lastSequence = sequence;
     this.#lastSentAt = message.sentAt;
     this.#lastGroupId = message.groupId;
-    const { groupId = '', delayMs, messageId, deduplicationId, deadLetterSource } = message;
+    const { groupId = '', delayMs } = message;
+    const { messageId, deduplicationId, deadLetterSource, receivedElsewhere } = message;
     const isMoved = (messageId ?? deduplicationId ?? deadLetterSource) !== undefined;
-    const moved: Moved = { messageId, deduplicationId, deadLetterSource };
+    const moved: Moved = { messageId, deduplicationId, deadLetterSource, receivedElsewhere };
     const movedText = isMoved ? JSON.stringify(moved) : '';
     const writer = this.#writer;
     writer.goOn(64 + 3 * (groupId.length + movedText.length));
@@ -179,8 +183,16 @@ function readMessage(reader: ByteReader, flags: number, groups: GroupTexts): Loa
   const groupId = text === '' ? undefined : text;
   const delayMs = (flags & hasDelay) === 0 ? 0 : reader.u32();
   const moved = (flags & wasMoved) === 0 ? unmoved : (JSON.parse(reader.text()) as Moved);
-  const { messageId, deduplicationId, deadLetterSource } = moved;
-  return { messageId, sentAt, delayMs, groupId, deduplicationId, deadLetterSource };
+  const { messageId, deduplicationId, deadLetterSource, receivedElsewhere } = moved;
+  return {
+    messageId,
+    sentAt,
+    delayMs,
+    groupId,
+    deduplicationId,
+    deadLetterSource,
+    receivedElsewhere,
+  };
 }
 
 const unmoved: Moved = {};

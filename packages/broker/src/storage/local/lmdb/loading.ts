@@ -181,7 +181,8 @@ class LoadingBlock implements BlockVisitor {
     this.#block.live += 1;
     this.#records.messages += 1;
     const { name: queue } = this.#records;
-    const { messageId, sentAt, delayMs, groupId, deduplicationId, deadLetterSource } = message;
+    const { messageId, sentAt, delayMs, groupId, deduplicationId } = message;
+    const { deadLetterSource, receivedElsewhere } = message;
     const content = { from: { queue, sequence: id } };
     const value = {
       messageId,
@@ -190,6 +191,7 @@ class LoadingBlock implements BlockVisitor {
       groupId,
       deduplicationId,
       deadLetterSource,
+      receivedElsewhere,
       content,
     };
     this.changes.push({ kind: 'message', queue, id, value });
