@@ -3,13 +3,14 @@
 //
 //   npm run test:crash                                100 kills, a new seed
 //   npm run test:crash -- --kills 5000 --seed 7       many, from that seed
-//   npm run test:crash -- --serve "--durability os"   with more flags for the server
+//   npm run test:crash -- --serve="--durability os"   with more flags for the server
 //   npm run test:crash -- --memory                    nothing is kept: shows what the checker finds then
 //
 // A long run is made of rounds on the same data, each with a drain and a judgement of its own, so that
 // memory stays bounded and a violation is known soon. The first round with one ends the run with 1, and its
 // history and the data are kept.
 
+import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,17 +20,12 @@ import { crashRun } from '#broker-test/crash/run.js';
 
 const killsPerRound = 100;
 const killsPerLine = 10;
+const seedsMax = 1_000_000_000;
 
-const { values } = parseArgs({
-  options: {
-    kills: { type: 'string', default: '100' },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 0x7fff_ffff)) },
-    serve: { type: 'string', default: '' },
-    memory: { type: 'boolean', default: false },
-  },
-});
+const values = readFlags();
 const kills = wholeNumber('kills', values.kills);
-const firstSeed = wholeNumber('seed', values.seed);
+if (kills === 0) refuse('--kills takes one at least.');
+const firstSeed = wholeNumber('seed', values.seed ?? String(randomInt(seedsMax)));
 const flags = values.serve.split(' ').filter((flag) => flag !== '');
 const directory = mkdtempSync(join(tmpdir(), 'oncemq-crash-'));
 const data = values.memory ? {} : { data: join(directory, 'data') };
@@ -73,7 +69,28 @@ function say(text: string): void {
   console.log(`${seconds.padStart(5)} s  ${text}`);
 }
 
+function readFlags() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        kills: { type: 'string', default: '100' },
+        seed: { type: 'string' },
+        serve: { type: 'string', default: '' },
+        memory: { type: 'boolean', default: false },
+      },
+    });
+    return values;
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+}
+
 function wholeNumber(name: string, text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new Error(`--${name} takes a whole number, not ${text}.`);
+  if (!/^[1-9]\d{0,8}$|^0$/.test(text)) refuse(`--${name} takes a whole number, not ${text}.`);
   return Number(text);
+}
+
+function refuse(text: string): never {
+  process.stderr.write(`crash: ${text}\n`);
+  process.exit(2);
 }

@@ -2,6 +2,9 @@
 // Makes a clone ready to run: installs when the manifests changed, builds when a source changed, and
 // otherwise costs a few milliseconds. Every npm script that runs compiled code calls it first.
 //
+//   node scripts/prepare.mjs                    only that
+//   node scripts/prepare.mjs PROGRAM ARGUMENTS  and then the program, in this process
+//
 // It is the only JavaScript in the repository, because it runs before the compiler is installed.
 // What was done is remembered in two stamps: one inside node_modules, one inside .build; a stamp is
 // written only after its step succeeded, so a step that failed or was interrupted is done again.
@@ -21,10 +24,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const nodeMajorMin = 20;
 const lockPollMs = 100;
+const parentPollMs = 250;
 const outputBytesMax = 64 * 1024 * 1024;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -43,10 +47,31 @@ if (Number(process.versions.node.split('.')[0]) < nodeMajorMin) {
   fail(`OnceMQ needs Node.js ${nodeMajorMin} or newer; this is ${process.version}.`);
 }
 if (!isInstalled() || !isBuilt()) {
-  lock();
+  const unlock = lock();
   // Asked again under the lock: another run may have done the work while this one waited.
   if (!isInstalled()) install();
   if (!isBuilt()) build();
+  unlock();
+}
+const program = process.argv[2];
+if (program !== undefined) {
+  endWithParent();
+  process.argv.splice(1, 2, join(root, program));
+  await import(pathToFileURL(join(root, program)).href);
+}
+
+/**
+ * Between npm and this process stands a shell, which dies of the signal that npm passes on to it, and does not pass it on
+ * itself: a server would be left behind.
+ */
+function endWithParent() {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    process.kill(process.pid, 'SIGTERM');
+  }, parentPollMs);
+  timer.unref();
 }
 
 function install() {
@@ -160,7 +185,7 @@ function filesUnder(folder, skipped) {
     });
 }
 
-/** Waits until no other living run holds the lock, takes it, and gives it back at exit. */
+/** Waits until no other living run holds the lock and takes it; it is given back when asked to, at the latest at exit. */
 function lock() {
   mkdirSync(dirname(lockFile), { recursive: true });
   // Linked, not written, into place: whoever sees the lock can read in it who holds it.
@@ -174,7 +199,12 @@ function lock() {
     }
   }
   rmSync(ownFile);
-  process.on('exit', () => rmSync(lockFile, { force: true }));
+  const unlock = () => {
+    process.off('exit', unlock);
+    rmSync(lockFile, { force: true });
+  };
+  process.on('exit', unlock);
+  return unlock;
 }
 
 /**

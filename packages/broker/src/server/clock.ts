@@ -20,7 +20,9 @@ export function realClock(): Clock {
     kind: 'real',
     now,
     notBefore: (time) => {
-      offset += Math.max(0, time - now());
+      // Looked at first: it may set the offset itself.
+      const missing = time - now();
+      offset += Math.max(0, missing);
     },
     moveTo: () => {
       throw new Error('a real clock cannot be moved');

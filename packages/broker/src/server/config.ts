@@ -188,8 +188,11 @@ export function readConfig(
   const file = fromFlags['config'] ?? fromEnvironment['config'];
   const fromFile = file === undefined ? noFile : fileSettings(file);
   const { queues, topics } = fromFile;
-  const given: Record<string, string> = { ...fromFile.settings, ...fromEnvironment, ...fromFlags };
-  for (const [name, value] of Object.entries(given)) check(name, value);
+  const layers = [fromFile.settings, fromEnvironment, fromFlags];
+  for (const layer of layers) {
+    for (const [name, value] of Object.entries(layer)) check(name, value);
+  }
+  const given = merged(layers);
   const value = (name: string): string => given[name] ?? (settings[name] as Setting).default ?? '';
   const auth = value('auth') as Config['auth'];
   const credentials = credentialsOf(
@@ -219,7 +222,7 @@ export function readConfig(
     log: value('log') as Config['log'],
     auth,
     credentials,
-    arePoliciesEnforced: auth === 'sigv4' || given['enforce-policies'] !== undefined,
+    arePoliciesEnforced: auth === 'sigv4' || isOn(given['enforce-policies']),
     contract: given['contract'],
     ledger:
       given['ledger'] === undefined
@@ -231,11 +234,31 @@ export function readConfig(
   });
 }
 
-function storageOf(
-  given: Readonly<Record<string, string>>,
-  value: (name: string) => string,
-): Storage {
-  if (given['memory'] === undefined) {
+type Layer = Readonly<Record<string, string>>;
+
+/** The later ones win. Where everything is kept is one choice, although it has two names. */
+function merged(layers: readonly Layer[]): Layer {
+  const given: Record<string, string> = {};
+  for (const layer of layers) {
+    if (layer['data'] !== undefined) delete given['memory'];
+    if (isOn(layer['memory'])) {
+      delete given['data'];
+      delete given['durability'];
+    }
+    Object.assign(given, layer);
+  }
+  return given;
+}
+
+/** Whether a switch is there, and not to say that it is off. */
+function isOn(value: string | undefined): boolean {
+  return value === 'true' || value === '1';
+}
+
+const switchValues = ['true', 'false', '1', '0'];
+
+function storageOf(given: Layer, value: (name: string) => string): Storage {
+  if (!isOn(given['memory'])) {
     const durability = value('durability') as 'fsync' | 'os';
     return { kind: 'data', directory: value('data'), durability };
   }
@@ -247,8 +270,10 @@ function storageOf(
 }
 
 function check(name: string, value: string): void {
-  const { choices, pattern, notYet, value: form, doc } = settings[name] as Setting;
-  if (form !== undefined && value === '') throw new ConfigError(`${name} needs a value: ${doc}.`);
+  const setting = settings[name] as Setting;
+  const { pattern, notYet, value: form, doc } = setting;
+  const choices = form === undefined ? switchValues : setting.choices;
+  if (value === '') throw new ConfigError(`${name} needs a value: ${doc}.`);
   if (notYet !== undefined) throw new ConfigError(notYet);
   if (choices !== undefined && !choices.includes(value)) {
     throw new ConfigError(`${name}: ${value} is none of ${choices.join(', ')}.`);
@@ -311,13 +336,8 @@ function fileSettings(file: string): FileSettings {
   }
   const spell = (name: string): string =>
     name.replace(/-[a-z]/g, (pair) => (pair[1] as string).toUpperCase());
-  const known = checkNames(found, `setting in ${file}:`, spell);
-  // A switch that is off is a switch that is not there.
-  for (const [name, value] of Object.entries(known)) {
-    if (value === 'false' && settings[name]?.value === undefined) delete known[name];
-  }
   return {
-    settings: known,
+    settings: checkNames(found, `setting in ${file}:`, spell),
     queues: queuesOf(queues ?? [], file),
     topics: topicsOf(topics ?? [], file),
     credentials,

@@ -98,8 +98,33 @@ test('everything is kept in a directory, or in memory, not both', () => {
   assert.deepEqual(storage, { kind: 'data', directory: './here', durability: 'os' });
   assert.deepEqual(readConfig({ memory: 'true' }, {}).storage, { kind: 'memory' });
   refused(() => readConfig({ memory: 'true', data: './here' }, {}), /exclude each other/);
-  refused(() => readConfig({ memory: 'true' }, { ONCEMQ_DURABILITY: 'os' }), /exclude each other/);
+  refused(() => readConfig({ memory: 'true', durability: 'os' }, {}), /exclude each other/);
   refused(() => readConfig({ durability: 'none' }, {}), /none of fsync, os/);
+});
+
+test('a switch is off when it says so, wherever it stands', () => {
+  const kindOf = (flags: Record<string, string>, environment: Record<string, string> = {}) =>
+    readConfig(flags, environment).storage.kind;
+  for (const off of ['false', '0']) {
+    assert.equal(kindOf({ memory: off }), 'data');
+    assert.equal(kindOf({}, { ONCEMQ_MEMORY: off }), 'data');
+    assert.equal(kindOf({ memory: off }, { ONCEMQ_MEMORY: 'true' }), 'data');
+    const { arePoliciesEnforced } = readConfig({}, { ONCEMQ_ENFORCE_POLICIES: off });
+    assert.equal(arePoliciesEnforced, false);
+  }
+  assert.equal(kindOf({}, { ONCEMQ_MEMORY: '1' }), 'memory');
+  assert.equal(kindOf({ config: file({ memory: false }) }), 'data');
+  refused(() => readConfig({}, { ONCEMQ_MEMORY: 'no' }), /memory: no is none of true, false/);
+  refused(() => readConfig({}, { ONCEMQ_MEMORY: '' }), /memory needs a value/);
+});
+
+test('where everything is kept is what the strongest word about it says', () => {
+  const config = file({ memory: true });
+  const inHere = { kind: 'data', directory: './here', durability: 'fsync' };
+  assert.deepEqual(readConfig({ config, data: './here' }, {}).storage, inHere);
+  assert.deepEqual(readConfig({ data: './here' }, { ONCEMQ_MEMORY: 'true' }).storage, inHere);
+  const kept = { ONCEMQ_DATA: './here', ONCEMQ_DURABILITY: 'os' };
+  assert.deepEqual(readConfig({ memory: 'true' }, kept).storage, { kind: 'memory' });
 });
 
 test('what is planned and not there is refused with what to do instead', () => {

@@ -1,0 +1,37 @@
+/**
+ * `npm start` as its users run it: it serves, and whoever stops npm stops the server, too. A real npm and a real server, in
+ * real time.
+ */
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { test } from 'node:test';
+
+test('npm start serves, and SIGTERM to npm stops the server', async (t) => {
+  // In a group of its own, so that nothing is left behind if it fails.
+  const npm = spawn('npm', ['start', '--', '--port', '0', '--memory'], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.after(() => {
+    try {
+      process.kill(-(npm.pid as number), 'SIGKILL');
+    } catch {
+      // Nobody is left, as it should be.
+    }
+  });
+  let url = '';
+  for await (const line of createInterface(npm.stdout)) {
+    url = /http:\S+/.exec(line)?.[0] ?? '';
+    if (url !== '') break;
+  }
+  assert.equal((await fetch(`${url}/_oncemq/health`)).status, 200);
+  const output = once(npm.stdout, 'close');
+  npm.stdout.resume();
+  npm.kill('SIGTERM');
+  // Its output ends with the last process that has it.
+  await output;
+  await assert.rejects(fetch(`${url}/_oncemq/health`));
+});
