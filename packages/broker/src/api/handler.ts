@@ -196,7 +196,8 @@ class Exchange implements Call {
 
   #fail(error: unknown): ApiResponse {
     if (error instanceof Unavailable) {
-      return this.#refuse(fault('service-unavailable', { reason: error.message }));
+      const problem = fault('service-unavailable', { reason: error.message });
+      return this.#refuse(toldBy(this.#action, problem));
     }
     this.#options.onError?.(error);
     return this.#refuse(toldBy(this.#action, fault('internal-failure')));

@@ -10,8 +10,10 @@ import { isLocalName } from '../api/auth/foreign-page.ts';
 import { createApi } from '../api/handler.ts';
 import { EventStream } from '../api/inspect/event-stream.ts';
 import { createInspect } from '../api/inspect/inspect.ts';
+import { nearestName } from '../api/nearest-name.ts';
 import { errorText } from '../core/errors.ts';
 import { relaxedLimits, strictLimits } from '../core/limits.ts';
+import { settableAttributes } from '../core/queue/attributes.ts';
 import type { Backend } from '../storage/backend.ts';
 import type { Commit } from '../storage/local/entries.ts';
 import { openDataBackend, openMemoryBackend } from '../storage/local/local-backend.ts';
@@ -223,7 +225,10 @@ async function createQueues(backend: Backend, { queues }: Config): Promise<void>
       tags,
     });
     if (!outcome.ok) {
-      throw new ConfigError(`The queue ${name} cannot be created: ${errorText(outcome)}`);
+      const unknown = Object.keys(attributes).find((each) => !settableAttributes.includes(each));
+      const near = unknown === undefined ? undefined : nearestName(unknown, settableAttributes);
+      const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+      throw new ConfigError(`The queue ${name} cannot be created: ${errorText(outcome)}${hint}`);
     }
   }
 }

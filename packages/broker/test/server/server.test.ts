@@ -224,11 +224,17 @@ test('queues of the config file are there when the server is ready', async (t) =
 
 test('a queue of the config file that cannot be created stops the start with its reason', async () => {
   const config = join(mkdtempSync(join(tmpdir(), 'oncemq-server-')), 'config.json');
-  writeFileSync(config, JSON.stringify({ queues: ['no spaces'] }));
-  await assert.rejects(
-    startTestServer({ config }),
-    (error) => error instanceof ConfigError && /no spaces.*alphanumeric/.test(error.message),
-  );
+  const misspelt = { name: 'jobs', attributes: { VisibilityTimout: 1 } };
+  for (const [queue, reason] of [
+    ['no spaces', /no spaces.*alphanumeric/],
+    [misspelt, /jobs.*VisibilityTimout.*Did you mean VisibilityTimeout\?/],
+  ] as const) {
+    writeFileSync(config, JSON.stringify({ queues: [queue] }));
+    await assert.rejects(
+      startTestServer({ config }),
+      (error) => error instanceof ConfigError && reason.test(error.message),
+    );
+  }
 });
 
 test('a port that is taken is refused with what to do', async (t) => {

@@ -124,6 +124,10 @@ async function live(
   assert.equal((await server.call('ReceiveMessage', { QueueUrl })).status, 503);
   assert.equal((await server.call('PurgeQueue', { QueueUrl })).status, 503);
   assert.equal((await sender.send()).status, 503);
+  const form = new URLSearchParams({ Action: 'CreateTopic', Version: '2010-03-31', Name: 'news' });
+  const topic = await fetch(server.url, { method: 'POST', body: form });
+  assert.equal(topic.status, 503);
+  assert.match(await topic.text(), /<ErrorResponse xmlns="http:\/\/sns\.amazonaws\.com/);
 
   makeRoom();
   await isWellAgain(server);

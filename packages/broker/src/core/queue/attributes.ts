@@ -107,6 +107,8 @@ const table: Readonly<Record<string, AttributeRow>> = {
   },
 };
 
+export const settableAttributes: readonly string[] = Object.keys(table);
+
 /** Attributes that can be read and not set. */
 const readOnlyAttributes: readonly string[] = [
   'QueueArn',
