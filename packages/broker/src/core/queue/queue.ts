@@ -233,7 +233,7 @@ export class Queue {
 
   /** The earliest time at which `advance` or a move task would do something; undefined if nothing is waiting. */
   nextDueAt(): number | undefined {
-    let due = Math.min(this.noneUntil() ?? Number.POSITIVE_INFINITY, this.#nextExpiryAt());
+    let due = Math.min(this.#nextShownAt(), this.#nextExpiryAt());
     const acceptedAt = this.window.oldestAcceptedAt();
     if (acceptedAt !== undefined) due = Math.min(due, acceptedAt + this.#settings.windowMs);
     const receivedAt = this.attempts.oldestReceivedAt();
@@ -246,15 +246,10 @@ export class Queue {
 
   /** When a receive that finds nothing may find something: one that is hidden is shown, or is over and blocks its group no more. */
   noneUntil(): number | undefined {
-    const place = this.#hidden.first();
-    if (place === none) return undefined;
-    return Math.min(this.#hidden.time(place), this.#nextExpiryAt());
-  }
-
-  #nextExpiryAt(): number {
-    const row = this.#oldest();
-    if (row === none) return Number.POSITIVE_INFINITY;
-    return this.table.sentAt(row) + this.#settings.retentionMs;
+    const shownAt = this.#nextShownAt();
+    return shownAt === Number.POSITIVE_INFINITY
+      ? undefined
+      : Math.min(shownAt, this.#nextExpiryAt());
   }
 
   /** When a message that is hidden becomes visible; undefined if it is visible. */
@@ -299,6 +294,17 @@ export class Queue {
 
   deadLetterSource(row: number): string | undefined {
     return this.#moved.get(row)?.deadLetterSource;
+  }
+
+  #nextShownAt(): number {
+    const place = this.#hidden.first();
+    return place === none ? Number.POSITIVE_INFINITY : this.#hidden.time(place);
+  }
+
+  #nextExpiryAt(): number {
+    const row = this.#oldest();
+    if (row === none) return Number.POSITIVE_INFINITY;
+    return this.table.sentAt(row) + this.#settings.retentionMs;
   }
 
   #setKept(kept: KeptQueue, now: number): void {
