@@ -298,18 +298,21 @@ test('what is not HTTP is answered with 400 and cut off', async (t) => {
 });
 
 for (const leave of ['destroy', 'resetAndDestroy', 'end'] as const) {
-  test(`a long poll whose client goes away takes no message with it (${leave})`, async (t) => {
-    const fixture = await start(t);
-    const client = fixture.open();
-    await client.write(longPoll);
-    await untilWaiting(fixture, 1);
-    client.socket[leave]();
-    await untilWaiting(fixture, 0);
-    const sender = fixture.open();
-    await sender.write(send('x'));
-    await sender.answers(1);
-    assert.deepEqual(await bodiesIn(fixture), ['x']);
-  });
+  for (const [how, pieces] of Object.entries({ '': [], ', having written on': ['\r\n', '\r\n'] })) {
+    test(`a long poll whose client goes away takes no message with it (${leave}${how})`, async (t) => {
+      const fixture = await start(t);
+      const client = await fixture.openUsed();
+      await client.write(longPoll);
+      await untilWaiting(fixture, 1);
+      await client.write(...pieces);
+      client.socket[leave]();
+      await untilWaiting(fixture, 0);
+      const sender = fixture.open();
+      await sender.write(send('x'));
+      await sender.answers(1);
+      assert.deepEqual(await bodiesIn(fixture), ['x']);
+    });
+  }
 }
 
 /** Until as many receives wait. */

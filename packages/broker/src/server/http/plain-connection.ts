@@ -4,8 +4,8 @@
  * form, a large one, or one that does not wait for the answer before it, the connection is handed to node:http with
  * every byte that was not answered yet, and stays there.
  *
- * Bounds: one request at a time, of at most `plainBytesMax`; a request that does not arrive and a connection on which
- * nothing happens end at the listener's sweep.
+ * Bounds: one request at a time, of at most `plainBytesMax`, and little more than that of what comes before its answer has
+ * left; a request that does not arrive and a connection on which nothing happens end at the listener's sweep.
  */
 
 import { STATUS_CODES } from 'node:http';
@@ -48,6 +48,8 @@ export class PlainConnection {
   /** Of the request that is being read, or came before the answer to the one before it. */
   #chunks: Buffer[] = [];
   #missingBytes = 0;
+  /** Of what came before the answer to the one before it. */
+  #heldBytes = 0;
   #isLast = false;
   #goneListener: (() => void) | undefined;
 
@@ -107,8 +109,9 @@ export class PlainConnection {
   #continue(chunk: Buffer): void {
     this.#chunks.push(chunk);
     if (this.#state === 'answering') {
-      // Held until the answer has left; no more is read meanwhile.
-      this.#socket.pause();
+      // Held until the answer has left. Read on meanwhile, since only who reads sees that the client goes away.
+      this.#heldBytes += chunk.length;
+      if (this.#heldBytes > plainBytesMax) this.#socket.pause();
       return;
     }
     this.#missingBytes -= chunk.length;
