@@ -8,6 +8,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { PlainConnection, type PlainListener } from '../../src/server/http/plain-connection.ts';
 import { PlainConnections } from '../../src/server/http/plain-connections.ts';
@@ -98,6 +99,12 @@ function request(action: string, input: object, ...headers: string[]): string {
 
 function send(body: string, ...headers: string[]): string {
   return request('SendMessage', { QueueUrl: 'jobs', MessageBody: body }, ...headers);
+}
+
+function formRequest(parameters: Record<string, string>): string {
+  const body = new URLSearchParams(parameters).toString();
+  const lines = ['POST / HTTP/1.1', 'Host: queue.example', `Content-Length: ${body.length}`];
+  return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
 const longPoll = request('ReceiveMessage', { QueueUrl: 'jobs', WaitTimeSeconds: 20 });
@@ -296,6 +303,29 @@ test('what is not HTTP is answered with 400 and cut off', async (t) => {
   assert.equal((await client.answers(1))[0]?.status, 400);
   await client.end();
 });
+
+for (const [form, whole] of Object.entries({
+  JSON: send('x'),
+  Query: formRequest({ Action: 'SendMessage', QueueUrl: 'jobs', MessageBody: 'x' }),
+})) {
+  test(`a body that breaks off is answered as by node:http, and not acted upon (${form})`, async (t) => {
+    const fixture = await start(t);
+    const longer = whole.replace(/(?<=Content-Length: )\d+/, (bytes) => String(Number(bytes) + 1));
+    // The second goes to node:http for its sake.
+    for (const broken of [longer, longer.replace('\r\n\r\n', '\r\nTE: trailers\r\n\r\n')]) {
+      const client = await fixture.openUsed();
+      await client.write(broken);
+      const received = text(client.socket);
+      client.socket.end();
+      assert.equal(await received, 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
+    }
+    assert.deepEqual(await bodiesIn(fixture), []);
+    const client = fixture.open();
+    await client.write(whole);
+    assert.equal((await client.answers(1))[0]?.status, 200);
+    assert.deepEqual(await bodiesIn(fixture), ['x']);
+  });
+}
 
 for (const leave of ['destroy', 'resetAndDestroy', 'end'] as const) {
   for (const [how, pieces] of Object.entries({ '': [], ', having written on': ['\r\n', '\r\n'] })) {

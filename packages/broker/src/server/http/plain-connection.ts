@@ -18,7 +18,9 @@ import { type RequestHead, readPlainHead } from './request-head.ts';
 const plainBytesMax = 64 * 1024;
 
 const emptyLine = '\r\n\r\n';
-const timedOut = `HTTP/1.1 408 ${STATUS_CODES[408]}\r\nConnection: close\r\n\r\n`;
+/** Of requests that are not whole, in node:http's words. */
+const timedOut = bareHead(408);
+const brokenOff = bareHead(400);
 
 /** What a connection needs to know of the listener that it belongs to. */
 export interface PlainListener {
@@ -163,6 +165,7 @@ export class PlainConnection {
     this.#isLast = true;
     this.#goneListener?.();
     if (this.#state === 'answering') return;
+    if (this.#state === 'reading') this.#socket.write(brokenOff);
     this.#enter('over');
     this.#socket.end();
   };
@@ -197,6 +200,10 @@ export class PlainConnection {
     this.#listener.handOver(socket);
     process.nextTick(() => socket.resume());
   }
+}
+
+function bareHead(status: number): string {
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`;
 }
 
 /** A connection that is kept says for how long; one that is not says so. */
