@@ -20,18 +20,29 @@ function read(...lines: string[]): ReturnType<typeof readPlainHead> {
 }
 
 test('path, query, headers and length are read', () => {
-  const lines = [
-    'POST /a/b?c=d?e HTTP/1.1',
-    'HOST:x',
-    'Content-Length: 12',
-    'X-Amz-Target:\t A.B ',
-  ];
+  const lines = ['POST /a/b?c=d?e HTTP/1.1', 'HOST:x', 'Content-Length: 12', 'X-Amz-Target:  A.B '];
   assert.deepEqual(read(...lines), {
     path: '/a/b',
     query: 'c=d?e',
     headers: { host: 'x', 'content-length': '12', 'x-amz-target': 'A.B' },
     bodyBytes: 12,
   });
+});
+
+/** As many headers, each with a name of its own. */
+function numbered(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `${index.toString(36)}:`);
+}
+
+/** The lines of a head that has as many bytes. */
+function ofBytes(count: number): string[] {
+  const empty = [...plain, 'X-Long: '];
+  return [...plain, `X-Long: ${'a'.repeat(count - empty.join('\r\n').length)}`];
+}
+
+test('a head of 8 KiB and one of a hundred headers are plain', () => {
+  assert.notEqual(read(...ofBytes(8_192)), undefined);
+  assert.notEqual(read(...plain, ...numbered(98)), undefined);
 });
 
 test('a connection that is to be kept says nothing new', () => {
@@ -62,6 +73,10 @@ for (const [why, lines] of Object.entries({
   'a letter beyond ASCII': [...plain, 'X-Odd: \u00e9'],
   'a name that every object has': [...plain, '__proto__: a'],
   'another name that every object has': [...plain, 'constructor: a'],
+  'a tab': [...plain, 'X-Odd:\ta'],
+  'a tab behind a length': [...plain.slice(0, 2), 'Content-Length: 2\t'],
+  'a head of over 8 KiB': ofBytes(8_193),
+  'over a hundred headers': [...plain, ...numbered(99)],
 })) {
   test(`it is left to node:http: ${why}`, () => {
     assert.equal(read(...(lines as string[])), undefined);
@@ -82,6 +97,8 @@ const pieces: readonly ((chance: Chance) => string)[] = [
   (chance) => `${chance.pick(['X-A', 'x_a', 'x a', 'X-A ', '', 'x(', '*'])}: 1`,
   () => 'Host: other.example',
   () => ' folded',
+  (chance) => `X-Long: ${'a'.repeat(chance.below(3 * 8_192))}`,
+  (chance) => numbered(chance.below(1_200)).join('\r\n'),
 ];
 
 function randomHead(chance: Chance): string {
@@ -91,7 +108,8 @@ function randomHead(chance: Chance): string {
     'POST  / HTTP/1.1',
     'POST /"<>\\^`{|} HTTP/1.1',
   ]);
-  const lines = ['Host: queue.example', 'Content-Length: 2'];
+  const space = chance.isOneIn(5) ? chance.pick([' ', '\t']) : '';
+  const lines = ['Host: queue.example', `Content-Length: 2${space}`];
   for (let count = chance.below(4); count > 0; count -= 1) {
     lines.splice(chance.below(lines.length + 1), 0, chance.pick(pieces)(chance));
   }

@@ -1,6 +1,6 @@
 /**
  * The head of a request, if it has the plain form that AWS clients give to nearly all of theirs: a POST with a length that it
- * tells, each header once, nothing but ASCII. Whatever has another form is not judged here: node:http reads it, and knows
+ * tells, each header once, nothing but ASCII without tabs, and far from the bounds that node:http has. Whatever has another form is not judged here: node:http reads it, and knows
  * what is wrong with it.
  */
 
@@ -13,7 +13,12 @@ export interface RequestHead {
   readonly bodyBytes: number;
 }
 
-const plainHead = /^POST \/[!-~]* HTTP\/1\.1(?:\r\n[A-Za-z0-9-]+:[\t -~]*)+$/;
+/** node:http refuses a head of over 16 KiB. */
+const plainHeadBytesMax = 8 * 1024;
+/** node:http leaves headers away beyond its thousandth. */
+const plainHeadersMax = 100;
+
+const plainHead = /^POST \/[!-~]* HTTP\/1\.1(?:\r\n[A-Za-z0-9-]+:[ -~]*)+$/;
 const methodLength = 'POST '.length;
 const versionLength = ' HTTP/1.1'.length;
 const plainLength = /^\d{1,9}$/;
@@ -31,8 +36,9 @@ const unusualHeaders: ReadonlySet<string> = new Set([
 
 /** `text` is all before the empty line. Undefined if its form is not the plain one. */
 export function readPlainHead(text: string): RequestHead | undefined {
-  if (!plainHead.test(text)) return undefined;
+  if (text.length > plainHeadBytesMax || !plainHead.test(text)) return undefined;
   const headers: Record<string, string> = {};
+  let count = 0;
   let end = text.indexOf('\r\n');
   const target = text.slice(methodLength, end - versionLength);
   while (end !== text.length) {
@@ -44,6 +50,8 @@ export function readPlainHead(text: string): RequestHead | undefined {
     // Also true of what every object has (`constructor`), which is no header of anybody's.
     if (unusualHeaders.has(name) || headers[name] !== undefined) return undefined;
     headers[name] = text.slice(colon + 1, end).trim();
+    count += 1;
+    if (count > plainHeadersMax) return undefined;
   }
   const { host, connection, 'content-length': length } = headers;
   if (host === undefined || length === undefined || !plainLength.test(length)) return undefined;
