@@ -79,6 +79,63 @@ describe('parameters', () => {
     assert.equal(await api.asked('GetQueueAttributes', { QueueUrl: jobs, AttributeName: '' }), '');
   });
 
+  test('a pair of one may go without its number, as old clients write it', async () => {
+    const api = new TestApi();
+    await api.asked('CreateQueue', {
+      QueueName: 'jobs',
+      'Attribute.Name': 'DelaySeconds',
+      'Attribute.Value': '7',
+      'Tag.Key': 'team',
+      'Tag.Value': 'red',
+    });
+    const attributes = async (): Promise<Json> =>
+      (await api.called('GetQueueAttributes', { QueueUrl: jobs, AttributeNames: ['All'] }))
+        .Attributes;
+    const tags = async (): Promise<Json> =>
+      (await api.called('ListQueueTags', { QueueUrl: jobs })).Tags;
+    assert.equal((await attributes()).DelaySeconds, '7');
+    assert.deepEqual(await tags(), { team: 'red' });
+    await api.asked('SetQueueAttributes', {
+      QueueUrl: jobs,
+      'Attribute.Name': 'DelaySeconds',
+      'Attribute.Value': '0',
+    });
+    assert.equal((await attributes()).DelaySeconds, '0');
+    await api.asked('TagQueue', { QueueUrl: jobs, 'Tag.Key': 'cost', 'Tag.Value': '' });
+    assert.deepEqual(await tags(), { team: 'red', cost: '' });
+    await api.asked('SendMessage', {
+      QueueUrl: jobs,
+      MessageBody: 'x',
+      'MessageAttribute.Name': 'color',
+      'MessageAttribute.Value.DataType': 'String',
+      'MessageAttribute.Value.StringValue': 'blue',
+    });
+    const { MessageAttributes } = await api.receiveOne(jobs, { MessageAttributeNames: ['All'] });
+    assert.deepEqual(MessageAttributes, { color: { DataType: 'String', StringValue: 'blue' } });
+  });
+
+  test('a batch of one may go without its number', async () => {
+    const api = await openApi();
+    const { SendMessageBatchResultEntry } = await api.asked('SendMessageBatch', {
+      QueueUrl: jobs,
+      'SendMessageBatchRequestEntry.Id': 'one',
+      'SendMessageBatchRequestEntry.MessageBody': 'x',
+    });
+    assert.equal(SendMessageBatchResultEntry.Id, 'one');
+  });
+
+  test('where some pairs have a number, those count', async () => {
+    const api = await openApi();
+    await api.asked('TagQueue', {
+      QueueUrl: jobs,
+      'Tag.Key': 'a',
+      'Tag.Value': '1',
+      'Tag.1.Key': 'b',
+      'Tag.1.Value': '2',
+    });
+    assert.deepEqual((await api.called('ListQueueTags', { QueueUrl: jobs })).Tags, { b: '2' });
+  });
+
   test('a pair without its key or its value is a missing parameter (3.11)', async () => {
     const api = await openApi();
     const missing = (name: string): ExpectedError => {
@@ -89,6 +146,10 @@ describe('parameters', () => {
     assertQueryError(noKey, missing('Tag.1.Key'));
     const noValue = await api.query('TagQueue', { QueueUrl: jobs, 'Tag.1.Key': 'x' });
     assertQueryError(noValue, missing('Tag.1.Value'));
+    const noNumber = await api.query('TagQueue', { QueueUrl: jobs, 'Tag.Value': 'x' });
+    assertQueryError(noNumber, missing('Tag.Key'));
+    const noPair = await api.query('TagQueue', { QueueUrl: jobs, Tag: 'x' });
+    assertQueryError(noPair, missing('Tag.Key'));
   });
 
   test('a message attribute without a value is refused by its name (7.4)', async () => {

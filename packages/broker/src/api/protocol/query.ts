@@ -186,13 +186,9 @@ function readList({ of, within }: List, outer: Parameter, path: string): Reading
   const items: Value[] = [];
   const from = within === undefined ? outer : outer.child(within);
   if (from === undefined) return items;
-  const numbered = from.numbered();
-  // Old clients leave the number away when there is one item; some write an empty list as an empty value.
-  if (numbered.length === 0 && from.value !== undefined && from.value !== '') {
-    numbered.push(['1', from]);
-  }
-  for (const [index, parameter] of numbered) {
-    const value = readValue(of, parameter, `${path}.${index}`);
+  const members = of.is === 'structure' ? of.fields.map(({ query }) => query) : [];
+  for (const [place, parameter] of entriesOf(from, path, members)) {
+    const value = readValue(of, parameter, place);
     if (value instanceof Unreadable) return value;
     if (value !== undefined) items.push(value);
   }
@@ -203,19 +199,37 @@ function readMap({ of, key, value, within }: Dictionary, outer: Parameter, path:
   // Keys are the client's; an object without a prototype takes `__proto__` for a name like any other.
   const entries: Draft = Object.create(null);
   const from = within === undefined ? outer : outer.child(within);
-  for (const [index, parameter] of from?.numbered() ?? []) {
+  if (from === undefined) return entries;
+  for (const [place, parameter] of entriesOf(from, path, [key, value])) {
     const name = parameter.child(key)?.value;
-    if (name === undefined) return missing(`${path}.${index}.${key}`);
+    if (name === undefined) return missing(`${place}.${key}`);
     const given = parameter.child(value);
-    const read =
-      given === undefined ? undefined : readValue(of, given, `${path}.${index}.${value}`);
+    const read = given === undefined ? undefined : readValue(of, given, `${place}.${value}`);
     if (read instanceof Unreadable) return read;
     // An attribute without any value is core's to judge, like one with an empty structure in JSON.
     const entry = read ?? (of.is === 'structure' ? {} : undefined);
-    if (entry === undefined) return missing(`${path}.${index}.${value}`);
+    if (entry === undefined) return missing(`${place}.${value}`);
     entries[name] = entry;
   }
   return entries;
+}
+
+/**
+ * What a list or map has, each with its name: `Tag.1`, `Tag.2`. Old clients leave the number away when there is one: then
+ * the value, or what it has of an entry's members, stands below the list itself; not so an empty value, as which some write
+ * an empty list. Where there are numbers, only they count.
+ */
+function entriesOf(
+  from: Parameter,
+  path: string,
+  members: readonly string[],
+): [string, Parameter][] {
+  const numbered = from.numbered();
+  if (numbered.length > 0) {
+    return numbered.map(([index, parameter]) => [`${path}.${index}`, parameter]);
+  }
+  const isOne = Boolean(from.value) || members.some((name) => from.child(name) !== undefined);
+  return isOne ? [[path, from]] : [];
 }
 
 function missing(name: string): Unreadable {
