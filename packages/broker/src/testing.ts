@@ -3,6 +3,7 @@
  * unless a data directory is named. Starts in milliseconds, so each test file, or each test, can have its own.
  */
 
+import { advanceMsOf, advanceSecondsMax } from './api/inspect/clock-advance.ts';
 import type { Event } from './core/events.ts';
 import { configOf, type ServerOptions } from './server/options.ts';
 import { start } from './server/start-server.ts';
@@ -25,7 +26,10 @@ export interface TestServer {
   readonly clock: {
     /** Epoch milliseconds. */
     now(): number;
-    /** Moves time forward and does what falls due on the way; resolves to the new time. */
+    /**
+     * Moves time forward and does what falls due on the way; resolves to the new time. Rejects with a RangeError, and moves
+     * nothing, if the seconds are no number from 0 to ten years.
+     */
     advance(seconds: number): Promise<number>;
   };
   /** Everything that has happened since the start or the last reset, oldest first; the latest 10,000. */
@@ -61,7 +65,13 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     },
     clock: {
       now: () => backend.now(),
-      advance: (seconds) => backend.advance(Math.round(seconds * 1000)),
+      advance: async (seconds) => {
+        const milliseconds = advanceMsOf(seconds);
+        if (milliseconds !== undefined) return backend.advance(milliseconds);
+        throw new RangeError(
+          `clock.advance takes seconds, from 0 to ${advanceSecondsMax}, not ${String(seconds)}.`,
+        );
+      },
     },
     events,
     reset: async () => {

@@ -97,6 +97,20 @@ test('a wrong move of the clock is refused and moves nothing', async (t) => {
   assert.equal(server.clock.now(), before);
 });
 
+test("a wrong move of a test's own clock is a RangeError and moves nothing", async (t) => {
+  const server = await withQueue(t);
+  const before = server.clock.now();
+  const told = server.events.length;
+  for (const seconds of [Number.NaN, Infinity, -1, -Infinity, 1e99, undefined, null, '1', {}]) {
+    const moved = server.clock.advance(seconds as number);
+    const message = `clock.advance takes seconds, from 0 to 315360000, not ${seconds}.`;
+    await assert.rejects(moved, { name: 'RangeError', message });
+  }
+  assert.equal(server.clock.now(), before);
+  assert.equal(server.events.length, told);
+  assert.equal(await server.clock.advance(0.5), before + 500);
+});
+
 test('a real clock is not moved, and the answer says why', async (t) => {
   const server = await startServer({ port: 0, memory: true });
   t.after(() => server.close());
