@@ -58,11 +58,9 @@ export interface Api {
 }
 
 export function createApi(options: ApiOptions): Api {
-  const publicUrl = options.publicUrl?.replace(/\/+$/, '');
-  const trimmed: ApiOptions = { ...options, publicUrl };
-  const open: ApiOptions = { ...trimmed, authentication: undefined };
+  const open: ApiOptions = { ...options, authentication: undefined };
   return {
-    handle: (request) => new Exchange(request, trimmed).answer(),
+    handle: (request) => new Exchange(request, options).answer(),
     handleAdmitted: (request) => new Exchange(request, open).answer(),
     fail: ({ headers, requestId }, code, detail) => {
       const problem = fault(code, detail);

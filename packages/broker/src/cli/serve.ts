@@ -73,7 +73,7 @@ function progress({ storage, log }: Config): (records: number) => void {
 function banner({ url, config }: Started): string {
   return `
   OnceMQ ${version}   ${url}
-  Console        ${(config.publicUrl ?? url).replace(/\/+$/, '')}/_oncemq/
+  Console        ${config.publicUrl ?? url}/_oncemq/
 
   ${keptText(config)}
   Try it with the AWS CLI:

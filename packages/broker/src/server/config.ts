@@ -34,7 +34,7 @@ export interface Config {
   readonly clock: 'real' | 'virtual' | 'manual';
   readonly region: string;
   readonly account: string;
-  /** What clients reach the server as; default: the Host header of each request. */
+  /** What clients reach the server as, without a last slash; default: the Host header of each request. */
   readonly publicUrl: string | undefined;
   readonly profile: 'aws' | 'yandex';
   readonly limits: 'strict' | 'relaxed';
@@ -71,6 +71,8 @@ interface Setting {
   readonly value?: string;
   readonly choices?: readonly string[];
   readonly pattern?: RegExp;
+  /** What the pattern asks for, where the doc does not say it. */
+  readonly form?: string;
   readonly default?: string;
   /** Named in the design and not there yet: why, and what to do instead. */
   readonly notYet?: string;
@@ -123,7 +125,8 @@ export const settings: Readonly<Record<string, Setting>> = {
   'public-url': {
     doc: 'what clients reach the server as; default: the Host header of each request',
     value: 'URL',
-    pattern: /^https?:\/\/[^/?#\s]+$/,
+    pattern: /^https?:\/\/[^/?#\s]+\/?$/,
+    form: 'http:// or https:// and a host, with a port if need be and without a path',
   },
   profile: {
     doc: 'aws, or yandex: FIFO queues also treat equal bodies as duplicates, as its page says',
@@ -216,7 +219,7 @@ export function readConfig(
     clock: value('clock') as Config['clock'],
     region: given['region'] ?? (profile === 'yandex' ? 'ru-central1' : 'us-east-1'),
     account: value('account'),
-    publicUrl: given['public-url'],
+    publicUrl: given['public-url']?.replace(/\/$/, ''),
     profile,
     limits: value('limits') as Config['limits'],
     log: value('log') as Config['log'],
@@ -271,15 +274,15 @@ function storageOf(given: Layer, value: (name: string) => string): Storage {
 
 function check(name: string, value: string): void {
   const setting = settings[name] as Setting;
-  const { pattern, notYet, value: form, doc } = setting;
-  const choices = form === undefined ? switchValues : setting.choices;
+  const { pattern, notYet, value: taken, doc, form = doc } = setting;
+  const choices = taken === undefined ? switchValues : setting.choices;
   if (value === '') throw new ConfigError(`${name} needs a value: ${doc}.`);
   if (notYet !== undefined) throw new ConfigError(notYet);
   if (choices !== undefined && !choices.includes(value)) {
     throw new ConfigError(`${name}: ${value} is none of ${choices.join(', ')}.`);
   }
   if (pattern !== undefined && !pattern.test(value)) {
-    throw new ConfigError(`${name}: ${value} is not valid (${doc}).`);
+    throw new ConfigError(`${name}: ${value} is not valid (${form}).`);
   }
 }
 

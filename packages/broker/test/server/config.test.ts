@@ -90,7 +90,14 @@ test('a value that cannot be is refused with what can', () => {
   refused(() => readConfig({ port: '' }, {}), /port needs a value/);
   refused(() => readConfig({}, { ONCEMQ_HOST: '' }), /host needs a value/);
   refused(() => readConfig({ account: '1' }, {}), /12 digits/);
-  refused(() => readConfig({ 'public-url': 'queue.example' }, {}), /public-url/);
+  for (const url of ['queue.example', 'ftp://queue.example', 'http://', 'http://queue.example/a']) {
+    refused(() => readConfig({ 'public-url': url }, {}), /\(http:\/\/ or https:\/\/ and a host/);
+  }
+});
+
+test('a public URL may end with a slash, which queue URLs do not repeat', () => {
+  const { publicUrl } = readConfig({ 'public-url': 'http://queue.example:81/' }, {});
+  assert.equal(publicUrl, 'http://queue.example:81');
 });
 
 test('everything is kept in a directory, or in memory, not both', () => {
