@@ -35,7 +35,10 @@ export async function runRemoteCommand(
   const { words, flags } = readArguments(args, ['json']);
   const [name = '', ...rest] = words;
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command === undefined) throw new UsageError(usage);
+  if (command === undefined) {
+    const known = Object.keys(commands).join(', ');
+    throw new UsageError(name === '' ? usage : `${name} is none of ${known}.\n\n${usage}`);
+  }
   const extra = rest[command.words];
   if (extra !== undefined) {
     throw new UsageError(`${name} does not know what to do with ${extra}.\n\n${usage}`);

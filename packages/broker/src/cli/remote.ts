@@ -1,7 +1,7 @@
 /**
  * A running server, as the command line talks to it: its own endpoints for looking, AWS JSON for what AWS has an action
- * for. Requests are signed if the environment has keys. A refusal becomes an error with the server's text; no answer, an
- * error that says how to get one.
+ * for. Requests are signed if the environment has keys. A refusal becomes an error with the server's text; no answer, or one
+ * that no OnceMQ gives, an error that says how to get one.
  */
 
 import { createInterface } from 'node:readline';
@@ -23,15 +23,19 @@ export class Remote {
 
   async inspect<T>(path: string): Promise<T> {
     const response = await this.#fetch(`/_oncemq/${path}`, { method: 'GET', headers: {} });
-    if (!response.ok) throw await refusalOf(response);
-    return (await response.json()) as T;
+    if (!response.ok) throw await this.#refusalOf(response);
+    return this.#parsed(await response.text(), response) as T;
   }
 
   /** Server-sent events, until the server ends them. */
   async *follow(path: string): AsyncGenerator<{ readonly type: string; readonly data: string }> {
     const asked = { method: 'GET', headers: {}, body: undefined };
     const response = await this.#fetch(`/_oncemq/${path}`, asked, null);
-    if (!response.ok) throw await refusalOf(response);
+    if (!response.ok) throw await this.#refusalOf(response);
+    if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
+      await response.body?.cancel();
+      throw this.#strangerOf(response);
+    }
     let type = '';
     const lines = createInterface({ input: Readable.fromWeb(response.body as WebStream) });
     for await (const line of lines) {
@@ -50,9 +54,34 @@ export class Remote {
       body: JSON.stringify(input),
     });
     const text = await response.text();
-    const answer = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
+    // Actions without output have empty answers, as a stranger's may be; but all answers to actions have this header.
+    if (!response.headers.has('x-amzn-requestid')) throw this.#strangerOf(response);
+    const answer = text === '' ? {} : this.#parsed(text, response);
     if (!response.ok) throw new Error(String(answer['message'] ?? `status ${response.status}`));
     return answer;
+  }
+
+  #parsed(text: string, response: Response): Record<string, unknown> {
+    try {
+      const value: unknown = JSON.parse(text);
+      if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+    } catch {
+      // No JSON: no more an answer of OnceMQ's than JSON that is no object.
+    }
+    throw this.#strangerOf(response);
+  }
+
+  /** What one of the server's own endpoints says when it refuses. */
+  async #refusalOf(response: Response): Promise<Error> {
+    const answer = this.#parsed(await response.text(), response);
+    const { message } = (answer['error'] ?? {}) as { message?: unknown };
+    return typeof message === 'string' ? new Error(message) : this.#strangerOf(response);
+  }
+
+  #strangerOf({ status }: Response): Error {
+    return new Error(
+      `What answers at ${this.#url} is no OnceMQ server (status ${status}); name one with --url.`,
+    );
   }
 
   async #fetch(
@@ -78,12 +107,6 @@ export class Remote {
       );
     }
   }
-}
-
-/** What one of the server's own endpoints says when it refuses. */
-async function refusalOf(response: Response): Promise<Error> {
-  const { error } = (await response.json()) as { error?: { message: string } };
-  return new Error(error?.message ?? `status ${response.status}`);
 }
 
 /** Where AWS's own tools look for keys. */

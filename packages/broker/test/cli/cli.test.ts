@@ -7,6 +7,8 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -82,7 +84,11 @@ test('a wrong use ends with 2 and says how it is meant', async () => {
   assert.match(flag.error, /Did you mean --port\?/);
   assert.equal((await run('nothing')).code, 2);
   assert.equal((await run()).code, 2);
-  assert.equal((await run('queue', 'nothing')).code, 2);
+  const word = await run('queue', 'nothing');
+  assert.equal(word.code, 2);
+  const words = 'list, peek, explain, violations, purge, redrive';
+  assert.ok(word.error.startsWith(`oncemq: nothing is none of ${words}.\n\nUsage: `), word.error);
+  assert.match((await run('queue')).error, /^oncemq: Usage: /);
   assert.equal((await run('serve', 'word')).code, 2);
 });
 
@@ -222,6 +228,33 @@ test('without a server the queue commands say so and end with 1', async () => {
   const { code, error } = await run('queue', 'list', '--url', 'http://127.0.0.1:9');
   assert.equal(code, 1);
   assert.match(error, /No server answers at http:\/\/127\.0\.0\.1:9; start one with oncemq serve/);
+});
+
+test('commands that find something else than OnceMQ at the URL say so and end with 1', async (t) => {
+  const page = '<!doctype html><title>Welcome</title>';
+  let answer = { status: 200, body: page };
+  const stranger = createServer((request, response) => {
+    request.resume();
+    response.writeHead(answer.status, { 'content-type': 'text/html' }).end(answer.body);
+  }).listen(0, '127.0.0.1');
+  t.after(() => stranger.close());
+  await once(stranger, 'listening');
+  const url = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
+  for (answer of [
+    { status: 200, body: page },
+    { status: 200, body: '' },
+    { status: 404, body: page },
+    { status: 404, body: '{"error":"not found"}' },
+    { status: 404, body: 'null' },
+  ]) {
+    const text = `oncemq: What answers at ${url} is no OnceMQ server (status ${answer.status}); name one with --url.\n`;
+    const commands = [['queue', 'list'], ['queue', 'purge', 'jobs'], ['topic', 'list'], ['events']];
+    const ran = await Promise.all(commands.map((words) => run(...words, '--url', url)));
+    assert.deepEqual(
+      ran,
+      commands.map(() => ({ code: 1, out: '', error: text })),
+    );
+  }
 });
 
 test('the queue commands list, peek, explain, purge and redrive', async (t) => {
