@@ -1,6 +1,9 @@
 /**
- * Testing your own code with jest: a server in the test's process and the real AWS client. The package is an ES module,
- * so jest runs with `node --experimental-vm-modules node_modules/jest/bin/jest.js`.
+ * Testing your own code with jest: a server in the test's process and the real AWS client. The package is an ES module, which
+ * jest takes with a flag of Node's, and by itself jest reads no TypeScript, so it is given the compiled file. After
+ * `npm run build`, at the root of the repository:
+ *
+ *     node --experimental-vm-modules node_modules/jest/bin/jest.js --rootDir .build/examples/04-jest
  */
 
 import {
