@@ -1,7 +1,7 @@
 /**
  * The head of a request, if it has the plain form that AWS clients give to nearly all of theirs: a POST with a length that it
- * tells, each header once, nothing but ASCII without tabs, and far from the bounds that node:http has. Whatever has another form is not judged here: node:http reads it, and knows
- * what is wrong with it.
+ * tells, each header once, nothing but ASCII without tabs, and well within the bounds of node:http. Whatever has another form
+ * is not judged here: node:http reads it, and knows what is wrong with it.
  */
 
 export interface RequestHead {
