@@ -1,7 +1,8 @@
 /**
  * Whether a resource's policy lets somebody do something: as much of IAM's language as queue policies for SNS are written
- * in. Effect Allow and Deny, Principal by service, account or `*`, Action and Resource with wildcards, and conditions
- * over the source's ARN and account. A condition that is not understood is not met, so nothing is allowed by mistake.
+ * in. Effect Allow and Deny, Principal by service, account or `*`, Action and Resource with wildcards, each also with Not, and
+ * conditions over the source's ARN and account. A condition that is not understood is met by a Deny and by no Allow, so
+ * nothing is allowed by mistake.
  */
 
 import { parseObject } from './json-object.ts';
@@ -26,13 +27,27 @@ export function isAllowed(policy: string, asked: Asked): boolean {
 
 function fits(statement: unknown, asked: Asked): boolean {
   if (typeof statement !== 'object' || statement === null) return false;
-  const { Principal, Action, Resource, Condition } = statement as Record<string, unknown>;
+  const given = statement as Record<string, unknown>;
+  const isAction = (actions: unknown): boolean =>
+    textsOf(actions).some((action) => isLike(action.toLowerCase(), asked.action.toLowerCase()));
+  const isResource = (arns: unknown): boolean =>
+    arns === undefined || textsOf(arns).some((arn) => isLike(arn, asked.resource));
   return (
-    isPrincipal(Principal, asked) &&
-    textsOf(Action).some((action) => isLike(action.toLowerCase(), asked.action.toLowerCase())) &&
-    (Resource === undefined || textsOf(Resource).some((arn) => isLike(arn, asked.resource))) &&
-    isMet(Condition, asked)
+    isNamed(given, 'Principal', (principal) => isPrincipal(principal, asked)) &&
+    isNamed(given, 'Action', isAction) &&
+    isNamed(given, 'Resource', isResource) &&
+    isMet(given['Condition'], asked, given['Effect'] === 'Deny')
   );
+}
+
+/** By the element, or by that which names all others. */
+function isNamed(
+  statement: Readonly<Record<string, unknown>>,
+  element: 'Principal' | 'Action' | 'Resource',
+  isAmong: (named: unknown) => boolean,
+): boolean {
+  const others = statement[`Not${element}`];
+  return others === undefined ? isAmong(statement[element]) : !isAmong(others);
 }
 
 function isPrincipal(principal: unknown, { service }: Asked): boolean {
@@ -43,15 +58,15 @@ function isPrincipal(principal: unknown, { service }: Asked): boolean {
 }
 
 /** All operators and all of their keys must hold; of several values, one. */
-function isMet(condition: unknown, asked: Asked): boolean {
+function isMet(condition: unknown, asked: Asked, ifNotUnderstood: boolean): boolean {
   if (condition === undefined) return true;
-  if (typeof condition !== 'object' || condition === null) return false;
+  if (typeof condition !== 'object' || condition === null) return ifNotUnderstood;
   return Object.entries(condition).every(([operator, keys]) => {
-    if (typeof keys !== 'object' || keys === null) return false;
+    if (typeof keys !== 'object' || keys === null) return ifNotUnderstood;
     return Object.entries(keys).every(([key, values]) => {
       const actual = knownValue(key, asked);
       const compare = operators[operator.replace(/IfExists$/, '').toLowerCase()];
-      if (compare === undefined || actual === undefined) return false;
+      if (compare === undefined || actual === undefined) return ifNotUnderstood;
       const isEqual = textsOf(values).some((value) => compare.isEqual(value, actual));
       return compare.isNegated ? !isEqual : isEqual;
     });

@@ -230,7 +230,7 @@ export class TopicWorld {
         );
         this.#apply({ type: 'replay', topic, subscription, publications });
       }
-      for (const { topic, id, attempt } of tick.posts) {
+      for (const { topic, subscription, id, attempt } of tick.posts) {
         // Some calls succeed, some fail in passing, some are lost.
         if (id % 3 === 0) continue;
         const { publication } = this.entries.topics.post(topic, id) as KeptPost;
@@ -238,7 +238,8 @@ export class TopicWorld {
           id % 3 === 1
             ? ({ ok: true } as const)
             : ({ ok: false, reason: 'busy', isFinal: attempt > 2 } as const);
-        this.#apply({ type: 'report-post', topic, id, attempt, result, publication });
+        const what = { type: 'report-post', topic, subscription, id } as const;
+        this.#apply({ ...what, attempt, result, publication });
       }
     }
   }

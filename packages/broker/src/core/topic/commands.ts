@@ -113,6 +113,7 @@ export type TopicCommand =
   | {
       readonly type: 'report-post';
       readonly topic: string;
+      readonly subscription: string;
       readonly id: number;
       /** The call's number; a report of an earlier one comes too late and changes nothing. */
       readonly attempt: number;
@@ -216,6 +217,7 @@ export interface SubscriptionView {
 /** A call that is due: who makes it reads what to post from under the key (post, topic, id). */
 export interface DuePost {
   readonly topic: string;
+  readonly subscription: string;
   readonly id: number;
   readonly attempt: number;
   readonly url: string;

@@ -13,7 +13,6 @@ import type { Publication } from '../changes.ts';
 import type { SendEntry, SendResult } from '../commands.ts';
 import { sha256Hex } from '../digest.ts';
 import { errorText } from '../errors.ts';
-import { messageAttributesMax } from '../limits.ts';
 import { isAllowed } from '../policy.ts';
 import type { Queue } from '../queue/queue.ts';
 import { send } from '../queue/send.ts';
@@ -123,7 +122,7 @@ export function deliver(
     topic.addPost(turn, topic.nextStamp(turn), post);
     return;
   }
-  const sent = sendTo(kept.endpoint, notice, subscription, surroundings, turn);
+  const sent = sendTo(kept.endpoint, notice, subscription, surroundings, turn, subscription.isRaw);
   if (typeof sent === 'string') {
     fail(notice, subscription, sent, surroundings, turn);
     return;
@@ -150,10 +149,11 @@ export function fail(
 ): void {
   turn.noteDelivery(notice.topic.name, 'failed', subscription.id);
   const target = subscription.deadLetterTarget;
-  const sent =
-    target === undefined
-      ? reason
-      : sendTo(target, notice, subscription, surroundings, turn, 'dead-letter');
+  const save = (isRaw: boolean): ReturnType<typeof sendTo> =>
+    target === undefined ? reason : sendTo(target, notice, subscription, surroundings, turn, isRaw);
+  const asMeant = save(subscription.isRaw);
+  // What no queue can have as it is, for too many attributes or a character, can be had in its envelope.
+  const sent = typeof asMeant === 'string' && subscription.isRaw ? save(false) : asMeant;
   const isSaved = typeof sent !== 'string';
   turn.events.push({
     type: 'delivery-failed',
@@ -186,7 +186,7 @@ function sendTo(
   subscription: Subscription,
   { realm, queue: find, arePoliciesEnforced }: Surroundings,
   turn: Turn,
-  purpose: 'delivery' | 'dead-letter' = 'delivery',
+  isRaw: boolean,
 ): { queue: string; result: SendResult } | string {
   const name = queueOfArn(realm, arn);
   const queue = name === undefined ? undefined : find(name);
@@ -204,27 +204,21 @@ function sendTo(
     }
   }
   queue.advance(turn);
-  const entries = [entryFor(queue, notice, subscription, purpose)];
+  const entries = [entryFor(queue, notice, subscription, isRaw)];
   const outcome = send(queue, { type: 'send', queue: queue.name, isBatch: false, entries }, turn);
   if (!outcome.ok) return errorText(outcome);
   return { queue: queue.name, result: outcome.results[0] as SendResult };
 }
 
-/**
- * The message as the queue gets it: ids by 9.6, attributes beside a raw body alone (9.3, 9.5). A raw delivery with more
- * attributes than a queue takes is a dead letter in its envelope, where they have room: as it was meant to be delivered,
- * no queue could have it.
- */
+/** The message as the queue gets it: ids by 9.6, attributes beside a raw body alone (9.3, 9.5). */
 function entryFor(
   queue: Queue,
   notice: Notice,
   subscription: Subscription,
-  purpose: 'delivery' | 'dead-letter',
+  isRaw: boolean,
 ): SendEntry {
   const { topic, publication } = notice;
   const { groupId, traceHeader } = publication;
-  const hasRoom = purpose === 'delivery' || publication.attributes.length <= messageAttributesMax;
-  const isRaw = subscription.isRaw && hasRoom;
   const ids = queue.isFifo
     ? { groupId, deduplicationId: deduplicationIdOf(notice) }
     : { groupId: topic.isFifo ? undefined : groupId };

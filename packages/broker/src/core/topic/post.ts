@@ -32,6 +32,7 @@ export function duePosts(topic: Topic, turn: Turn): DuePost[] {
     return [
       {
         topic: topic.name,
+        subscription: post.subscription,
         id,
         attempt,
         url: kept.endpoint,
@@ -89,8 +90,9 @@ export function reportPost(
 ): TopicOutcomes['report-post'] {
   const { id, result, publication } = command;
   const post = topic.posts.get(id);
-  // The subscription or its topic is gone, or another call has taken over.
-  if (post === undefined || post.attempt.attempts !== command.attempt) return { ok: true };
+  // The subscription or its topic is gone, be there another of its name, or another call has taken over.
+  if (post?.subscription !== command.subscription) return { ok: true };
+  if (post.attempt.attempts !== command.attempt) return { ok: true };
   const subscription = topic.subscriptions.get(post.subscription);
   if (subscription === undefined || result.ok) {
     topic.removePost(turn, id);

@@ -2,14 +2,17 @@
  * A topic's calls of HTTP endpoints that have not succeeded yet. A post is waiting until its time, then under way until
  * its report comes or its lease ends, in which case it waits again. What is posted is kept and not held.
  *
- * Bounds: so many posts in all, and so many under way; whoever is beyond the second waits until a report comes.
+ * Bounds: so many posts in all, so many under way, and of these so many of one subscription: an endpoint that does not
+ * answer must not hold up the others (rule 12.2). Who has fewer under way goes first; who is beyond a bound waits until a report
+ * comes.
  */
 
 import { Agenda } from '../agenda.ts';
 import type { KeptPostAttempt } from '../changes.ts';
 
 const postsMax = 100_000;
-const underWayMax = 100;
+const underWayMax = 200;
+const underWayOfOneMax = 50;
 
 interface Post {
   readonly subscription: string;
@@ -20,9 +23,16 @@ interface Post {
 
 const notBegun: KeptPostAttempt = { attempts: 0, dueAt: 0 };
 
+/** The posts of one subscription, while it has any. */
+interface Endpoint {
+  readonly waiting: Agenda;
+  posts: number;
+  underWay: number;
+}
+
 export class Posts {
   readonly #posts: Map<number, Post> = new Map();
-  readonly #waiting: Agenda = new Agenda();
+  readonly #endpoints: Map<string, Endpoint> = new Map();
   readonly #underWay: Agenda = new Agenda();
   #underWayCount = 0;
 
@@ -32,6 +42,9 @@ export class Posts {
 
   add(id: number, subscription: string, messageId: string | undefined): void {
     this.#posts.set(id, { subscription, messageId, attempt: notBegun });
+    const endpoint = this.#endpoints.get(subscription);
+    if (endpoint !== undefined) endpoint.posts += 1;
+    else this.#endpoints.set(subscription, { waiting: new Agenda(), posts: 1, underWay: 0 });
   }
 
   get(id: number): Post | undefined {
@@ -41,21 +54,24 @@ export class Posts {
   setAttempt(id: number, attempt: KeptPostAttempt): void {
     const post = this.#posts.get(id);
     if (post === undefined) return;
-    this.#unfile(id, post);
+    const endpoint = this.#unfile(id, post);
     this.#posts.set(id, { ...post, attempt });
     if (isUnderWay(attempt)) {
+      endpoint.underWay += 1;
       this.#underWayCount += 1;
       this.#underWay.set(String(id), attempt.dueAt);
     } else {
-      this.#waiting.set(String(id), attempt.dueAt);
+      endpoint.waiting.set(String(id), attempt.dueAt);
     }
   }
 
   remove(id: number): void {
     const post = this.#posts.get(id);
     if (post === undefined) return;
-    this.#unfile(id, post);
+    const endpoint = this.#unfile(id, post);
     this.#posts.delete(id);
+    endpoint.posts -= 1;
+    if (endpoint.posts === 0) this.#endpoints.delete(post.subscription);
   }
 
   of(subscription: string): [id: number, post: Post][] {
@@ -63,22 +79,40 @@ export class Posts {
   }
 
   nextDueAt(): number | undefined {
-    const lost = this.#underWay.first();
-    const next = this.#underWayCount < underWayMax ? this.#waiting.first() : undefined;
-    return lost === undefined || next === undefined ? (lost ?? next) : Math.min(lost, next);
+    let due = this.#underWay.first() ?? Number.POSITIVE_INFINITY;
+    for (const { waiting } of this.#endpointsWithRoom()) {
+      due = Math.min(due, waiting.first() ?? Number.POSITIVE_INFINITY);
+    }
+    return due === Number.POSITIVE_INFINITY ? undefined : due;
   }
 
   /** Those to be called now, at most so many: lost ones first. */
   due(now: number, limit: number): number[] {
     const lost = numbers(this.#underWay.dueBy(now));
+    const next = this.#endpointsWithRoom().flatMap(({ waiting, underWay }) =>
+      numbers(waiting.dueBy(now))
+        .slice(0, underWayOfOneMax - underWay)
+        .map((id, index) => ({ id, rank: underWay + index })),
+    );
+    next.sort((one, other) => one.rank - other.rank || one.id - other.id);
     const room = Math.max(0, underWayMax - this.#underWayCount);
-    return [...lost, ...numbers(this.#waiting.dueBy(now)).slice(0, room)].slice(0, limit);
+    return [...lost, ...next.slice(0, room).map(({ id }) => id)].slice(0, limit);
   }
 
-  #unfile(id: number, { attempt }: Post): void {
-    if (isUnderWay(attempt)) this.#underWayCount -= 1;
+  #endpointsWithRoom(): Endpoint[] {
+    if (this.#underWayCount >= underWayMax) return [];
+    return [...this.#endpoints.values()].filter(({ underWay }) => underWay < underWayOfOneMax);
+  }
+
+  #unfile(id: number, { subscription, attempt }: Post): Endpoint {
+    const endpoint = this.#endpoints.get(subscription) as Endpoint;
+    if (isUnderWay(attempt)) {
+      endpoint.underWay -= 1;
+      this.#underWayCount -= 1;
+    }
     this.#underWay.set(String(id), undefined);
-    this.#waiting.set(String(id), undefined);
+    endpoint.waiting.set(String(id), undefined);
+    return endpoint;
   }
 }
 

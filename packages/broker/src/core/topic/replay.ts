@@ -26,13 +26,28 @@ export function begunReplay(
   return { stamp: topic.nextStamp(turn), ...policy, after: 0, status: 'In progress' };
 }
 
-/** What each replay needs next. One that has everything is over. */
+/** When a replay needs something, or is over. */
+export function nextReplayAt(topic: Topic): number {
+  if (topic.subscriptions.replaying === 0) return Number.POSITIVE_INFINITY;
+  const replaying = topic.subscriptions.inOrder().filter(({ isReplaying }) => isReplaying);
+  return Math.min(...replaying.map((subscription) => dueAt(topic, subscription)));
+}
+
+/** One that has everything is over, but not before its end: until then it is sent what is published. */
+function dueAt(topic: Topic, subscription: Subscription): number {
+  if (sequencesLeft(topic, subscription, 1).length > 0) return 0;
+  const { until } = subscription.kept.replay as KeptReplay;
+  return until === undefined ? 0 : until + 1;
+}
+
+/** What each replay needs next. */
 export function dueReplays(topic: Topic, turn: Turn): DueReplay[] {
   if (topic.subscriptions.replaying === 0) return [];
   return topic.subscriptions.inOrder().flatMap((subscription): DueReplay[] => {
     if (!subscription.isReplaying) return [];
     const sequences = sequencesLeft(topic, subscription, replayedPerCommandMax);
     if (sequences.length === 0) {
+      if (dueAt(topic, subscription) > turn.now) return [];
       end(topic, subscription, 'Completed', turn);
       return [];
     }

@@ -51,7 +51,12 @@ export function subscribe(
   const changed = changedSubscriptionAttributes({}, given, surroundings, subscribePrefix);
   if (!changed.ok) return changed;
   const existing = topic.subscriptions.find(protocol, endpoint);
-  if (existing !== undefined) return sameAgain(topic, existing, given, baseUrl, turn);
+  if (existing !== undefined) {
+    const { attributes } = existing.kept;
+    return hasSameSubscriptionAttributes(attributes, changed.stored, Object.keys(given))
+      ? sameAgain(topic, existing, baseUrl, turn)
+      : refuse('subscription-exists');
+  }
   const refusal =
     checkRoom(topic, protocol) ?? checkNew(topic, {}, changed.stored, neighbours, subscribePrefix);
   if (refusal !== undefined) return refusal;
@@ -112,11 +117,9 @@ function readTarget(topic: Topic, command: TopicCommandOf<'subscribe'>): Target 
 function sameAgain(
   topic: Topic,
   { id, arn, kept }: Subscription,
-  given: Attributes,
   baseUrl: string,
   turn: Turn,
-): TopicOutcomes['subscribe'] | Refusal {
-  if (!hasSameSubscriptionAttributes(kept.attributes, given)) return refuse('subscription-exists');
+): TopicOutcomes['subscribe'] {
   if (!kept.isConfirmed) askToConfirm(topic, id, baseUrl, turn);
   return { ok: true, subscriptionArn: arn, isConfirmed: kept.isConfirmed };
 }

@@ -73,12 +73,15 @@ export function changedSubscriptionAttributes(
   return { ok: true, stored: changed };
 }
 
-/** Whether all that is given equals what is there, or its default (5.6). */
-export function hasSameSubscriptionAttributes(stored: Attributes, given: Attributes): boolean {
-  return Object.entries(given).every(([name, value]) => {
-    const current = stored[name] ?? defaults[name] ?? '';
-    return name === 'RawMessageDelivery' ? value.toLowerCase() === current : value === current;
-  });
+/** Whether these attributes have in both the same value, or its default (5.6). */
+export function hasSameSubscriptionAttributes(
+  stored: Attributes,
+  others: Attributes,
+  names: readonly string[],
+): boolean {
+  const valueIn = (attributes: Attributes, name: string): string | undefined =>
+    attributes[name] ?? defaults[name];
+  return names.every((name) => valueIn(stored, name) === valueIn(others, name));
 }
 
 export function filterOf(

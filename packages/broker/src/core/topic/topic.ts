@@ -23,6 +23,7 @@ import { MessageIds } from '../message-id.ts';
 import type { Turn } from '../turn.ts';
 import { Archive } from './archive.ts';
 import { Posts } from './posts.ts';
+import { nextReplayAt } from './replay.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { settingsOf, type TopicSettings } from './topic-attributes.ts';
 
@@ -194,7 +195,7 @@ export class Topic {
       archivedAt + (this.#settings.archiveMs ?? Number.POSITIVE_INFINITY),
       this.posts.nextDueAt() ?? Number.POSITIVE_INFINITY,
       this.subscriptions.unconfirmedUntil() ?? Number.POSITIVE_INFINITY,
-      this.subscriptions.replaying > 0 ? 0 : Number.POSITIVE_INFINITY,
+      nextReplayAt(this),
     );
     return due === Number.POSITIVE_INFINITY ? undefined : due;
   }

@@ -78,7 +78,7 @@ export class TopicWork {
 
   async #call(due: DuePost): Promise<void> {
     const { poster, signer, entries, kept, now, report } = this.#options;
-    const { topic, id, attempt, url } = due;
+    const { topic, subscription, id, attempt, url } = due;
     const post = entries().post(topic, id);
     if (post === undefined) return;
     const isKept = await Promise.resolve(kept()).then(
@@ -92,6 +92,6 @@ export class TopicWork {
     // A call that was cut off by our own end is made again after the next start.
     if (signal.aborted) return;
     const { publication } = post;
-    report({ type: 'report-post', topic, id, attempt, result, publication });
+    report({ type: 'report-post', topic, subscription, id, attempt, result, publication });
   }
 }

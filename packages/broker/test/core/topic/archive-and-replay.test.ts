@@ -116,6 +116,25 @@ test('behind an end that was set the subscription is paused until it gets anothe
   assert.deepEqual(queue.receiveBodies(), ['1', '2', '3', '4']);
 });
 
+test('until an end that is still to come the subscription is sent what is published (13.2)', () => {
+  const topic = openArchive();
+  topic.publishAll('1');
+  const { queue, subscriptionArn } = topic.subscribeQueue('jobs.fifo', {
+    ReplayPolicy: replayPolicy(startedAt, startedAt + 60_000),
+  });
+  const status = (): string | undefined => topic.attributesOf(subscriptionArn)['ReplayStatus'];
+  topic.home.advance(5);
+  topic.publishAll('2');
+  topic.home.advance(55);
+  assert.equal(status(), 'In progress');
+  topic.publishAll('3');
+  topic.home.advance(0.001);
+  assert.equal(status(), 'Completed');
+  topic.publishAll('4');
+  topic.home.advance(1);
+  assert.deepEqual(queue.receiveBodies(), ['1', '2', '3']);
+});
+
 test('a replay policy has a type, a start and perhaps an end, and needs an archive (13.2)', () => {
   const topic = openArchive();
   const subscribe = (ReplayPolicy: string) =>

@@ -140,6 +140,20 @@ test('a raw delivery with more than ten attributes is a dead letter in its envel
   assert.equal(topic.home.told('delivery-failed')[0]?.deadLetterQueue, 'dead');
 });
 
+test('what no queue takes raw is a dead letter in its envelope (9.5)', () => {
+  const number = { name: 'n', type: 'Number', stringValue: '1'.repeat(50) };
+  const structure = { structure: 'json', message: '{"default":"d","sqs":""}' } as const;
+  for (const publication of [{ attributes: [number] }, { message: 'a\u0001b' }, structure]) {
+    const topic = openTopic();
+    const dead = topic.home.createQueue('dead');
+    const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: dead.arn });
+    const { queue: raw } = topic.subscribeQueue('raw', { RedrivePolicy });
+    topic.publish(publication);
+    assert.equal(raw.receive().length, 0);
+    assert.equal(JSON.parse(dead.receiveOne().body).Type, 'Notification');
+  }
+});
+
 test('group and deduplication id reach a FIFO queue, and no standard queue of a FIFO topic (9.6)', () => {
   const topic = openTopic({ fifo: true });
   const fifo = topic.home.createQueue('jobs.fifo', { ContentBasedDeduplication: 'true' });
@@ -225,6 +239,40 @@ test('a policy is judged by principal, action, resource and conditions (12.1)', 
   assert.equal(judge({ ...allow, Condition: { ArnEquals: { 'aws:SourceArn': 'x' } } }), false);
   assert.equal(judge({ ...allow, Condition: { Bool: { 'aws:SecureTransport': 'true' } } }), false);
   assert.equal(isAllowed('no policy', asked), false);
+});
+
+test('a policy allows nothing by what it names with Not, or by what is not understood (12.1)', () => {
+  const resource = arnOf('jobs');
+  const asked = {
+    service: 'sns.amazonaws.com',
+    action: 'sqs:SendMessage',
+    resource,
+    sourceArn: topicArnOf('prices'),
+    sourceAccount: '000000000000',
+  };
+  const allow = { Effect: 'Allow', Principal: '*', Action: 'sqs:*', Resource: resource };
+  const deny = { ...allow, Effect: 'Deny' };
+  const { Principal: _, ...denyWhom } = deny;
+  const { Action: __, ...denyWhat } = deny;
+  const { Resource: ___, ...denyWhere } = deny;
+  const isDenied = (statement: object) =>
+    !isAllowed(JSON.stringify({ Statement: [allow, statement] }), asked);
+  const root = { AWS: 'arn:aws:iam::000000000000:root' };
+  assert.ok(isDenied({ ...denyWhom, NotPrincipal: root }));
+  assert.ok(!isDenied({ ...denyWhom, NotPrincipal: { Service: asked.service } }));
+  assert.ok(isDenied({ ...denyWhat, NotAction: 'sqs:ReceiveMessage' }));
+  assert.ok(!isDenied({ ...denyWhat, NotAction: 'sqs:SendMessage' }));
+  assert.ok(isDenied({ ...denyWhere, NotResource: arnOf('other') }));
+  assert.ok(!isDenied({ ...denyWhere, NotResource: resource }));
+  for (const Condition of [
+    { StringNotEquals: { 'aws:PrincipalOrgID': 'o-1' } },
+    { 'ForAnyValue:ArnEquals': { 'aws:SourceArn': asked.sourceArn } },
+    'no condition',
+  ]) {
+    assert.ok(isDenied({ ...deny, Condition }));
+    const alone = JSON.stringify({ Statement: [{ ...allow, Condition }] });
+    assert.equal(isAllowed(alone, asked), false);
+  }
 });
 
 test('a queue that is gone loses its messages alone, and its subscription stays (12.2, 12.6)', () => {

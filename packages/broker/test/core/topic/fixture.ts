@@ -64,12 +64,20 @@ export class TopicEngine extends TestEngine {
       accepted(this.apply({ type: 'replay', topic, subscription, publications }));
     }
     for (const due of posts) {
-      const { topic, id, attempt } = due;
+      const { topic, subscription, id, attempt } = due;
       const post = this.kept<KeptPost>('post', topic, id);
       this.posted.push({ due, ...postRequest(due, post, this.now, undefined) });
       const result = this.answer(due);
       const { publication } = post;
-      this.apply({ type: 'report-post', topic, id, attempt, result, publication });
+      this.apply({
+        type: 'report-post',
+        topic,
+        subscription,
+        id,
+        attempt,
+        result,
+        publication,
+      });
     }
   }
 }

@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PostResult } from '../../../src/core/topic/commands.ts';
+import type { DuePost, PostResult } from '../../../src/core/topic/commands.ts';
 import { retryDelay } from '../../../src/core/topic/delivery-policy.ts';
 import { accepted } from '../fixture.ts';
 import { openTopic, type TestTopic } from './fixture.ts';
@@ -14,20 +14,24 @@ const endpoint = 'http://a.example/in';
 const passing: PostResult = { ok: false, reason: 'status 503', isFinal: false };
 const final: PostResult = { ok: false, reason: 'status 404', isFinal: true };
 
-/** A topic with a confirmed endpoint; what was posted to confirm it is forgotten. */
+/** A topic with a confirmed endpoint. */
 function openEndpoint(attributes: Record<string, string> = {}): {
   topic: TestTopic;
   subscriptionArn: string;
 } {
   const topic = openTopic();
-  const { subscriptionArn } = accepted(
-    topic.trySubscribe({ protocol: 'http', endpoint, attributes }),
-  );
+  return { topic, subscriptionArn: confirm(topic, endpoint, attributes) };
+}
+
+/** Subscribes the endpoint; what was posted to confirm it is forgotten. */
+function confirm(topic: TestTopic, url: string, attributes: Record<string, string> = {}): string {
+  const target = { protocol: 'http', endpoint: url, attributes };
+  const { subscriptionArn } = accepted(topic.trySubscribe(target));
   topic.home.advance(0);
   const token = JSON.parse(topic.home.posted[0]?.body ?? '').Token;
   accepted(topic.home.apply({ type: 'confirm-subscription', topicArn: topic.arn, token }));
   topic.home.posted.length = 0;
-  return { topic, subscriptionArn };
+  return subscriptionArn;
 }
 
 /** In steps that are no longer than the delays. */
@@ -185,10 +189,9 @@ test('a call that nobody reports is made again when its lease ends, and a late r
   assert.equal(posts.length, 1);
   home.advance(59.999);
   assert.equal(home.posted.length, 0);
-  home.answer = ({ id, topic: name }) => {
-    accepted(
-      home.apply({ type: 'report-post', topic: name, id, attempt: 1, result: { ok: true } }),
-    );
+  home.answer = ({ id, topic: name, subscription }) => {
+    const late = { type: 'report-post', topic: name, subscription, id, attempt: 1 } as const;
+    accepted(home.apply({ ...late, result: { ok: true } }));
     return passing;
   };
   home.advance(0.001);
@@ -198,16 +201,51 @@ test('a call that nobody reports is made again when its lease ends, and a late r
   assert.equal(home.posted.length, 2);
 });
 
-test('a bounded number of calls is under way at once (12.3)', () => {
+test('a bounded number of calls of one endpoint is under way at once (12.3)', () => {
   const { topic } = openEndpoint();
   for (let at = 0; at < 150; at += 1) topic.publish();
   const first = accepted(topic.home.apply({ type: 'tick' })).posts;
-  assert.equal(first.length, 100);
+  assert.equal(first.length, 50);
   assert.equal(accepted(topic.home.apply({ type: 'tick' })).posts.length, 0);
-  const due = first[0] as { topic: string; id: number };
+  const { id, subscription } = first[0] as DuePost;
   const report = { type: 'report-post', attempt: 1, result: { ok: true } } as const;
-  accepted(topic.home.apply({ ...report, topic: due.topic, id: due.id }));
+  accepted(topic.home.apply({ ...report, topic: topic.name, subscription, id }));
   assert.equal(accepted(topic.home.apply({ type: 'tick' })).posts.length, 1);
+});
+
+test('endpoints that do not answer do not hold up one that does (12.3)', () => {
+  const topic = openTopic();
+  const names = ['dead-1', 'dead-2', 'dead-3', 'dead-4', 'dead-5', 'well'];
+  for (const name of names) confirm(topic, `http://${name}.example/`);
+  for (let at = 0; at < 60; at += 1) topic.publish();
+  const well: string[] = [];
+  for (let ticks = 0; ticks < 60; ticks += 1) {
+    for (const { url, id, subscription } of accepted(topic.home.apply({ type: 'tick' })).posts) {
+      if (url !== 'http://well.example/') continue;
+      well.push(url);
+      const report = { type: 'report-post', attempt: 1, result: { ok: true } } as const;
+      accepted(topic.home.apply({ ...report, topic: topic.name, subscription, id }));
+    }
+  }
+  assert.equal(well.length, 60);
+});
+
+test('the report of a call for a topic that is gone is not taken for one of its successor (12.3)', () => {
+  const { topic } = openEndpoint();
+  topic.publish();
+  const [old] = accepted(topic.home.apply({ type: 'tick' })).posts;
+  accepted(topic.home.apply({ type: 'delete-topic', topicArn: topic.arn }));
+  const successor = topic.home.createTopic(topic.name);
+  confirm(successor, endpoint);
+  successor.publish();
+  const [due] = accepted(topic.home.apply({ type: 'tick' })).posts;
+  assert.equal(due?.id, old?.id);
+  const { subscription, id, attempt } = old as DuePost;
+  const report = { type: 'report-post', topic: topic.name, subscription, id, attempt } as const;
+  accepted(topic.home.apply({ ...report, result: { ok: true } }));
+  // Nobody reports on its own call, so it is made again.
+  topic.home.advance(60);
+  assert.equal(topic.home.posted.length, 1);
 });
 
 test('unsubscribing and deleting the topic end what waits (5.10)', () => {

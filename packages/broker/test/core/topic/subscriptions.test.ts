@@ -119,6 +119,18 @@ test('subscribing again finds the subscription if the attributes given are the s
   assertRefused(again({ FilterPolicy: '{"a":["b"]}' }), invalid, text);
 });
 
+test('subscribing again finds the subscription however its delivery policy is spaced (5.6)', () => {
+  const topic = openTopic();
+  const DeliveryPolicy = '{ "healthyRetryPolicy": { "numRetries": 5 } }';
+  const target = {
+    protocol: 'http',
+    endpoint: 'http://a.example/',
+    attributes: { DeliveryPolicy },
+  };
+  const { subscriptionArn } = accepted(topic.trySubscribe(target));
+  assert.equal(accepted(topic.trySubscribe(target)).subscriptionArn, subscriptionArn);
+});
+
 test('a subscription shows nine attributes, and a filter policy with its scope (5.7)', () => {
   const topic = openTopic();
   const { subscriptionArn } = topic.subscribeQueue('jobs', {
