@@ -71,8 +71,20 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a report of an earlier call counts',
     file: 'core/topic/post.js',
-    find: 'if (post === undefined || post.attempt.attempts !== command.attempt)',
+    find: 'if (post.attempt.attempts !== command.attempt)',
+    replace: 'if (false)',
+  },
+  {
+    name: 'a report is taken for a call of another subscription',
+    file: 'core/topic/post.js',
+    find: 'if (post?.subscription !== command.subscription)',
     replace: 'if (post === undefined)',
+  },
+  {
+    name: 'one endpoint may have every call of its topic',
+    file: 'core/topic/posts.js',
+    find: 'const underWayOfOneMax = 50;',
+    replace: 'const underWayOfOneMax = 200;',
   },
   {
     name: 'a delete forgets the deduplication ids',
