@@ -121,16 +121,30 @@ test('a directory that cannot be written is said to be', () =>
   withDirectory(async (path) => {
     writeFileSync(join(path, 'file'), '');
     await refusedToOpen(join(path, 'file', 'below'), /cannot be written \(ENOTDIR\)/);
+    await refusedToOpen(join(path, 'file'), /file is a file; name a directory/);
     const closed = join(path, 'closed');
     mkdirSync(closed);
     chmodSync(path, 0o755);
     chmodSync(closed, 0o555);
-    const opener = fileURLToPath(new URL('open-as-nobody.js', import.meta.url));
     assert.match(
-      execFileSync(process.execPath, [opener, closed], { encoding: 'utf8' }),
+      openedAsNobody(closed),
       /closed cannot be written \(EACCES\); give this user the right to, or choose another/,
     );
   }));
+
+test('a lock file of another user is said to be what cannot be written', () =>
+  withDirectory(async (path) => {
+    chmodSync(path, 0o777);
+    writeFileSync(join(path, 'lock.mdb'), '');
+    chmodSync(join(path, 'lock.mdb'), 0o400);
+    assert.match(openedAsNobody(path), /cannot be written \(EACCES at lock\.mdb\); give this user/);
+  }));
+
+/** What came of it. */
+function openedAsNobody(directory: string): string {
+  const opener = fileURLToPath(new URL('open-as-nobody.js', import.meta.url));
+  return execFileSync(process.execPath, [opener, directory], { encoding: 'utf8' });
+}
 
 test('a file that is cut off, empty or something else is said to be damaged, or started anew', () =>
   withDirectory(async (path) => {

@@ -6,9 +6,10 @@
  * overlapping sync is off. With `os` it is on, and the disk gets what was committed a moment later, in whole commits.
  */
 
-import { accessSync, constants, existsSync, mkdirSync, statfsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, mkdirSync, statfsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
+import { dataFile, prepareToRead, prepareToWrite } from './data-directory.ts';
 import { DataError, damaged, readingError } from './data-error.ts';
 import { checkMetaPages } from './meta-pages.ts';
 import { takeLock } from './process-lock.ts';
@@ -29,7 +30,6 @@ export interface Usage {
   readonly records: number;
 }
 
-const dataFile = 'data.mdb';
 /** With less than this left, an I/O error is the disk's being full. */
 const fullBytes = 1024 * 1024;
 
@@ -51,7 +51,8 @@ export class Environment {
     isAlone = !isReadOnly,
   }: EnvironmentOptions): Promise<Environment> {
     const directory = resolve(given);
-    prepareDirectory(directory, isReadOnly);
+    if (isReadOnly) prepareToRead(directory);
+    else prepareToWrite(directory);
     // What another process is writing at this moment cannot be judged.
     if (isAlone) checkMetaPages(join(directory, dataFile));
     const db = openDatabase(directory, durability, isReadOnly);
@@ -135,27 +136,6 @@ export class Environment {
   }
 }
 
-function prepareDirectory(directory: string, isReadOnly: boolean): void {
-  if (isReadOnly) {
-    if (existsSync(join(directory, dataFile))) return;
-    throw new DataError(`${directory} holds no data of a server.`);
-  }
-  try {
-    if (!existsSync(directory)) {
-      mkdirSync(directory, { recursive: !existsSync(dirname(directory)) });
-    }
-    accessSync(directory, constants.R_OK | constants.W_OK);
-    if (existsSync(join(directory, dataFile))) {
-      accessSync(join(directory, dataFile), constants.R_OK | constants.W_OK);
-    }
-  } catch (cause) {
-    throw new DataError(
-      `The data directory ${directory} cannot be written (${codeOf(cause)}); give this user the right to, or choose another with --data.`,
-      { cause },
-    );
-  }
-}
-
 function openDatabase(
   directory: string,
   durability: Durability,
@@ -191,8 +171,4 @@ function freeBytes(directory: string): number {
   } catch {
     return Number.POSITIVE_INFINITY;
   }
-}
-
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? String(error);
 }
