@@ -8,7 +8,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -155,6 +155,38 @@ test('a full disk is said, looked past, and got over', async () => {
     remove();
   }
 });
+
+test('a start without room for new files says that the disk is full, and goes once there is room', async (context) => {
+  if (!isMountable()) return context.skip('no tmpfs can be mounted');
+  const { path, remove } = temporaryDirectory();
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', path]);
+  try {
+    const ballast = join(path, 'ballast');
+    const [fresh, restored] = [join(path, 'fresh'), join(path, 'restored')];
+    mkdirSync(fresh);
+    cpSync('packages/broker/test/storage/fixtures/format-1', restored, { recursive: true });
+    fill(ballast);
+    for (const data of [fresh, restored]) {
+      const said = await ServerProcess.refusal(['--data', data]);
+      assert.match(said, /cannot be opened: the disk is full\. Make room, or choose another/);
+    }
+    rmSync(ballast);
+    const server = await ServerProcess.start(['--data', restored]);
+    assert.equal(await server.kill('SIGTERM'), 0);
+  } finally {
+    execFileSync('umount', [path]);
+    remove();
+  }
+});
+
+/** Takes all the room that is left. */
+function fill(file: string): void {
+  try {
+    for (;;) writeFileSync(file, Buffer.alloc(4096), { flag: 'a' });
+  } catch (error) {
+    assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC');
+  }
+}
 
 test('a write error below LMDB is said, looked past, and got over', limitedFile);
 

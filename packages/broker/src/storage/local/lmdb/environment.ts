@@ -6,10 +6,10 @@
  * overlapping sync is off. With `os` it is on, and the disk gets what was committed a moment later, in whole commits.
  */
 
-import { existsSync, mkdirSync, statfsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
-import { dataFile, prepareToRead, prepareToWrite } from './data-directory.ts';
+import { dataFile, freeBytes, prepareToRead, prepareToWrite } from './data-directory.ts';
 import { DataError, damaged, readingError } from './data-error.ts';
 import { checkMetaPages } from './meta-pages.ts';
 import { takeLock } from './process-lock.ts';
@@ -161,14 +161,5 @@ function openDatabase(
       );
     }
     throw damaged(directory, (cause as Error).message, cause);
-  }
-}
-
-function freeBytes(directory: string): number {
-  try {
-    const { bavail, bsize } = statfsSync(directory);
-    return bavail * bsize;
-  } catch {
-    return Number.POSITIVE_INFINITY;
   }
 }
