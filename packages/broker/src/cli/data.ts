@@ -2,9 +2,11 @@
  * `oncemq backup` and `oncemq check`: commands about a data directory itself, without a server's help.
  */
 
+import { resolve } from 'node:path';
 import { type CheckReport, checkData } from '../storage/local/lmdb/check.ts';
-import { DataError, reading } from '../storage/local/lmdb/data-error.ts';
+import { DataError, reading, readingError } from '../storage/local/lmdb/data-error.ts';
 import { Environment } from '../storage/local/lmdb/environment.ts';
+import { inChild } from './in-child.ts';
 import { table } from './table.ts';
 import { type Arguments, checkFlags, readArguments, UsageError } from './usage.ts';
 
@@ -28,9 +30,15 @@ export async function backup(args: readonly string[]): Promise<void> {
   const { words, flags } = readArguments(args, []);
   const target = oneWord({ words, flags }, ['data'], backupUsage);
   const directory = flags['data'] ?? (process.env['ONCEMQ_DATA'] || defaultDirectory);
+  await inChild(resolve(directory), () => copy(directory, target));
+}
+
+async function copy(directory: string, target: string): Promise<void> {
   const environment = await Environment.open({ directory, isReadOnly: true });
   try {
-    await environment.copyTo(target);
+    await environment.copyTo(target).catch((error: unknown) => {
+      throw readingError(environment.directory, error);
+    });
     const { records } = environment.usage();
     process.stdout.write(
       `${records.toLocaleString('en-US')} records of ${directory} copied to ${target}\n`,
@@ -43,15 +51,15 @@ export async function backup(args: readonly string[]): Promise<void> {
 export async function check(args: readonly string[]): Promise<void> {
   const { words, flags } = readArguments(args, ['json']);
   const directory = oneWord({ words, flags }, ['json'], checkUsage);
-  const environment = await Environment.open({
-    directory,
-    isReadOnly: true,
-    isAlone: true,
-  });
+  const isJson = flags['json'] === 'true';
+  await inChild(resolve(directory), () => verify(directory, isJson));
+}
+
+async function verify(directory: string, isJson: boolean): Promise<void> {
+  const environment = await Environment.open({ directory, isReadOnly: true, isAlone: true });
   try {
     const report = reading(environment.directory, () => checkData(environment));
-    const text =
-      flags['json'] === 'true' ? JSON.stringify(report, undefined, 2) : reportText(report);
+    const text = isJson ? JSON.stringify(report, undefined, 2) : reportText(report);
     process.stdout.write(`${text}\n`);
     if (report.problems.length > 0) {
       const count = report.problems.length;

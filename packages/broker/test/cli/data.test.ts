@@ -5,16 +5,19 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '../storage/backends.ts';
+import { openFixture, writeFixture } from '../storage/format-fixture.ts';
 import { ServerProcess } from '../support/server-process.ts';
 
 const cli = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
 interface Ended {
-  readonly code: number;
+  /** Or the signal that ended it. */
+  readonly code: number | string | undefined;
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -22,7 +25,8 @@ interface Ended {
 function run(...args: string[]): Promise<Ended> {
   return new Promise((resolve) => {
     execFile(process.execPath, [cli, ...args], (error, stdout, stderr) => {
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr });
+      const code = error === null ? 0 : (error.code ?? error.signal);
+      resolve({ code, stdout, stderr });
     });
   });
 }
@@ -88,5 +92,38 @@ test('wrong use is said with the usage, a directory without data by its name', a
   const { code, stderr } = await run('check', path);
   assert.equal(code, 1);
   assert.match(stderr, /holds no data of a server/);
+  remove();
+});
+
+test('data that LMDB would end the process on is said to be damaged, by check and by backup', async () => {
+  const { path, remove } = temporaryDirectory();
+  await writeFixture(path);
+  const filler = await openFixture(path);
+  const entries = [{ body: 'x'.repeat(1_000_000) }];
+  await filler.run({ type: 'send', queue: 'plain', isBatch: false, entries });
+  await filler.close();
+  const whole = readFileSync(join(path, 'data.mdb'));
+  const page = 4096;
+  const damages: [RegExp, Buffer][] = [
+    [/holds no data of a server: data\.mdb is empty/, Buffer.alloc(0)],
+    [/is damaged: data\.mdb is not a data file/, whole.subarray(0, 100)],
+    [/is damaged: data\.mdb has \d+ bytes and should have \d+/, whole.subarray(0, 20 * page)],
+    [/is damaged: .*Restore a backup, or move/, Buffer.from(whole).fill(0, 2 * page)],
+    // So little that it could be pages never written.
+    [/is damaged: (reading it ended with SIG\w+|Bad address)\./, whole.subarray(0, -10 * page)],
+  ];
+  for (const [index, [expected, bytes]] of damages.entries()) {
+    const directory = join(path, String(index));
+    mkdirSync(directory);
+    writeFileSync(join(directory, 'data.mdb'), bytes);
+    for (const args of [
+      ['check', directory],
+      ['backup', join(path, `copy-${index}`), '--data', directory],
+    ]) {
+      const { code, stderr } = await run(...args);
+      assert.equal(code, 1, `${args}: ${stderr}`);
+      assert.match(stderr, expected, `${args}`);
+    }
+  }
   remove();
 });

@@ -27,6 +27,7 @@ export function reading<T>(directory: string, read: () => T): T {
 }
 
 export function readingError(directory: string, error: unknown): unknown {
-  const isDamage = error instanceof DamagedError || /\bMDB_/.test(String(error));
+  // A bad address is a page beyond the end of the file, as the kernel sees it when a copy is written.
+  const isDamage = error instanceof DamagedError || /\bMDB_|Bad address/.test(String(error));
   return isDamage ? damaged(directory, (error as Error).message, error) : error;
 }

@@ -53,8 +53,7 @@ export class Environment {
     const directory = resolve(given);
     if (isReadOnly) prepareToRead(directory);
     else prepareToWrite(directory);
-    // What another process is writing at this moment cannot be judged.
-    if (isAlone) checkMetaPages(join(directory, dataFile));
+    checkMetaPages(join(directory, dataFile), isReadOnly);
     const db = openDatabase(directory, durability, isReadOnly);
     try {
       const release = isAlone ? await takeLock(directory, db) : () => {};

@@ -3,12 +3,16 @@
  * else altogether, would end the process with a signal where a word is due.
  *
  * Pages at the end that a commit gave out and took back are never written, so a whole file can end a little early. It is
- * filled up: if they are missed after all, LMDB then finds an empty page and says so, instead of no page.
+ * filled up by who may write: if they are missed after all, LMDB then finds an empty page and says so, instead of no
+ * page.
+ *
+ * Who only reads may do so beside a running server. Its commits write pages first and a meta page last, and a file never
+ * gets shorter; so the meta pages are read before the size, and then ask for no more than is there.
  */
 
 import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { damaged } from './data-error.ts';
+import { DataError, damaged } from './data-error.ts';
 
 const magic = 0xbeefc0de;
 
@@ -21,20 +25,23 @@ const metaBytes = 160;
 
 const unwrittenPagesMax = 16;
 
-export function checkMetaPages(file: string): void {
+export function checkMetaPages(file: string, isReadOnly: boolean): void {
   if (!existsSync(file)) return;
-  const descriptor = openSync(file, 'r+');
+  const descriptor = openSync(file, isReadOnly ? 'r' : 'r+');
   try {
-    const { size } = fstatSync(descriptor);
-    // A server that was killed before its first commit leaves an empty file.
-    if (size === 0) return;
     const whole = wholeSize(descriptor);
+    const { size } = fstatSync(descriptor);
+    if (size === 0) {
+      // A server that was killed before its first commit leaves an empty file.
+      if (!isReadOnly) return;
+      throw new DataError(`${dirname(file)} holds no data of a server: data.mdb is empty.`);
+    }
     if (whole === undefined) throw damaged(dirname(file), 'data.mdb is not a data file');
     if (size < whole.least) {
       const text = `data.mdb has ${size} bytes and should have ${whole.most}: it was cut off`;
       throw damaged(dirname(file), text);
     }
-    if (size < whole.most) ftruncateSync(descriptor, whole.most);
+    if (size < whole.most && !isReadOnly) ftruncateSync(descriptor, whole.most);
   } finally {
     closeSync(descriptor);
   }

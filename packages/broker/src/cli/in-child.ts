@@ -1,0 +1,41 @@
+/**
+ * Reads a data directory in a child process: LMDB trusts its file, and a damaged page can end the process that reads it
+ * with a signal. The parent then says what that means, and the command can clear up behind it.
+ *
+ * The child is the same command with the same words, on the same terminal.
+ */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { DataError, damaged } from '../storage/local/lmdb/data-error.ts';
+
+/** Tells the child that it is one. */
+const variable = 'ONCEMQ_IS_CHILD';
+
+/** How a process ends that reads what is not there, or that LMDB ends itself. */
+const signalsOfDamage: readonly string[] = ['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV'];
+
+const signalsToPass = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Runs `read` in a child; resolves to whether it ended well, having said why if not, and with its exit code set. */
+export async function inChild(directory: string, read: () => Promise<void>): Promise<boolean> {
+  if (process.env[variable] === 'true') {
+    await read();
+    return true;
+  }
+  const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
+    stdio: 'inherit',
+    env: { ...process.env, [variable]: 'true' },
+  });
+  const pass = (signal: NodeJS.Signals): void => void child.kill(signal);
+  for (const signal of signalsToPass) process.on(signal, pass);
+  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  for (const name of signalsToPass) process.off(name, pass);
+  if (signal !== null) {
+    if (signalsOfDamage.includes(signal))
+      throw damaged(directory, `reading it ended with ${signal}`);
+    throw new DataError(`Reading ${directory} was ended by ${signal}.`);
+  }
+  process.exitCode = code ?? 1;
+  return code === 0;
+}
