@@ -3,10 +3,11 @@
  */
 
 import { resolve } from 'node:path';
+import { BackupTarget } from '../storage/local/lmdb/backup-target.ts';
 import { type CheckReport, checkData } from '../storage/local/lmdb/check.ts';
-import { DataError, reading, readingError } from '../storage/local/lmdb/data-error.ts';
+import { DataError, reading } from '../storage/local/lmdb/data-error.ts';
 import { Environment } from '../storage/local/lmdb/environment.ts';
-import { inChild } from './in-child.ts';
+import { isChild, runInChild } from './in-child.ts';
 import { table } from './table.ts';
 import { type Arguments, checkFlags, readArguments, UsageError } from './usage.ts';
 
@@ -28,20 +29,25 @@ counters and deduplication windows fit together. Exits with 1 if they do not.
 
 export async function backup(args: readonly string[]): Promise<void> {
   const { words, flags } = readArguments(args, []);
-  const target = oneWord({ words, flags }, ['data'], backupUsage);
+  const to = oneWord({ words, flags }, ['data'], backupUsage);
   const directory = flags['data'] ?? (process.env['ONCEMQ_DATA'] || defaultDirectory);
-  await inChild(resolve(directory), () => copy(directory, target));
+  const target = new BackupTarget(to, isChild ? process.ppid : process.pid);
+  if (isChild) return copy(directory, to, target);
+  target.prepare();
+  try {
+    await runInChild(resolve(directory));
+  } finally {
+    target.clear();
+  }
 }
 
-async function copy(directory: string, target: string): Promise<void> {
+async function copy(directory: string, to: string, target: BackupTarget): Promise<void> {
   const environment = await Environment.open({ directory, isReadOnly: true });
   try {
-    await environment.copyTo(target).catch((error: unknown) => {
-      throw readingError(environment.directory, error);
-    });
+    await target.take(environment);
     const { records } = environment.usage();
     process.stdout.write(
-      `${records.toLocaleString('en-US')} records of ${directory} copied to ${target}\n`,
+      `${records.toLocaleString('en-US')} records of ${directory} copied to ${to}\n`,
     );
   } finally {
     await environment.close();
@@ -52,7 +58,7 @@ export async function check(args: readonly string[]): Promise<void> {
   const { words, flags } = readArguments(args, ['json']);
   const directory = oneWord({ words, flags }, ['json'], checkUsage);
   const isJson = flags['json'] === 'true';
-  await inChild(resolve(directory), () => verify(directory, isJson));
+  await (isChild ? verify(directory, isJson) : runInChild(resolve(directory)));
 }
 
 async function verify(directory: string, isJson: boolean): Promise<void> {

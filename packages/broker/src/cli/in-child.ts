@@ -9,20 +9,18 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { DataError, damaged } from '../storage/local/lmdb/data-error.ts';
 
-/** Tells the child that it is one. */
 const variable = 'ONCEMQ_IS_CHILD';
+
+/** Whether this process is the child. */
+export const isChild: boolean = process.env[variable] === 'true';
 
 /** How a process ends that reads what is not there, or that LMDB ends itself. */
 const signalsOfDamage: readonly string[] = ['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV'];
 
 const signalsToPass = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Runs `read` in a child; resolves to whether it ended well, having said why if not, and with its exit code set. */
-export async function inChild(directory: string, read: () => Promise<void>): Promise<boolean> {
-  if (process.env[variable] === 'true') {
-    await read();
-    return true;
-  }
+/** Runs this process's command again, in a child that reads the directory; its exit code becomes ours. */
+export async function runInChild(directory: string): Promise<void> {
   const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
     stdio: 'inherit',
     env: { ...process.env, [variable]: 'true' },
@@ -37,5 +35,4 @@ export async function inChild(directory: string, read: () => Promise<void>): Pro
     throw new DataError(`Reading ${directory} was ended by ${signal}.`);
   }
   process.exitCode = code ?? 1;
-  return code === 0;
 }

@@ -5,13 +5,14 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '../storage/backends.ts';
 import { openFixture, writeFixture } from '../storage/format-fixture.ts';
 import { ServerProcess } from '../support/server-process.ts';
+import { SmallDisk } from '../support/small-disk.ts';
 
 const cli = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
@@ -56,6 +57,7 @@ test('a backup of a running server is a data directory of its moment, and passes
   const running = await run('check', data);
   assert.equal(running.code, 1);
   assert.match(running.stderr, /in use by process \d+; stop that server/);
+  assert.deepEqual(readdirSync(copy), ['data.mdb']);
   const again = await run('backup', copy, '--data', data);
   assert.equal(again.code, 1);
   assert.match(again.stderr, /already holds data; name a directory that does not/);
@@ -95,13 +97,18 @@ test('wrong use is said with the usage, a directory without data by its name', a
   remove();
 });
 
+/** With a body of a million bytes. */
+async function writeLargeFixture(path: string): Promise<void> {
+  await writeFixture(path);
+  const backend = await openFixture(path);
+  const entries = [{ body: 'x'.repeat(1_000_000) }];
+  await backend.run({ type: 'send', queue: 'plain', isBatch: false, entries });
+  await backend.close();
+}
+
 test('data that LMDB would end the process on is said to be damaged, by check and by backup', async () => {
   const { path, remove } = temporaryDirectory();
-  await writeFixture(path);
-  const filler = await openFixture(path);
-  const entries = [{ body: 'x'.repeat(1_000_000) }];
-  await filler.run({ type: 'send', queue: 'plain', isBatch: false, entries });
-  await filler.close();
+  await writeLargeFixture(path);
   const whole = readFileSync(join(path, 'data.mdb'));
   const page = 4096;
   const damages: [RegExp, Buffer][] = [
@@ -118,12 +125,40 @@ test('data that LMDB would end the process on is said to be damaged, by check an
     writeFileSync(join(directory, 'data.mdb'), bytes);
     for (const args of [
       ['check', directory],
-      ['backup', join(path, `copy-${index}`), '--data', directory],
+      ['backup', join(path, 'new', 'copy'), '--data', directory],
     ]) {
       const { code, stderr } = await run(...args);
       assert.equal(code, 1, `${args}: ${stderr}`);
       assert.match(stderr, expected, `${args}`);
     }
+    assert.equal(existsSync(join(path, 'new')), false, 'nothing is left of the backup');
   }
   remove();
+});
+
+test('a backup that cannot be written says where and why, and leaves nothing', async (context) => {
+  const { path, remove } = temporaryDirectory();
+  const file = join(path, 'file');
+  writeFileSync(file, '');
+  await writeLargeFixture(path);
+  const refused = async (to: string, text: RegExp): Promise<void> => {
+    const { code, stderr } = await run('backup', to, '--data', path);
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, text);
+  };
+  await refused(file, /backup cannot be written to \S+file: it is a file\. /);
+  await refused(
+    join(file, 'below'),
+    /backup cannot be written to \S+below: a part of its path is a file \(ENOTDIR\)\. /,
+  );
+  const disk = SmallDisk.mount('600k');
+  try {
+    if (disk === undefined) return context.skip('no tmpfs can be mounted');
+    const copy = join(disk.path, 'new', 'copy');
+    await refused(copy, /backup cannot be written to \S+copy: the disk is full\. /);
+    assert.deepEqual(readdirSync(disk.path), []);
+  } finally {
+    disk?.remove();
+    remove();
+  }
 });

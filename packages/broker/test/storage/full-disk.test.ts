@@ -14,23 +14,11 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PrometheusPage } from '../support/prometheus-page.ts';
 import { type Answer, ServerProcess } from '../support/server-process.ts';
+import { SmallDisk } from '../support/small-disk.ts';
 import { temporaryDirectory } from './backends.ts';
 
 const name = 'orders.fifo';
 const body = 'x'.repeat(20_000);
-
-function isMountable(): boolean {
-  const directory = temporaryDirectory();
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', directory.path]);
-    execFileSync('umount', [directory.path]);
-    return true;
-  } catch {
-    return false;
-  } finally {
-    directory.remove();
-  }
-}
 
 class Sender {
   readonly answered: { readonly id: string; readonly sequenceNumber: string }[] = [];
@@ -139,30 +127,27 @@ async function live(
 }
 
 test('a full disk is said, looked past, and got over', async () => {
-  if (!isMountable()) return limitedFile();
-  const { path, remove } = temporaryDirectory();
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', path]);
-  const ballast = join(path, 'ballast');
+  const disk = SmallDisk.mount('4m');
+  if (disk === undefined) return limitedFile();
+  const ballast = join(disk.path, 'ballast');
   writeFileSync(ballast, Buffer.alloc(2_000_000));
-  const server = await ServerProcess.start(['--data', join(path, 'data')]);
+  const server = await ServerProcess.start(['--data', join(disk.path, 'data')]);
   try {
     await live(server, { reason: /the disk is full/, makeRoom: () => rmSync(ballast) });
     assert.equal(await server.kill('SIGTERM'), 0);
   } finally {
     // A failed test must not leave its server on a disk that is taken away.
     await server.kill();
-    execFileSync('umount', [path]);
-    remove();
+    disk.remove();
   }
 });
 
 test('a start without room for new files says that the disk is full, and goes once there is room', async (context) => {
-  if (!isMountable()) return context.skip('no tmpfs can be mounted');
-  const { path, remove } = temporaryDirectory();
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', path]);
+  const disk = SmallDisk.mount('1m');
+  if (disk === undefined) return context.skip('no tmpfs can be mounted');
   try {
-    const ballast = join(path, 'ballast');
-    const [fresh, restored] = [join(path, 'fresh'), join(path, 'restored')];
+    const ballast = join(disk.path, 'ballast');
+    const [fresh, restored] = [join(disk.path, 'fresh'), join(disk.path, 'restored')];
     mkdirSync(fresh);
     cpSync('packages/broker/test/storage/fixtures/format-1', restored, { recursive: true });
     fill(ballast);
@@ -174,8 +159,7 @@ test('a start without room for new files says that the disk is full, and goes on
     const server = await ServerProcess.start(['--data', restored]);
     assert.equal(await server.kill('SIGTERM'), 0);
   } finally {
-    execFileSync('umount', [path]);
-    remove();
+    disk.remove();
   }
 });
 

@@ -6,7 +6,6 @@
  * overlapping sync is off. With `os` it is on, and the disk gets what was committed a moment later, in whole commits.
  */
 
-import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import { dataFile, freeBytes, prepareToRead, prepareToWrite } from './data-directory.ts';
@@ -98,12 +97,8 @@ export class Environment {
     return freeBytes(this.directory) >= bytes;
   }
 
-  /** A consistent copy, compacted, into a directory that has none. */
+  /** A consistent copy, compacted, into a directory that is there and has none. */
   async copyTo(target: string): Promise<void> {
-    if (existsSync(join(target, dataFile))) {
-      throw new DataError(`${target} already holds data; name a directory that does not.`);
-    }
-    mkdirSync(target, { recursive: true });
     await this.#db.backup(target, true);
   }
 

@@ -1,0 +1,98 @@
+/**
+ * The directory that a backup goes to. The copy is made in a directory of its own below it and moved into place once it
+ * is whole; so a backup that failed, however it ended, is never taken for data.
+ */
+
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { dataFile } from './data-directory.ts';
+import { DataError, readingError } from './data-error.ts';
+import type { Environment } from './environment.ts';
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: 'this user has no right to (EACCES)',
+  EPERM: 'this user has no right to (EPERM)',
+  EROFS: 'it can only be read (EROFS)',
+  ENOTDIR: 'a part of its path is a file (ENOTDIR)',
+};
+
+export class BackupTarget {
+  readonly #directory: string;
+  readonly #unfinished: string;
+  /** The outermost directory that was made for it. */
+  #made: string | undefined;
+
+  /** Backups under way at the same time have different numbers. */
+  constructor(directory: string, number: number) {
+    this.#directory = resolve(directory);
+    this.#unfinished = join(this.#directory, `unfinished-${number}`);
+  }
+
+  prepare(): void {
+    if (existsSync(join(this.#directory, dataFile))) {
+      throw new DataError(`${this.#directory} already holds data; name a directory that does not.`);
+    }
+    try {
+      if (statSync(this.#directory, { throwIfNoEntry: false })?.isDirectory() === false) {
+        throw this.#refusal('it is a file');
+      }
+      this.#made = mkdirSync(this.#directory, { recursive: true });
+      mkdirSync(this.#unfinished);
+    } catch (error) {
+      if (this.#made !== undefined) this.clear();
+      throw this.#writeError(error);
+    }
+  }
+
+  /** Also in another process than `prepare`. */
+  async take(environment: Environment): Promise<void> {
+    try {
+      await environment.copyTo(this.#unfinished);
+      const copy = join(this.#unfinished, dataFile);
+      const descriptor = openSync(copy, 'r+');
+      fsyncSync(descriptor);
+      closeSync(descriptor);
+      renameSync(copy, join(this.#directory, dataFile));
+    } catch (error) {
+      const reason = readingError(environment.directory, error);
+      throw reason instanceof DataError ? reason : this.#writeError(error);
+    }
+  }
+
+  /** Removes what a backup needed on its way, and after one that failed all that was made for it. */
+  clear(): void {
+    rmSync(this.#unfinished, { recursive: true, force: true });
+    if (this.#made === undefined || existsSync(join(this.#directory, dataFile))) return;
+    let directory = this.#directory;
+    try {
+      for (; directory !== dirname(this.#made); directory = dirname(directory))
+        rmdirSync(directory);
+    } catch {
+      // Somebody else has put something there.
+    }
+  }
+
+  #writeError(error: unknown): unknown {
+    if (error instanceof DataError) return error;
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    const isFull = code === 'ENOSPC' || message.startsWith('No space left');
+    return this.#refusal(isFull ? 'the disk is full' : (reasons[code] ?? message), error);
+  }
+
+  #refusal(reason: string, cause?: unknown): DataError {
+    return new DataError(
+      `The backup cannot be written to ${this.#directory}: ${reason}. Mend that, or name another directory.`,
+      { cause },
+    );
+  }
+}

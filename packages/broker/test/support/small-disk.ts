@@ -1,0 +1,35 @@
+/**
+ * A file system that is soon full: a tmpfs, where one can be mounted.
+ */
+
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export class SmallDisk {
+  readonly path: string;
+
+  private constructor(path: string) {
+    this.path = path;
+  }
+
+  /** Of a size as `mount` takes it; undefined where none can be mounted. */
+  static mount(size: string): SmallDisk | undefined {
+    const path = mkdtempSync(join(tmpdir(), 'oncemq-test-'));
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', path], {
+        stdio: 'ignore',
+      });
+      return new SmallDisk(path);
+    } catch {
+      rmSync(path, { recursive: true });
+      return undefined;
+    }
+  }
+
+  remove(): void {
+    execFileSync('umount', [this.path]);
+    rmSync(this.path, { recursive: true });
+  }
+}
