@@ -7,6 +7,7 @@ import { BackupTarget } from '../storage/local/lmdb/backup-target.ts';
 import { type CheckReport, checkData } from '../storage/local/lmdb/check.ts';
 import { DataError, reading } from '../storage/local/lmdb/data-error.ts';
 import { Environment } from '../storage/local/lmdb/environment.ts';
+import { knownFormat } from '../storage/local/lmdb/format.ts';
 import { isChild, runInChild } from './in-child.ts';
 import { table } from './table.ts';
 import { type Arguments, checkFlags, readArguments, UsageError } from './usage.ts';
@@ -44,6 +45,7 @@ export async function backup(args: readonly string[]): Promise<void> {
 async function copy(directory: string, to: string, target: BackupTarget): Promise<void> {
   const environment = await Environment.open({ directory, isReadOnly: true });
   try {
+    reading(environment.directory, () => knownFormat(environment));
     await target.take(environment);
     const { records } = environment.usage();
     process.stdout.write(

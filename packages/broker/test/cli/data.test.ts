@@ -9,6 +9,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { Environment } from '../../src/storage/local/lmdb/environment.ts';
+import { bringUpToDate } from '../../src/storage/local/lmdb/format.ts';
 import { temporaryDirectory } from '../storage/backends.ts';
 import { openFixture, writeFixture } from '../storage/format-fixture.ts';
 import { ServerProcess } from '../support/server-process.ts';
@@ -161,4 +163,22 @@ test('a backup that cannot be written says where and why, and leaves nothing', a
     disk?.remove();
     remove();
   }
+});
+
+test('data of a newer format is refused by check and by backup, as by a server', async () => {
+  const { path, remove } = temporaryDirectory();
+  await writeFixture(path);
+  const environment = await Environment.open({ directory: path });
+  await bringUpToDate(environment, { current: 2, upgrades: { 1: () => {} } });
+  await environment.close();
+  for (const args of [
+    ['check', path],
+    ['backup', join(path, 'copy'), '--data', path],
+    ['serve', '--port', '0', '--data', path],
+  ]) {
+    const { code, stderr } = await run(...args);
+    assert.equal(code, 1, `${args}`);
+    assert.match(stderr, /newer OnceMQ \(format 2; this one knows 1\)\. Upgrade/, `${args}`);
+  }
+  remove();
 });

@@ -9,7 +9,7 @@ import type { KeptDelivery, WindowDigests } from '../../../core/changes.ts';
 import { digestsOf } from '../../../core/deduplication-window.ts';
 import { blockOf, GroupTexts, type LoadedWindowEntry, readBlock } from './block.ts';
 import type { Environment } from './environment.ts';
-import { formatOf } from './format.ts';
+import { knownFormat } from './format.ts';
 import { contentKinds, contentsIn, idIn, keyOf, rangeOf } from './keys.ts';
 import { loadStore, type Store } from './loading.ts';
 import { Block, emptyHead, type PlaceRecords, readHead } from './place-records.ts';
@@ -42,7 +42,7 @@ export function checkData(environment: Environment): CheckReport {
   const report = (text: string): void => {
     if (problems.length < problemsMax) problems.push(text);
   };
-  const format = formatOf(environment) ?? 0;
+  const format = knownFormat(environment) ?? 0;
   const store = loadStore(environment);
   checkNumbers(environment, store, report);
   const queues = store.places.map((place) => new PlaceCheck(environment, place, report).run());

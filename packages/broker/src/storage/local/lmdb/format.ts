@@ -27,15 +27,10 @@ export async function bringUpToDate(
   environment: Environment,
   { current, upgrades: steps }: Formats = { current: currentFormat, upgrades },
 ): Promise<void> {
-  let format = formatOf(environment);
+  let format = knownFormat(environment, current);
   if (format === undefined) {
     await environment.write((put) => put(key(), bytesOf(current)));
     return;
-  }
-  if (format > current) {
-    throw new DataError(
-      `The data in ${environment.directory} was written by a newer OnceMQ (format ${format}; this one knows ${current}). Upgrade OnceMQ, or choose another directory with --data.`,
-    );
   }
   for (; format < current; format += 1) {
     const step = steps[format];
@@ -46,6 +41,18 @@ export async function bringUpToDate(
       put(key(), bytesOf(next));
     });
   }
+}
+
+/** The store's format, which this program can read; undefined if it is empty. */
+export function knownFormat(
+  environment: Environment,
+  current: number = currentFormat,
+): number | undefined {
+  const format = formatOf(environment);
+  if (format === undefined || format <= current) return format;
+  throw new DataError(
+    `The data in ${environment.directory} was written by a newer OnceMQ (format ${format}; this one knows ${current}). Upgrade OnceMQ, or choose another directory with --data.`,
+  );
 }
 
 /** The store's format; undefined if it is empty. */
