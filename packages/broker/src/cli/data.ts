@@ -5,6 +5,7 @@
 import { resolve } from 'node:path';
 import { BackupTarget } from '../storage/local/lmdb/backup-target.ts';
 import { type CheckReport, checkData } from '../storage/local/lmdb/check.ts';
+import { lockRefusal } from '../storage/local/lmdb/data-directory.ts';
 import { DataError, reading } from '../storage/local/lmdb/data-error.ts';
 import { Environment } from '../storage/local/lmdb/environment.ts';
 import { knownFormat } from '../storage/local/lmdb/format.ts';
@@ -65,6 +66,12 @@ export async function check(args: readonly string[]): Promise<void> {
 
 async function verify(directory: string, isJson: boolean): Promise<void> {
   const environment = await Environment.open({ directory, isReadOnly: true, isAlone: true });
+  const refused = lockRefusal(environment.directory);
+  if (refused !== undefined) {
+    process.stderr.write(
+      `oncemq: lock.mdb cannot be written (${refused}), so a running server would not be noticed.\n`,
+    );
+  }
   try {
     const report = reading(environment.directory, () => checkData(environment));
     const text = isJson ? JSON.stringify(report, undefined, 2) : reportText(report);

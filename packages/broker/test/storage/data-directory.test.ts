@@ -141,10 +141,35 @@ test('a lock file of another user is said to be what cannot be written', () =>
   }));
 
 /** What came of it. */
-function openedAsNobody(directory: string): string {
+function openedAsNobody(...words: string[]): string {
   const opener = fileURLToPath(new URL('open-as-nobody.js', import.meta.url));
-  return execFileSync(process.execPath, [opener, directory], { encoding: 'utf8' });
+  return execFileSync(process.execPath, [opener, ...words], { encoding: 'utf8' });
 }
+
+test('a directory that can only be read is checked, and copied if no server can be running on it', () =>
+  withDirectory(async (path) => {
+    cpSync(join(fixtures, 'format-1'), path, { recursive: true });
+    chmodSync(join(path, 'data.mdb'), 0o444);
+    chmodSync(path, 0o555);
+    assert.equal(openedAsNobody(path, 'check'), 'it opened');
+    assert.equal(openedAsNobody(path, 'backup'), 'it opened');
+    chmodSync(path, 0o755);
+    writeFileSync(join(path, 'lock.mdb'), '', { mode: 0o444 });
+    assert.equal(openedAsNobody(path, 'check'), 'it opened');
+    assert.match(openedAsNobody(path, 'backup'), /lock\.mdb in \S+ cannot be written \(EACCES\)/);
+  }));
+
+test('a directory that may not be read is said to be, and not to hold no data', () =>
+  withDirectory(async (path) => {
+    cpSync(join(fixtures, 'format-1'), path, { recursive: true });
+    const text = /The data directory \S+ may not be read \(EACCES\); give this user the right to/;
+    chmodSync(path, 0o755);
+    chmodSync(join(path, 'data.mdb'), 0o000);
+    assert.match(openedAsNobody(path, 'check'), text);
+    chmodSync(path, 0o000);
+    assert.match(openedAsNobody(path, 'check'), text);
+    chmodSync(path, 0o755);
+  }));
 
 test('a file that is cut off, empty or something else is said to be damaged, or started anew', () =>
   withDirectory(async (path) => {

@@ -36,12 +36,41 @@ export function prepareToWrite(directory: string): void {
   requireRoom(directory);
 }
 
-export function prepareToRead(directory: string): void {
-  if (!existsSync(join(directory, dataFile))) {
-    if (existsSync(directory)) refuseFile(directory);
-    throw new DataError(`${directory} holds no data of a server.`);
+/** Where LMDB may not write its lock, it goes without: nobody sees the other. */
+export function prepareToRead(directory: string, isAlone: boolean): void {
+  const file = join(directory, dataFile);
+  try {
+    accessSync(directory, constants.R_OK | constants.X_OK);
+    refuseFile(directory);
+    accessSync(file, constants.R_OK);
+  } catch (cause) {
+    if (cause instanceof DataError) throw cause;
+    const { code } = cause as NodeJS.ErrnoException;
+    const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
+    const text = isMissing
+      ? `${directory} holds no data of a server.`
+      : `The data directory ${directory} may not be read (${code}); give this user the right to.`;
+    throw new DataError(text, { cause });
   }
-  requireRoom(directory);
+  const refused = lockRefusal(directory);
+  if (refused === undefined) {
+    requireRoom(directory);
+  } else if (!isAlone && existsSync(join(directory, lockFile))) {
+    throw new DataError(
+      `${lockFile} in ${directory} cannot be written (${refused}): a running server would write over what is read. Give this user the right to.`,
+    );
+  }
+}
+
+/** Why LMDB cannot write its lock, as a code; undefined if it can. */
+export function lockRefusal(directory: string): string | undefined {
+  const file = join(directory, lockFile);
+  try {
+    accessSync(existsSync(file) ? file : directory, constants.R_OK | constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code;
+  }
 }
 
 /** As far as can be told. */

@@ -50,7 +50,7 @@ export class Environment {
     isAlone = !isReadOnly,
   }: EnvironmentOptions): Promise<Environment> {
     const directory = resolve(given);
-    if (isReadOnly) prepareToRead(directory);
+    if (isReadOnly) prepareToRead(directory, isAlone);
     else prepareToWrite(directory);
     checkMetaPages(join(directory, dataFile), isReadOnly);
     const db = openDatabase(directory, durability, isReadOnly);
