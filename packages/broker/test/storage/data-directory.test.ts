@@ -7,12 +7,16 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  closeSync,
   cpSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
+  statSync,
   truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -193,6 +197,25 @@ test('a file that is cut off, empty or something else is said to be damaged, or 
     await refusedToOpen(path, /data\.mdb is not a data file/);
     writeFileSync(file, '');
     await (await openFixture(path)).close();
+  }));
+
+test('pages that are found damaged by a commit are said to be, with what to do', () =>
+  withDirectory(async (path) => {
+    await meddle(path, (put) => {
+      for (let id = 0; id < 1000; id += 1) put(keyOf('content', 1, id), Buffer.alloc(500));
+    });
+    const environment = await Environment.open({ directory: path });
+    const file = join(path, 'data.mdb');
+    const metaBytes = 8192;
+    const pages = Buffer.alloc(statSync(file).size - metaBytes);
+    const descriptor = openSync(file, 'r+');
+    writeSync(descriptor, pages, 0, pages.length, metaBytes);
+    closeSync(descriptor);
+    await assert.rejects(
+      environment.write((put) => put(keyOf('content', 1, 500), Buffer.alloc(600))),
+      /The data in .* is damaged: MDB_CORRUPTED.*Restore a backup, or move the directory away/,
+    );
+    await environment.close();
   }));
 
 test('records that cannot be meant are said to be damaged', () =>

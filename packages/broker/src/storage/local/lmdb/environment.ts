@@ -32,6 +32,10 @@ export interface Usage {
 /** With less than this left, an I/O error is the disk's being full. */
 const fullBytes = 1024 * 1024;
 
+/** What LMDB says of a commit when it meets a page that is not what it should be. */
+const damagePattern =
+  /\bMDB_(BAD_TXN|CORRUPTED|CURSOR_FULL|INVALID|PAGE_FULL|PAGE_NOTFOUND|PROBLEM)\b/;
+
 export class Environment {
   readonly directory: string;
   readonly #db: RootDatabase<Buffer, Buffer>;
@@ -126,7 +130,10 @@ export class Environment {
     const text = cause instanceof Error ? cause.message : String(error);
     // LMDB reports the end of a disk's room as a plain I/O error when a part could still be written.
     const isFull = text.startsWith('No space left') || !this.hasRoom(fullBytes);
-    return new Error(isFull ? 'the disk is full' : text, { cause });
+    if (isFull) return new Error('the disk is full', { cause });
+    return damagePattern.test(text)
+      ? damaged(this.directory, text, cause)
+      : new Error(text, { cause });
   }
 }
 

@@ -177,7 +177,7 @@ export class LmdbEntries implements Entries {
       this.#user.takeBack(places, kept);
     } catch (error) {
       // What cannot be read again is not written over either: it stays unavailable.
-      this.#unavailable = String(readingError(this.#environment.directory, error));
+      this.#unavailable = (readingError(this.#environment.directory, error) as Error).message;
     }
     const error = new Unavailable(reason);
     batch.fail(error);
