@@ -7,6 +7,7 @@
 import { ConfigError } from '../server/config.ts';
 import { backup, backupUsage, check, checkUsage } from './data.ts';
 import { events, eventsUsage } from './events.ts';
+import { isChild } from './in-child.ts';
 import { queueCommand, queueUsage } from './queue.ts';
 import { serve, serveUsage } from './serve.ts';
 import { topicCommand, topicUsage } from './topic.ts';
@@ -75,4 +76,6 @@ try {
   const isOurs = error instanceof ConfigError || error instanceof UsageError;
   process.stderr.write(`oncemq: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = isOurs ? 2 : 1;
+  // A store that could not be opened leaves a timer of lmdb's behind, which throws.
+  if (isChild) process.exit();
 }

@@ -4,7 +4,7 @@
  */
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   closeSync,
@@ -111,6 +111,23 @@ test('a second server is refused while one runs, and not after it was killed', (
     await first.kill('SIGKILL');
     const next = await ServerProcess.start(['--data', path]);
     assert.equal(await next.kill('SIGTERM'), 0);
+  }));
+
+test('a second server is refused also if it has the same number, in a container of its own', (context) =>
+  withDirectory(async (path) => {
+    const prefix = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'];
+    if (spawnSync(prefix[0] as string, [...prefix.slice(1), 'true']).status !== 0) {
+      return context.skip('no container can be made');
+    }
+    const first = await ServerProcess.start(['--data', path], { prefix });
+    try {
+      assert.match(
+        await ServerProcess.refusal(['--data', path], { prefix }),
+        /in use by another process with the number 1, as in another container; stop that server/,
+      );
+    } finally {
+      await first.kill();
+    }
   }));
 
 test('two servers of one process do not share a directory either', () =>

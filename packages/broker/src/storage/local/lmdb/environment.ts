@@ -11,7 +11,7 @@ import { open, type RootDatabase } from 'lmdb';
 import { dataFile, freeBytes, prepareToRead, prepareToWrite } from './data-directory.ts';
 import { DataError, damaged, readingError } from './data-error.ts';
 import { checkMetaPages } from './meta-pages.ts';
-import { takeLock } from './process-lock.ts';
+import { sameNumber, takeLock } from './process-lock.ts';
 
 export type Durability = 'fsync' | 'os';
 
@@ -155,6 +155,7 @@ function openDatabase(
       readOnly,
     });
   } catch (cause) {
+    if (/No transaction to renew/.test(String(cause))) throw sameNumber(directory, cause);
     if (/read-only|EROFS|permission/i.test(String(cause))) {
       throw new DataError(
         `The data directory ${directory} cannot be written (${(cause as Error).message}); choose another with --data.`,

@@ -2,6 +2,9 @@
  * One server for a data directory. LMDB notes every process that has its file open in a table whose entries the
  * operating system frees when their process ends, however it ends; so a killed server leaves no lock behind. Who finds
  * another process there goes away again.
+ *
+ * The table goes by the number of a process. Two containers on one directory can each have a process of the same number;
+ * the second cannot read at all then, which lmdb finds out after ten seconds of trying and says in words of its own.
  */
 
 import { realpathSync } from 'node:fs';
@@ -26,7 +29,12 @@ export async function takeLock(
     );
   }
   // A first read takes this process's own place in the table.
-  db.getBinaryFast(Buffer.from([0]));
+  try {
+    db.getBinaryFast(Buffer.from([0]));
+  } catch (error) {
+    // There is no transaction to read in, and lmdb uses it nevertheless.
+    throw error instanceof TypeError ? sameNumber(directory, error) : error;
+  }
   for (let attempt = 1; ; attempt += 1) {
     db.readerCheck();
     const other = processesIn(db.readerList()).find((pid) => pid !== process.pid);
@@ -40,6 +48,13 @@ export async function takeLock(
   }
   ours.add(path);
   return () => ours.delete(path);
+}
+
+export function sameNumber(directory: string, cause: unknown): DataError {
+  return new DataError(
+    `The data directory ${directory} is in use by another process with the number ${process.pid}, as in another container; stop that server, or choose another directory with --data.`,
+    { cause },
+  );
 }
 
 /** The table as LMDB prints it: a heading, then a line each with the process first. */
