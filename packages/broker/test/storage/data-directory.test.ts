@@ -106,7 +106,7 @@ test('a second server is refused while one runs, and not after it was killed', (
     const first = await ServerProcess.start(['--data', path]);
     assert.match(
       await ServerProcess.refusal(['--data', path]),
-      new RegExp(`in use by process ${first.child.pid}; stop that server, or choose another`),
+      new RegExp(`in use by process ${first.child.pid}; stop that server or let that backup end, or choose another`),
     );
     await first.kill('SIGKILL');
     const next = await ServerProcess.start(['--data', path]);
