@@ -187,6 +187,10 @@ test('a directory that may not be read is said to be, and not to hold no data', 
     cpSync(join(fixtures, 'format-1'), path, { recursive: true });
     const text = /The data directory \S+ may not be read \(EACCES\); give this user the right to/;
     chmodSync(path, 0o755);
+    assert.match(
+      openedAsNobody(join(path, 'data.mdb'), 'check'),
+      /data\.mdb is a file; name a directory/,
+    );
     chmodSync(join(path, 'data.mdb'), 0o000);
     assert.match(openedAsNobody(path, 'check'), text);
     chmodSync(path, 0o000);

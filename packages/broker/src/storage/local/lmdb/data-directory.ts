@@ -40,8 +40,8 @@ export function prepareToWrite(directory: string): void {
 export function prepareToRead(directory: string, isAlone: boolean): void {
   const file = join(directory, dataFile);
   try {
-    accessSync(directory, constants.R_OK | constants.X_OK);
     refuseFile(directory);
+    accessSync(directory, constants.R_OK | constants.X_OK);
     accessSync(file, constants.R_OK);
   } catch (cause) {
     if (cause instanceof DataError) throw cause;
