@@ -115,7 +115,7 @@ async function startVariants(
   const running: Running[] = [];
   for (const { isCounting = true, environment } of variants) {
     const data = storage === 'on disk' ? new DataFolder(dir) : undefined;
-    const where = data === undefined ? ['memory'] : ['data', data.path];
+    const where = data === undefined ? ['memory', 'true'] : ['data', data.path];
     const args = [String(isCounting), ...where];
     const server = await startOwnFile('oncemq-inside.js', args, environment?.(collectorPort) ?? {});
     running.push({ server, data });
