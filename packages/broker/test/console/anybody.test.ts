@@ -182,6 +182,8 @@ describeConsole('the console for everybody', ({ serve, open }) => {
     await page.getByRole('button', { name: 'Next' }).click();
     await sees(page, '{"number":99}');
     await goTo(page, '#/queues/orders.fifo/groups');
+    // The messages name their groups, too; only the groups have this column.
+    await page.getByRole('columnheader', { name: 'In flight' }).waitFor();
     await sees(page, 'group-7');
     assert.equal(await page.getByRole('row').count(), 51);
     await goTo(page, '#/queues/orders.fifo/window');
