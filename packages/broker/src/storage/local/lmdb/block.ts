@@ -7,7 +7,12 @@
  * In a block, each message's record is followed by its window entry's, which leaves out what the two have in common.
  */
 
-import type { KeptMessage, KeptWindowEntry, WindowDigests } from '../../../core/changes.ts';
+import type {
+  ContentFrom,
+  KeptMessage,
+  KeptWindowEntry,
+  WindowDigests,
+} from '../../../core/changes.ts';
 import { groupDigest } from '../../../core/deduplication-window.ts';
 import { ByteReader, ByteWriter, DamagedError } from './bytes.ts';
 
@@ -128,37 +133,40 @@ export class GrowingBlock {
   }
 }
 
-/** Without content, which loading an engine does not need. */
-export type LoadedMessage = Omit<KeptMessage, 'content'>;
+/** A block's record, and where it stands. */
+export interface BlockRecord {
+  readonly place: string;
+  readonly number: number;
+  readonly bytes: Buffer;
+}
 
 /** Is shown the records of a block, in the order in which they were added. */
 export interface BlockVisitor {
-  message(sequence: number, message: LoadedMessage): void;
+  message(sequence: number, message: KeptMessage): void;
   windowEntry(sequence: number, entry: LoadedWindowEntry, digests: WindowDigests): void;
 }
 
 export function readBlock(
-  number: number,
-  bytes: Buffer,
+  { place, number, bytes }: BlockRecord,
   groups: GroupTexts,
   visitor: BlockVisitor,
 ): void {
   const reader = new ByteReader(bytes);
   let sequence = -1;
-  let message: LoadedMessage | undefined;
+  let message: KeptMessage | undefined;
   while (reader.left > 0) {
     const flags = reader.u8();
     const at = number * sequencesPerBlock + reader.u8();
     const kind = flags & kindMask;
     if (kind === messageKind && at > sequence) {
       sequence = at;
-      message = readMessage(reader, flags, groups);
+      message = readMessage(reader, flags, groups, { queue: place, sequence: at });
       visitor.message(at, message);
     } else if (kind === windowKind && at >= sequence) {
       const isShared = (flags & isAsMessage) !== 0;
       if (isShared && at !== sequence) throw new DamagedError('a window entry has no message');
       sequence = at;
-      const acceptedAt = isShared ? (message as LoadedMessage).sentAt : reader.f64();
+      const acceptedAt = isShared ? (message as KeptMessage).sentAt : reader.f64();
       const groupId = isShared ? (message?.groupId as string) : groups.read(reader);
       // Of a group that the entry shares with its message, too, it is the one that was read last.
       const { group0, group1, group2 } = groups.digest;
@@ -177,7 +185,12 @@ export function readBlock(
 }
 
 /** All messages have the same fields, so that an engine that takes millions of them sees one shape. */
-function readMessage(reader: ByteReader, flags: number, groups: GroupTexts): LoadedMessage {
+function readMessage(
+  reader: ByteReader,
+  flags: number,
+  groups: GroupTexts,
+  from: ContentFrom['from'],
+): KeptMessage {
   const sentAt = reader.f64();
   const text = groups.read(reader);
   const groupId = text === '' ? undefined : text;
@@ -192,6 +205,7 @@ function readMessage(reader: ByteReader, flags: number, groups: GroupTexts): Loa
     deduplicationId,
     deadLetterSource,
     receivedElsewhere,
+    content: { from },
   };
 }
 

@@ -138,7 +138,7 @@ class PlaceCheck {
     const removed = this.#environment.get(keyOf('removed', this.#contents, number));
     if (removed !== undefined) block.setRemoved(removed);
     try {
-      readBlock(number, bytes, new GroupTexts(), {
+      readBlock({ place: this.#name, number, bytes }, new GroupTexts(), {
         message: (id, { sentAt, deadLetterSource }) => {
           if (blockOf(id) !== number) this.#report(`message ${id} stands in block ${number}`);
           if (!block.isRemoved(id)) this.#checkMessage(id, sentAt, deadLetterSource !== undefined);

@@ -6,6 +6,7 @@
 import type {
   Change,
   KeptAttempt,
+  KeptMessage,
   KeptMoveTask,
   KeptPost,
   KeptPostAttempt,
@@ -18,7 +19,7 @@ import type {
 } from '../../../core/changes.ts';
 import { topicWindowMs } from '../../../core/limits.ts';
 import { settingsOf } from '../../../core/queue/attributes.ts';
-import { type BlockVisitor, blockOf, GroupTexts, type LoadedMessage, readBlock } from './block.ts';
+import { type BlockVisitor, blockOf, GroupTexts, readBlock } from './block.ts';
 import { DamagedError } from './bytes.ts';
 import type { Environment } from './environment.ts';
 import { jsonIn } from './json-record.ts';
@@ -156,7 +157,7 @@ function* loadBlocks(
     records.blocks.set(number, block);
     last = { block, bytes };
     const loading = new LoadingBlock(records, block, acceptedAfter);
-    readBlock(number, bytes, groups, loading);
+    readBlock({ place: records.place, number, bytes }, groups, loading);
     yield loading.changes;
   }
   if (last !== undefined) records.goOnWith(last.block, last.bytes);
@@ -175,26 +176,12 @@ class LoadingBlock implements BlockVisitor {
     this.#acceptedAfter = acceptedAfter;
   }
 
-  message(id: number, message: LoadedMessage): void {
+  message(id: number, value: KeptMessage): void {
     this.#records.lastSequence = id;
     if (this.#block.isRemoved(id)) return;
     this.#block.live += 1;
     this.#records.messages += 1;
-    const { name: queue } = this.#records;
-    const { messageId, sentAt, delayMs, groupId, deduplicationId } = message;
-    const { deadLetterSource, receivedElsewhere } = message;
-    const content = { from: { queue, sequence: id } };
-    const value = {
-      messageId,
-      sentAt,
-      delayMs,
-      groupId,
-      deduplicationId,
-      deadLetterSource,
-      receivedElsewhere,
-      content,
-    };
-    this.changes.push({ kind: 'message', queue, id, value });
+    this.changes.push({ kind: 'message', queue: this.#records.name, id, value });
   }
 
   windowEntry(id: number, value: KeptWindowEntry, digests: WindowDigests): void {

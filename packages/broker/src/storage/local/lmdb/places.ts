@@ -67,8 +67,9 @@ export class Places implements TopicEntriesReader {
       if (records === undefined || block === undefined) continue;
       const bytes =
         block.growing?.bytes() ??
-        this.#environment.get(keyOf('block', records.contents, block.number));
-      readBlock(block.number, bytes ?? Buffer.alloc(0), new GroupTexts(), {
+        this.#environment.get(keyOf('block', records.contents, number)) ??
+        Buffer.alloc(0);
+      readBlock({ place, number, bytes }, new GroupTexts(), {
         message: () => {},
         windowEntry: (id, entry) => {
           if (wanted.has(id)) found.set(id, entry.whole());
