@@ -167,7 +167,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a message becomes visible a millisecond late',
-    file: 'core/queue/queue.js',
+    file: 'core/queue/visibility.js',
     find: 'this.#hidden.time(place) <= now',
     replace: 'this.#hidden.time(place) < now',
   },
@@ -215,9 +215,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a FIFO queue's new delay does not reach waiting messages",
-    file: 'core/queue/queue.js',
-    find: 'this.isFifo && before.delayMs !== this.#settings.delayMs',
-    replace: 'false',
+    file: 'core/queue/visibility.js',
+    find: 'const longerMs = Math.max(delayMs, this.#commonDelayMs);',
+    replace: 'const longerMs = 0;',
   },
   {
     name: 'a move task ignores its rate',

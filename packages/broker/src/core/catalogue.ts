@@ -144,9 +144,9 @@ export class Catalogue {
       QueueArn: queue.arn,
       CreatedTimestamp: String(Math.floor(kept.createdAt / 1000)),
       LastModifiedTimestamp: String(Math.floor(kept.modifiedAt / 1000)),
-      ApproximateNumberOfMessages: String(queue.visible),
-      ApproximateNumberOfMessagesNotVisible: String(queue.inFlight),
-      ApproximateNumberOfMessagesDelayed: String(queue.delayed),
+      ApproximateNumberOfMessages: String(queue.visibility.visible),
+      ApproximateNumberOfMessagesNotVisible: String(queue.visibility.inFlight),
+      ApproximateNumberOfMessagesDelayed: String(queue.visibility.delayed),
     };
     if (names.includes('All')) return { ok: true, attributes: all };
     const asked = Object.entries(all).filter(([name]) => names.includes(name));

@@ -13,9 +13,9 @@ export function describeQueue(queue: Queue): Outcome<'describe-queue'> {
   return {
     ok: true,
     isFifo: queue.isFifo,
-    visible: queue.visible,
-    inFlight: queue.inFlight,
-    delayed: queue.delayed,
+    visible: queue.visibility.visible,
+    inFlight: queue.visibility.inFlight,
+    delayed: queue.visibility.delayed,
     groups: queue.shelf.groups,
     blockedGroups: queue.groups?.blocked ?? 0,
     windowEntries: queue.window.size,
@@ -50,7 +50,7 @@ function peeked(queue: Queue, row: number): PeekedMessage {
   return {
     ...queue.view(row),
     state: state === visible ? 'visible' : state === delayed ? 'delayed' : 'in-flight',
-    visibleAt: queue.visibleAt(row),
+    visibleAt: queue.visibility.visibleAt(row),
   };
 }
 

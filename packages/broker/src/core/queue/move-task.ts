@@ -65,7 +65,7 @@ export function startMoveTask(
     destinationArn,
     perSecond,
     moved: 0,
-    toMove: queue.visible,
+    toMove: queue.visibility.visible,
   });
   for (const [id] of tasksNewestFirst(queue).slice(moveTasksListedMax)) {
     queue.setTask(turn, id, null);

@@ -3,11 +3,6 @@
  * receive.ts, …): they decide, call a move, and what the move did is written down as a change in the same breath.
  * Absorbing a change calls the same move, so an engine that applies and one that absorbs cannot drift apart.
  *
- * Where a message is, by its state:
- *   visible   on the shelf: deliverable itself (standard) or in its group (FIFO);
- *   delayed   in the line of hidden messages until its delay is over; never received;
- *   inFlight  in the line of hidden messages until its visibility timeout is over.
- *
  * Costs: every move O(1), or O(log n) where times come out of order (line.ts). Time passes in `advance`, which every
  * command on the queue calls first: it takes what fell due from the fronts of four lines and looks at nothing else,
  * so expiry costs each message once, and there are no timers.
@@ -27,17 +22,17 @@ import type {
 import type { MessageView, ReceivedMessage } from '../commands.ts';
 import { DeduplicationWindow } from '../deduplication-window.ts';
 import { attemptMs } from '../limits.ts';
-import { Line } from '../line.ts';
 import { MessageIds } from '../message-id.ts';
 import { none } from '../slab.ts';
 import type { Turn } from '../turn.ts';
 import { Attempts } from './attempts.ts';
 import { type QueueSettings, settingsOf } from './attributes.ts';
 import { MessageGroups } from './message-groups.ts';
-import { delayed, inFlight, MessageTable, visible } from './message-table.ts';
+import { MessageTable } from './message-table.ts';
 import { nextMoveAt } from './move-task.ts';
 import { MovedMessages } from './moved-messages.ts';
 import { ReadyMessages, type Shelf } from './ready-messages.ts';
+import { Visibility } from './visibility.ts';
 
 export class Queue {
   readonly name: string;
@@ -47,6 +42,7 @@ export class Queue {
   readonly shelf: Shelf;
   /** The shelf of a FIFO queue; undefined on a standard one. */
   readonly groups: MessageGroups | undefined;
+  readonly visibility: Visibility;
   readonly window: DeduplicationWindow;
   readonly attempts: Attempts = new Attempts();
   readonly tasks: Map<string, KeptMoveTask> = new Map();
@@ -56,11 +52,7 @@ export class Queue {
   /** The last number given out; sequences, stamps and receipts are drawn from it. */
   #counter = 0;
   #counterKept = 0;
-  /** Delayed messages and those in flight, by the time at which they become visible. */
-  readonly #hidden: Line = new Line();
   readonly #moved: MovedMessages = new MovedMessages();
-  #inFlight = 0;
-  #delayed = 0;
 
   constructor(realm: Realm, name: string, kept: KeptQueue) {
     this.name = name;
@@ -71,6 +63,7 @@ export class Queue {
     this.#settings = settingsOf(this.isFifo, kept.attributes);
     this.groups = this.isFifo ? new MessageGroups(this.table) : undefined;
     this.shelf = this.groups ?? new ReadyMessages(this.table);
+    this.visibility = new Visibility(this.table, this.shelf, this.#commonDelayMs());
     this.window = new DeduplicationWindow(this.#settings.scope);
   }
 
@@ -84,18 +77,6 @@ export class Queue {
 
   get counter(): number {
     return this.#counter;
-  }
-
-  get inFlight(): number {
-    return this.#inFlight;
-  }
-
-  get delayed(): number {
-    return this.#delayed;
-  }
-
-  get visible(): number {
-    return this.table.size - this.#inFlight - this.#delayed;
   }
 
   get oldestSentAt(): number | undefined {
@@ -131,7 +112,7 @@ export class Queue {
     turn.touch(this);
     const row = this.#add(sequence, message, groupHash);
     turn.changes.push({ kind: 'message', queue: this.name, id: sequence, value: message });
-    this.#place(row, turn.now);
+    this.visibility.place(row, turn.now);
   }
 
   /** A message that was received before, elsewhere. */
@@ -139,7 +120,7 @@ export class Queue {
     turn.touch(this);
     const row = this.#add(sequence, message, undefined);
     this.table.setDelivery(row, delivery);
-    this.#place(row, turn.now);
+    this.visibility.place(row, turn.now);
     turn.changes.push({ kind: 'message', queue: this.name, id: sequence, value: message });
     turn.changes.push({ kind: 'delivery', queue: this.name, id: sequence, value: delivery });
   }
@@ -196,7 +177,7 @@ export class Queue {
         break;
       case 'message':
         if (change.value === null) this.#remove(this.table.find(change.id));
-        else this.#place(this.#add(change.id, change.value, undefined), now);
+        else this.visibility.place(this.#add(change.id, change.value, undefined), now);
         break;
       case 'delivery':
         // A delivery ends only with its message, whose own change follows.
@@ -225,7 +206,7 @@ export class Queue {
   /** Lets time pass: what became visible is shown, what is over is removed. */
   advance(turn: Turn): void {
     turn.touch(this);
-    this.#showDue(turn.now);
+    this.visibility.showDue(turn.now);
     this.#expireMessages(turn);
     this.#expireWindow(turn);
     this.#expireAttempts(turn);
@@ -233,7 +214,7 @@ export class Queue {
 
   /** The earliest time at which `advance` or a move task would do something; undefined if nothing is waiting. */
   nextDueAt(): number | undefined {
-    let due = Math.min(this.#nextShownAt(), this.#nextExpiryAt());
+    let due = Math.min(this.visibility.nextAt(), this.#nextExpiryAt());
     const acceptedAt = this.window.oldestAcceptedAt();
     if (acceptedAt !== undefined) due = Math.min(due, acceptedAt + this.#settings.windowMs);
     const receivedAt = this.attempts.oldestReceivedAt();
@@ -246,15 +227,10 @@ export class Queue {
 
   /** When a receive that finds nothing may find something: one that is hidden is shown, or is over and blocks its group no more. */
   noneUntil(): number | undefined {
-    const shownAt = this.#nextShownAt();
+    const shownAt = this.visibility.nextAt();
     return shownAt === Number.POSITIVE_INFINITY
       ? undefined
       : Math.min(shownAt, this.#nextExpiryAt());
-  }
-
-  /** When a message that is hidden becomes visible; undefined if it is visible. */
-  visibleAt(row: number): number | undefined {
-    return this.table.state(row) === visible ? undefined : this.#hidden.time(this.table.place(row));
   }
 
   /** The id of the message that was sent here with this sequence, whatever has become of it. */
@@ -296,11 +272,6 @@ export class Queue {
     return this.#moved.get(row)?.deadLetterSource;
   }
 
-  #nextShownAt(): number {
-    const place = this.#hidden.first();
-    return place === none ? Number.POSITIVE_INFINITY : this.#hidden.time(place);
-  }
-
   #nextExpiryAt(): number {
     const row = this.#oldest();
     if (row === none) return Number.POSITIVE_INFINITY;
@@ -308,28 +279,14 @@ export class Queue {
   }
 
   #setKept(kept: KeptQueue, now: number): void {
-    const before = this.#settings;
     this.#kept = kept;
     this.#settings = settingsOf(this.isFifo, kept.attributes);
     this.window.setScope(this.#settings.scope);
-    if (this.isFifo && before.delayMs !== this.#settings.delayMs) {
-      this.#replaceDelayed(Math.max(before.delayMs, this.#settings.delayMs), now);
-    }
+    this.visibility.setCommonDelay(this.#commonDelayMs(), now);
   }
 
-  /**
-   * A FIFO queue's delay is always its current setting (rule 11.24). Only messages younger than the longer of the two
-   * delays can change their state by it, and they lie at the end of the order.
-   */
-  #replaceDelayed(delayMs: number, now: number): void {
-    let row = this.table.newest();
-    while (row !== none && this.table.sentAt(row) + delayMs > now) {
-      if (!this.table.hasDelivery(row)) {
-        this.#unplace(row);
-        this.#place(row, now);
-      }
-      row = this.table.older(row);
-    }
+  #commonDelayMs(): number {
+    return this.isFifo ? this.#settings.delayMs : 0;
   }
 
   #add(sequence: number, message: KeptMessage, groupHash: number | undefined): number {
@@ -341,7 +298,7 @@ export class Queue {
   }
 
   #remove(row: number): void {
-    this.#unplace(row);
+    this.visibility.unplace(row);
     this.shelf.remove(row);
     this.#moved.remove(row);
     this.table.remove(row);
@@ -356,36 +313,9 @@ export class Queue {
   }
 
   #setDelivery(row: number, delivery: KeptDelivery, now: number): void {
-    this.#unplace(row);
+    this.visibility.unplace(row);
     this.table.setDelivery(row, delivery);
-    this.#place(row, now);
-  }
-
-  /** Puts a message where its times say, as of now. */
-  #place(row: number, now: number): void {
-    const wasReceived = this.table.hasDelivery(row);
-    const queueDelayMs = this.isFifo && !wasReceived ? this.#settings.delayMs : 0;
-    const visibleAt = this.table.availableAt(row) + queueDelayMs;
-    if (visibleAt <= now) {
-      this.table.setState(row, visible);
-      this.shelf.show(row);
-      return;
-    }
-    this.table.setState(row, wasReceived ? inFlight : delayed);
-    if (wasReceived) this.#inFlight += 1;
-    else this.#delayed += 1;
-    this.table.setPlace(row, this.#hidden.insert(row, visibleAt, this.table.stamp(row)));
-  }
-
-  #unplace(row: number): void {
-    const state = this.table.state(row);
-    if (state === visible) {
-      this.shelf.hide(row);
-      return;
-    }
-    if (state === inFlight) this.#inFlight -= 1;
-    else this.#delayed -= 1;
-    this.#hidden.remove(this.table.place(row));
+    this.visibility.place(row, now);
   }
 
   #setTask(id: string, value: KeptMoveTask | null): void {
@@ -399,21 +329,8 @@ export class Queue {
     this.table.clear();
     this.shelf.clear();
     this.attempts.clear();
-    this.#hidden.clear();
+    this.visibility.clear();
     this.#moved.clear();
-    this.#inFlight = 0;
-    this.#delayed = 0;
-  }
-
-  #showDue(now: number): void {
-    let place = this.#hidden.first();
-    while (place !== none && this.#hidden.time(place) <= now) {
-      const row = this.#hidden.item(place);
-      this.#unplace(row);
-      this.table.setState(row, visible);
-      this.shelf.show(row);
-      place = this.#hidden.first();
-    }
   }
 
   #expireMessages(turn: Turn): void {

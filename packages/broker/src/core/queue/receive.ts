@@ -50,7 +50,7 @@ export function receive(
     const messages = replay(queue, attemptId, visibilityMs, turn);
     if (messages !== undefined) return { ok: true, messages, waitMs, noneUntil: undefined };
   }
-  const room = limits.inFlightMax - queue.inFlight;
+  const room = limits.inFlightMax - queue.visibility.inFlight;
   if (room <= 0 && !queue.isFifo && waitMs === 0) {
     return refuse('in-flight-too-many', { limit: limits.inFlightMax });
   }

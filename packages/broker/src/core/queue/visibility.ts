@@ -1,0 +1,118 @@
+/**
+ * Which of a queue's messages can be seen, and when the others will be. Where a message is, by its state:
+ *   visible   on the shelf: deliverable itself (standard) or in its group (FIFO);
+ *   delayed   in the line of hidden messages until its delay is over; never received;
+ *   inFlight  in the line of hidden messages until its visibility timeout is over.
+ */
+
+import { Line } from '../line.ts';
+import { none } from '../slab.ts';
+import { delayed, inFlight, type MessageTable, visible } from './message-table.ts';
+import type { Shelf } from './ready-messages.ts';
+
+export class Visibility {
+  readonly #table: MessageTable;
+  readonly #shelf: Shelf;
+  /** Delayed messages and those in flight, by the time at which they become visible. */
+  readonly #hidden: Line = new Line();
+  /** Of a FIFO queue, which delays all its messages alike; 0 where each has its own. */
+  #commonDelayMs: number;
+  #inFlight = 0;
+  #delayed = 0;
+
+  constructor(table: MessageTable, shelf: Shelf, commonDelayMs: number) {
+    this.#table = table;
+    this.#shelf = shelf;
+    this.#commonDelayMs = commonDelayMs;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  get delayed(): number {
+    return this.#delayed;
+  }
+
+  get visible(): number {
+    return this.#table.size - this.#inFlight - this.#delayed;
+  }
+
+  /** When a message that is hidden becomes visible; undefined if it is visible. */
+  visibleAt(row: number): number | undefined {
+    return this.#table.state(row) === visible
+      ? undefined
+      : this.#hidden.time(this.#table.place(row));
+  }
+
+  /** When the next one becomes visible; infinite if none is hidden. */
+  nextAt(): number {
+    const place = this.#hidden.first();
+    return place === none ? Number.POSITIVE_INFINITY : this.#hidden.time(place);
+  }
+
+  /** Puts a message where its times say, as of now. */
+  place(row: number, now: number): void {
+    const wasReceived = this.#table.hasDelivery(row);
+    const visibleAt = this.#table.availableAt(row) + (wasReceived ? 0 : this.#commonDelayMs);
+    if (visibleAt <= now) {
+      this.#show(row);
+      return;
+    }
+    this.#table.setState(row, wasReceived ? inFlight : delayed);
+    if (wasReceived) this.#inFlight += 1;
+    else this.#delayed += 1;
+    this.#table.setPlace(row, this.#hidden.insert(row, visibleAt, this.#table.stamp(row)));
+  }
+
+  /** Takes a message from where it is, before it goes or is placed anew. */
+  unplace(row: number): void {
+    const state = this.#table.state(row);
+    if (state === visible) {
+      this.#shelf.hide(row);
+      return;
+    }
+    if (state === inFlight) this.#inFlight -= 1;
+    else this.#delayed -= 1;
+    this.#hidden.remove(this.#table.place(row));
+  }
+
+  showDue(now: number): void {
+    let place = this.#hidden.first();
+    while (place !== none && this.#hidden.time(place) <= now) {
+      const row = this.#hidden.item(place);
+      this.unplace(row);
+      this.#show(row);
+      place = this.#hidden.first();
+    }
+  }
+
+  /**
+   * A FIFO queue's delay is always its current setting (rule 11.24). Only messages younger than the longer of the two
+   * delays can change their state by it, and they lie at the end of the order.
+   */
+  setCommonDelay(delayMs: number, now: number): void {
+    if (delayMs === this.#commonDelayMs) return;
+    const longerMs = Math.max(delayMs, this.#commonDelayMs);
+    this.#commonDelayMs = delayMs;
+    let row = this.#table.newest();
+    while (row !== none && this.#table.sentAt(row) + longerMs > now) {
+      if (!this.#table.hasDelivery(row)) {
+        this.unplace(row);
+        this.place(row, now);
+      }
+      row = this.#table.older(row);
+    }
+  }
+
+  clear(): void {
+    this.#hidden.clear();
+    this.#inFlight = 0;
+    this.#delayed = 0;
+  }
+
+  #show(row: number): void {
+    this.#table.setState(row, visible);
+    this.#shelf.show(row);
+  }
+}
