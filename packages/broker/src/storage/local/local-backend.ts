@@ -40,8 +40,8 @@ import { Alarm } from './alarm.ts';
 import type { Commit, Entries, EntriesUser } from './entries.ts';
 import { EventReaders } from './event-readers.ts';
 import { type DataOptions, openDataEntries } from './lmdb/open.ts';
+import { type Asked, LongPolls, type Received } from './long-polls.ts';
 import { MemoryEntries } from './memory-entries.ts';
-import { ParkedReceivers, type Receiver } from './parked-receivers.ts';
 import { type Poster, TopicWork } from './topic-work.ts';
 
 export interface LocalOptions {
@@ -85,8 +85,6 @@ export async function openDataBackend(options: LocalOptions, data: DataOptions):
   }
 }
 
-type Received = { readonly ok: true; readonly messages: readonly Delivered[] } | Refusal;
-
 /** A page of peeked messages ends with the body that reaches this. */
 const peekedCharsMax = 16 * 1024 * 1024;
 
@@ -101,11 +99,9 @@ class LocalBackend implements Backend, EntriesUser {
   readonly #onAvailability: (reason: string | undefined) => void;
   #engine: Engine;
   readonly #entries: Entries;
-  readonly #receivers: ParkedReceivers<Waiting> = new ParkedReceivers();
+  readonly #polls: LongPolls;
   readonly #readers: EventReaders;
   readonly #work: TopicWork;
-  /** Queues with waiting receivers that changed since they were last asked. */
-  readonly #restless: Set<string> = new Set();
   readonly #alarm: Alarm;
   #isClosed = false;
   #advancing: Promise<number> = Promise.resolve(0);
@@ -124,6 +120,10 @@ class LocalBackend implements Backend, EntriesUser {
     );
     this.#engine = this.#newEngine();
     this.#entries = entriesFor(this);
+    this.#polls = new LongPolls({
+      ask: (command) => this.#askAgain(command),
+      answer: (received) => this.#answer(received),
+    });
     this.#work = new TopicWork({
       poster: options.poster,
       signer: options.signer,
@@ -176,7 +176,11 @@ class LocalBackend implements Backend, EntriesUser {
     this.#setAlarm();
     const mayWait = outcome.ok && outcome.messages.length === 0 && outcome.waitMs > 0;
     if (!mayWait || this.#isClosed || client.signal.aborted) return this.#answer(received);
-    return this.#wait(command, outcome, client.signal);
+    const { noneUntil, waitMs } = outcome;
+    const deadline = this.#clock.now() + waitMs;
+    const waited = this.#polls.wait(command, { deadline, noneUntil }, client.signal);
+    this.#setAlarm();
+    return waited;
   }
 
   peek(
@@ -234,7 +238,7 @@ class LocalBackend implements Backend, EntriesUser {
   }
 
   usage(): Usage {
-    return { waitingReceives: this.#receivers.size, storeBytes: this.#entries.fileBytes() };
+    return { waitingReceives: this.#polls.size, storeBytes: this.#entries.fileBytes() };
   }
 
   now(): number {
@@ -252,11 +256,10 @@ class LocalBackend implements Backend, EntriesUser {
   reset(): Promise<void> {
     const reason = this.unavailable();
     if (reason !== undefined) return Promise.reject(new Unavailable(reason));
-    for (const receiver of this.#receivers.all()) receiver.giveUp();
+    this.#polls.giveUpAll();
     this.#engine = this.#newEngine();
     this.#entries.clear();
     this.#readers.clear();
-    this.#restless.clear();
     this.#setAlarm();
     return this.#answer(undefined).then(() => this.#readers.tellReset());
   }
@@ -268,7 +271,7 @@ class LocalBackend implements Backend, EntriesUser {
   endWaits(): void {
     this.#isClosed = true;
     this.#alarm.end();
-    for (const receiver of this.#receivers.all()) receiver.giveUp();
+    this.#polls.giveUpAll();
   }
 
   async close(): Promise<void> {
@@ -291,7 +294,7 @@ class LocalBackend implements Backend, EntriesUser {
 
   resume(): void {
     this.#onAvailability(undefined);
-    for (const { command } of this.#receivers.all()) this.#restless.add(command.queue);
+    this.#polls.stirAll();
     this.#doWhatIsDue();
   }
 
@@ -324,29 +327,6 @@ class LocalBackend implements Backend, EntriesUser {
     // Answered means kept, of time too: nothing that has passed comes back with a restart.
     this.#entries.noteTime();
     return this.#answer(this.#clock.now());
-  }
-
-  #wait(
-    command: CommandOf<'receive'>,
-    { waitMs, noneUntil }: { readonly waitMs: number; readonly noneUntil: number | undefined },
-    signal: AbortSignal,
-  ): Promise<Received> {
-    return new Promise((resolve) => {
-      const receiver: Waiting = {
-        command,
-        deadline: this.#clock.now() + waitMs,
-        end: (received) => {
-          this.#receivers.remove(name);
-          signal.removeEventListener('abort', receiver.giveUp);
-          resolve(this.#answer(received));
-        },
-        giveUp: () => receiver.end({ ok: true, messages: [] }),
-      };
-      signal.addEventListener('abort', receiver.giveUp, { once: true });
-      const name = this.#receivers.park(receiver);
-      this.#receivers.sleepUntil(command.queue, noneUntil);
-      this.#setAlarm();
-    });
   }
 
   /** The answer, once all that it rests on is kept. */
@@ -384,37 +364,20 @@ class LocalBackend implements Backend, EntriesUser {
     if (applied.events.length + applied.deliveries.length > 0) {
       this.#readers.tell(applied, this.#entries.kept());
     }
-    if (this.#receivers.size > 0) this.#stir(applied.changes);
+    if (this.#polls.size > 0) this.#polls.stir(applied.changes);
     return applied;
   }
 
-  /** Notes which queues with waiting receivers have changed. */
-  #stir(changes: readonly Change[]): void {
-    let last: string | undefined;
-    for (const change of changes) {
-      // Nearly always all changes are of one queue.
-      if (!('queue' in change) || change.queue === last) continue;
-      last = change.queue;
-      if (this.#receivers.has(last)) this.#restless.add(last);
-    }
+  #askAgain(command: CommandOf<'receive'>): Asked {
+    const { outcome } = this.#step(command);
+    if (!outcome.ok) return { received: outcome };
+    return outcome.messages.length === 0
+      ? { noneUntil: outcome.noneUntil }
+      : { received: this.#delivered(command.queue, outcome.messages) };
   }
 
-  /** Asks the engine again for the receivers of each queue that changed, the longest waiting first. */
   #serve(): void {
-    if (this.#restless.size === 0 || this.unavailable() !== undefined) return;
-    for (const queue of this.#restless) {
-      this.#restless.delete(queue);
-      for (;;) {
-        const receiver = this.#receivers.first(queue);
-        if (receiver === undefined) break;
-        const { outcome } = this.#step(receiver.command);
-        if (outcome.ok && outcome.messages.length === 0) {
-          this.#receivers.sleepUntil(queue, outcome.noneUntil);
-          break;
-        }
-        receiver.end(outcome.ok ? this.#delivered(queue, outcome.messages) : outcome);
-      }
-    }
+    if (this.unavailable() === undefined) this.#polls.serve();
   }
 
   #doWhatIsDue(): void {
@@ -426,18 +389,18 @@ class LocalBackend implements Backend, EntriesUser {
         const { outcome } = this.#step({ type: 'tick' });
         if (outcome.ok) this.#work.follow(outcome);
       }
-      for (const queue of this.#receivers.queuesToWake(now)) this.#restless.add(queue);
+      this.#polls.stirDue(now);
       this.#serve();
     }
-    for (const receiver of this.#receivers.overdue(now)) receiver.giveUp();
+    this.#polls.giveUpOverdue(now);
     this.#setAlarm();
   }
 
   #nextAt(): number | undefined {
     // Nothing falls due that could not be kept; but nobody waits longer than he wanted to.
-    if (this.unavailable() !== undefined) return this.#receivers.nextDeadline();
+    if (this.unavailable() !== undefined) return this.#polls.nextDeadline();
     const due = this.#engine.nextDueAt();
-    const wake = this.#receivers.nextAt();
+    const wake = this.#polls.nextAt();
     return due === undefined || wake === undefined ? (due ?? wake) : Math.min(due, wake);
   }
 
@@ -478,8 +441,4 @@ function withContent(message: Omit<Delivered, 'content'>, content: MessageConten
     receiptHandle: message.receiptHandle,
     content,
   };
-}
-
-interface Waiting extends Receiver {
-  end(received: Received): void;
 }

@@ -1,0 +1,123 @@
+/**
+ * Receives that wait for messages. They are asked for again, the longest waiting first, when a change of their queue, or time,
+ * may have brought one; they end with what was found, when their time is over, or when their client goes away.
+ */
+
+import type { Change } from '../../core/changes.ts';
+import type { CommandOf } from '../../core/commands.ts';
+import type { Refusal } from '../../core/errors.ts';
+import type { Delivered } from '../backend.ts';
+import { ParkedReceivers, type Receiver } from './parked-receivers.ts';
+
+export type Received = { readonly ok: true; readonly messages: readonly Delivered[] } | Refusal;
+
+/** What another look found; or until when there is nothing, as far as is known. */
+export interface Asked {
+  readonly received?: Received;
+  readonly noneUntil?: number | undefined;
+}
+
+/** The backend, as seen from here. */
+export interface LongPollsUser {
+  /** Receives once more. */
+  ask(command: CommandOf<'receive'>): Asked;
+  /** The answer, once all that it rests on is kept. */
+  answer(received: Received): Promise<Received>;
+}
+
+interface Waiting extends Receiver {
+  end(received: Received): void;
+}
+
+export class LongPolls {
+  readonly #user: LongPollsUser;
+  readonly #receivers: ParkedReceivers<Waiting> = new ParkedReceivers();
+  /** Queues with waiting receivers that may have something since they were last asked. */
+  readonly #restless: Set<string> = new Set();
+
+  constructor(user: LongPollsUser) {
+    this.#user = user;
+  }
+
+  get size(): number {
+    return this.#receivers.size;
+  }
+
+  wait(
+    command: CommandOf<'receive'>,
+    times: { readonly deadline: number; readonly noneUntil: number | undefined },
+    signal: AbortSignal,
+  ): Promise<Received> {
+    return new Promise((resolve) => {
+      const receiver: Waiting = {
+        command,
+        deadline: times.deadline,
+        end: (received) => {
+          this.#receivers.remove(name);
+          signal.removeEventListener('abort', receiver.giveUp);
+          resolve(this.#user.answer(received));
+        },
+        giveUp: () => receiver.end({ ok: true, messages: [] }),
+      };
+      signal.addEventListener('abort', receiver.giveUp, { once: true });
+      const name = this.#receivers.park(receiver);
+      this.#receivers.sleepUntil(command.queue, times.noneUntil);
+    });
+  }
+
+  /** Notes which queues with waiting receivers have changed. */
+  stir(changes: readonly Change[]): void {
+    let last: string | undefined;
+    for (const change of changes) {
+      // Nearly always all changes are of one queue.
+      if (!('queue' in change) || change.queue === last) continue;
+      last = change.queue;
+      if (this.#receivers.has(last)) this.#restless.add(last);
+    }
+  }
+
+  /** Notes which queues may have something because time has passed. */
+  stirDue(now: number): void {
+    for (const queue of this.#receivers.queuesToWake(now)) this.#restless.add(queue);
+  }
+
+  stirAll(): void {
+    for (const { command } of this.#receivers.all()) this.#restless.add(command.queue);
+  }
+
+  /** Asks again for the receivers of each queue that was stirred. */
+  serve(): void {
+    for (const queue of this.#restless) {
+      this.#restless.delete(queue);
+      for (;;) {
+        const receiver = this.#receivers.first(queue);
+        if (receiver === undefined) break;
+        const { received, noneUntil } = this.#user.ask(receiver.command);
+        if (received === undefined) {
+          this.#receivers.sleepUntil(queue, noneUntil);
+          break;
+        }
+        receiver.end(received);
+      }
+    }
+  }
+
+  giveUpOverdue(now: number): void {
+    for (const receiver of this.#receivers.overdue(now)) receiver.giveUp();
+  }
+
+  giveUpAll(): void {
+    for (const receiver of this.#receivers.all()) receiver.giveUp();
+    this.#restless.clear();
+  }
+
+  /** The earliest time at which somebody is to be asked for again, or gives up. */
+  nextAt(): number | undefined {
+    return this.#receivers.nextAt();
+  }
+
+  /** The earliest time at which somebody gives up. */
+  nextDeadline(): number | undefined {
+    return this.#receivers.nextDeadline();
+  }
+}
