@@ -20,7 +20,7 @@ import {
   type Report,
   type TelemetryRecord,
 } from '../telemetry/record.ts';
-import { type GuardedMessage, messagesOf } from './guarded-messages.ts';
+import { failedIds, type GuardedMessage, messagesOf } from './guarded-messages.ts';
 import { SentMessages } from './sent-messages.ts';
 
 export interface GuardOptions extends MessageRules {
@@ -76,7 +76,10 @@ export function dedupeGuard(options: GuardOptions): DedupeGuard {
       throw new ContractError(refused.refusal, id === undefined ? '' : `Entry ${id}: `);
     }
     const result = await next(args);
+    // What was not taken can be sent again, and differently.
+    const notTaken = failedIds(result);
     for (const message of messages) {
+      if (notTaken.has(message.id)) continue;
       sent.note(target, idOf(message), restOf(message, options), now());
     }
     return result;

@@ -26,12 +26,19 @@ export function messagesOf(
   commandName: string | undefined,
   input: object,
 ): { readonly target: string; readonly messages: readonly GuardedMessage[] } {
-  const { QueueUrl, TopicArn } = input as Input;
+  // A publication may name its topic by either.
+  const { QueueUrl, TopicArn, TargetArn } = input as Input;
   const entries = entriesOf[commandName ?? '']?.(input as Input);
   return {
-    target: String(QueueUrl ?? TopicArn ?? ''),
+    target: String(QueueUrl ?? TopicArn ?? TargetArn ?? ''),
     messages: Array.isArray(entries) ? entries.map((entry) => messageOf(entry as Input)) : [],
   };
+}
+
+/** Which entries of a batch were not taken, by what the SDK answers; what is no batch fails as a whole, and throws. */
+export function failedIds(result: unknown): ReadonlySet<unknown> {
+  const { Failed } = ((result as { output?: unknown }).output ?? {}) as Input;
+  return new Set(Array.isArray(Failed) ? Failed.map((entry: Input) => entry['Id']) : []);
 }
 
 function messageOf(entry: Input): GuardedMessage {

@@ -9,6 +9,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import { SNS } from '@aws-sdk/client-sns';
+import { sha256 } from '../../src/contract/canonical.ts';
 import { telemetrySchema } from '../../src/contract/published-schemas.ts';
 import { ContractError } from '../../src/contract/refusals.ts';
 import { compileSchema } from '../../src/contract/schemas.ts';
@@ -176,6 +177,27 @@ describe('a body that is sent again', () => {
     await queue.client.sendMessage({ QueueUrl, MessageBody: body, MessageGroupId: 'h' });
     assert.deepEqual(seen, []);
   });
+
+  test('after the queue did not take it from a batch is the first', async (t) => {
+    const queue = await openQueue(t);
+    const seen = guard(queue);
+    const { client, queueUrl: QueueUrl } = queue;
+    const [first, second] = scenes(2).map((event) => landsat().message(event).body);
+    const taken = { Id: 'a', MessageBody: first, MessageGroupId };
+    const failing = { Id: 'b', MessageBody: second, MessageGroupId: 'no group' };
+    const { Failed } = await client.sendMessageBatch({ QueueUrl, Entries: [taken, failing] });
+    assert.deepEqual(
+      Failed?.map(({ Id }) => Id),
+      ['b'],
+    );
+    const Entries = [taken, { ...failing, MessageGroupId }];
+    const { Successful } = await client.sendMessageBatch({ QueueUrl, Entries });
+    assert.equal(Successful?.length, 2);
+    assert.deepEqual(
+      seen.map(({ metric, body_sha256 }) => [metric, body_sha256]),
+      [['sqs_fifo.dedupe_window_hits', sha256(String(first))]],
+    );
+  });
 });
 
 test('standard queues and other commands are let alone', async (t) => {
@@ -205,6 +227,10 @@ test('publishing to a FIFO topic is guarded alike', async (t) => {
   await sns.publish({ TopicArn, Message: body, MessageGroupId });
   await assert.rejects(
     sns.publish({ TopicArn, Message: '{}', MessageGroupId }),
+    isRefused('body-not-envelope'),
+  );
+  await assert.rejects(
+    sns.publish({ TargetArn: TopicArn, Message: '{}', MessageGroupId }),
     isRefused('body-not-envelope'),
   );
   const PublishBatchRequestEntries = [{ Id: 'a', Message: '{}', MessageGroupId }];
