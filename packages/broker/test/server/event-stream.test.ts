@@ -252,6 +252,27 @@ test('a quiet stream has a heartbeat', async (t) => {
   await reader.cancel();
 });
 
+test('a reader that reads gets the whole of a publication to many queues', async (t) => {
+  const { server, queue, follow } = await open(t);
+  const sns = new SNS({ ...server.clientConfig, maxAttempts: 1 });
+  t.after(() => sns.destroy());
+  const { TopicArn } = await sns.createTopic({ Name: 'news' });
+  const queues = Array.from({ length: 100 }, (_, at) => `copy-${at}`);
+  for (const name of queues) {
+    await queue(name);
+    const Endpoint = `arn:aws:sqs:us-east-1:000000000000:${name}`;
+    const Attributes = { RawMessageDelivery: 'true' };
+    await sns.subscribe({ TopicArn, Protocol: 'sqs', Endpoint, Attributes });
+  }
+  const reader = await follow('?bodies=true&type=sent');
+  const attribute = { DataType: 'String', StringValue: 'x'.repeat(4_096) };
+  const names = Array.from({ length: 10 }, (_, at) => `a${at}`);
+  const MessageAttributes = Object.fromEntries(names.map((name) => [name, attribute]));
+  await sns.publish({ TopicArn, Message: 'all at once', MessageAttributes });
+  const places = (await reader.take(queues.length)).map(({ data }) => data.queue);
+  assert.deepEqual(new Set(places), new Set(queues));
+});
+
 test('a reader that does not read is dropped with a word, and the queue goes on', async (t) => {
   const { server, sqs, queue, follow } = await open(t);
   const QueueUrl = await queue('jobs');
@@ -269,7 +290,7 @@ test('a reader that does not read is dropped with a word, and the queue goes on'
     text = `${text.slice(-1_000)}${part.slice(-1_000)}`;
   });
   await once(slow, 'end');
-  assert.match(text, /event: dropped\ndata: {"reason":"More than 1048576 bytes waited for you/);
+  assert.match(text, /event: dropped\ndata: {"reason":"More than 8388608 bytes waited for you/);
 });
 
 test('one reader more than there may be is refused, until one of them goes', async (t) => {

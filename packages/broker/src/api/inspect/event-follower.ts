@@ -7,49 +7,60 @@
 import type { Writable } from 'node:stream';
 import type { EventFilter } from './event-filter.ts';
 
-/** For one reader: written and not taken by it. */
-export const waitingBytesMax: number = 1024 * 1024;
+/**
+ * For one reader: written and not taken by it. One moment can bring much, of which a reader can take nothing before it is
+ * over: a commit of hundreds of sends with bodies, a publication to many queues, thousands of messages that expire.
+ */
+export const waitingBytesMax: number = 8 * 1024 * 1024;
 /** How long a reader that was dropped may take to read why. */
 const farewellMs = 30_000;
 
 export class EventFollower {
   readonly filter: EventFilter;
   readonly #out: Writable;
-  #gathered = '';
+  #gathered: Buffer[] = [];
+  #gatheredBytes = 0;
 
   constructor(out: Writable, filter: EventFilter) {
     this.#out = out;
     this.filter = filter;
   }
 
-  /** Takes note of what is to be written by the next flush. */
-  add(text: string): void {
+  /** Takes note of what is to be written by the next flush. Bytes, since what waits of a text is counted in characters. */
+  add(frame: Buffer): void {
     if (this.#isOver) return;
-    this.#gathered += text;
-    if (this.#gathered.length + this.#out.writableLength > waitingBytesMax) this.#drop();
+    this.#gathered.push(frame);
+    this.#gatheredBytes += frame.length;
+    if (this.#gatheredBytes + this.#out.writableLength > waitingBytesMax) this.#drop();
   }
 
   flush(): void {
-    if (this.#gathered === '' || this.#isOver) return;
-    this.#out.write(this.#gathered);
-    this.#gathered = '';
+    if (this.#gathered.length === 0 || this.#isOver) return;
+    this.#out.write(this.#taken());
   }
 
   /** Lets the reader go. One that is behind is not waited for. */
   end(): void {
     if (this.#isOver || this.#out.writableLength > 0) this.#out.destroy();
-    else this.#out.end(this.#gathered);
+    else this.#out.end(this.#taken());
   }
 
   get #isOver(): boolean {
     return this.#out.writableEnded || this.#out.destroyed;
   }
 
+  /** What has gathered, in one piece. */
+  #taken(): Buffer {
+    const taken = Buffer.concat(this.#gathered);
+    this.#gathered = [];
+    this.#gatheredBytes = 0;
+    return taken;
+  }
+
   #drop(): void {
     const reason = `More than ${waitingBytesMax} bytes waited for you. Read faster, or filter.`;
     const farewell = `event: dropped\ndata: ${JSON.stringify({ reason })}\n\n`;
-    this.#out.end(`${this.#gathered}${farewell}`);
-    this.#gathered = '';
+    this.#out.end(Buffer.concat([this.#taken(), Buffer.from(farewell)]));
     const patience = setTimeout(() => this.#out.destroy(), farewellMs).unref();
     this.#out.once('close', () => clearTimeout(patience));
   }

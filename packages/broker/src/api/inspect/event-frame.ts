@@ -11,9 +11,9 @@ import { envelopeIds } from './envelope-ids.ts';
 /** Characters of a body, and of an attribute's value, that are shown. */
 export const shownCharactersMax = 4_096;
 
-export function eventFrame(id: number, event: Event, hasBodies: boolean): string {
+export function eventFrame(id: number, event: Event, hasBodies: boolean): Buffer {
   const data = JSON.stringify(shownEvent(event, hasBodies));
-  return `id: ${id}\nevent: ${event.type}\ndata: ${data}\n\n`;
+  return Buffer.from(`id: ${id}\nevent: ${event.type}\ndata: ${data}\n\n`);
 }
 
 function shownEvent(event: Event, hasBodies: boolean): object {

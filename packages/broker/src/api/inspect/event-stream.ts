@@ -18,7 +18,7 @@ import { eventFrame } from './event-frame.ts';
 export const readersMax = 100;
 /** Proxies close what is silent for longer; 30 s is their shortest usual patience. */
 const heartbeatMs = 15_000;
-const heartbeat = ':\n\n';
+const heartbeat = Buffer.from(':\n\n');
 /** What a browser waits before it asks again, in milliseconds. */
 const greeting = 'retry: 2000\n: what happens from now on\n\n';
 
@@ -74,8 +74,8 @@ export class EventStream {
 
   #tell(event: Event): void {
     this.#lastId += 1;
-    let plain: string | undefined;
-    let withBodies: string | undefined;
+    let plain: Buffer | undefined;
+    let withBodies: Buffer | undefined;
     for (const reader of this.#readers) {
       if (!reader.filter.accepts(event)) continue;
       if (reader.filter.hasBodies) {
