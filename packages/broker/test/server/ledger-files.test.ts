@@ -110,6 +110,55 @@ test('after a kill the torn line is cut off, and the next run says that it may l
   assert.match(out, /accepted.*\n.*opened +the server had been killed.*\n.*delivered/);
 });
 
+test('a run that begins after the clock was set back comes behind the runs before it', async (t) => {
+  const ledger = join(temporaryFolder(t), 'ledger');
+  const ahead = await startWith(t, ledger);
+  await send(ahead);
+  await ahead.kill('SIGTERM');
+  const [segment = ''] = segmentPaths(ledger);
+  renameSync(segment, segment.replace(/ledger-20\d\d/, 'ledger-2999'));
+
+  const killed = await startWith(t, ledger);
+  const id = await send(killed);
+  await untilLedger(ledger, (text) => text.includes(id));
+  await killed.kill('SIGKILL');
+  const last = await startWith(t, ledger);
+  await send(last);
+  await last.kill('SIGTERM');
+  assert.deepEqual(
+    readLedger(ledger).map(({ event, clean }) => [event, clean]),
+    [
+      ['opened', true],
+      ['accepted', undefined],
+      ['closed', undefined],
+      ['opened', true],
+      ['accepted', undefined],
+      ['opened', false],
+      ['accepted', undefined],
+      ['closed', undefined],
+    ],
+  );
+});
+
+for (const [what, bytes] of [
+  ['is empty', 0],
+  ['ends with what the disk never got', 100_000],
+] as const) {
+  test(`a ledger whose newest segment ${what} is not said to have been closed`, async (t) => {
+    const ledger = join(temporaryFolder(t), 'ledger');
+    const first = await startWith(t, ledger);
+    await send(first);
+    await first.kill('SIGTERM');
+    const [closed = ''] = segmentPaths(ledger);
+    writeFileSync(closed.replace(/\d+\.jsonl$/, '2.jsonl'), Buffer.alloc(bytes));
+    const second = await startWith(t, ledger);
+    await send(second);
+    await second.kill('SIGTERM');
+    const opened = readFileSync(segmentPaths(ledger).at(-1) as string, 'utf8').split('\n')[0];
+    assert.equal(JSON.parse(opened ?? '').clean, false);
+  });
+}
+
 test('a ledger stays below its bound: the oldest segments go, the newest records stay', async (t) => {
   const ledger = join(temporaryFolder(t), 'ledger');
   const bytesMax = 1_000_000;

@@ -16,7 +16,7 @@ import { fieldsOf } from './fields-of-event.ts';
 import { LineWriter } from './line-writer.ts';
 import { type LedgerFields, lineOf } from './record.ts';
 import { RememberedMessages } from './remembered-messages.ts';
-import { mendSegments, Segments } from './segments.ts';
+import { mendSegments, Segments, startOfRun } from './segments.ts';
 
 export interface LedgerOptions {
   readonly directory: string;
@@ -38,8 +38,8 @@ export async function openLedger(
   { directory, bytesMax, version }: LedgerOptions,
   log: Log,
 ): Promise<Ledger> {
-  const isClean = await prepared(directory);
-  const run = `${new Date().toISOString().replaceAll(':', '')}-${randomBytes(2).toString('hex')}`;
+  const { isClean, start } = await prepared(directory);
+  const run = `${start}-${randomBytes(2).toString('hex')}`;
   let now = Date.now;
   let count = 0;
   const line = (at: number, fields: LedgerFields): string => {
@@ -81,12 +81,13 @@ export async function openLedger(
   };
 }
 
-/** Makes the directory if there is none; says whether the run before was closed. */
-async function prepared(directory: string): Promise<boolean> {
+/** Makes the directory if there is none; says whether the run before was closed, and when this one begins. */
+async function prepared(directory: string): Promise<{ isClean: boolean; start: string }> {
   try {
     await mkdir(directory, { recursive: true });
     const last = await mendSegments(directory);
-    return last === undefined || last.includes('"event":"closed"');
+    const isClean = last === undefined || last.includes('"event":"closed"');
+    return { isClean, start: await startOfRun(directory, Date.now()) };
   } catch (cause) {
     const reason = (cause as Error).message;
     throw new ConfigError(`The ledger ${directory} cannot be used: ${reason}.`, { cause });

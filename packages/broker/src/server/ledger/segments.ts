@@ -1,14 +1,14 @@
 /**
  * The files of a ledger: `ledger-START-RUN-NUMBER.jsonl`, where START is when the server was started, so that names sort by
- * time. A run writes files of its own and never into those of another; it only cuts off what a kill has left half written
+ * time; where the clock was set back since the run before, it is a moment behind that one's. A run writes files of its own and never into those of another; it only cuts off what a kill has left half written
  * at their end, once it is sure that nobody is writing there.
  *
  * Invariant: a segment holds whole lines. What a failed write has left is cut off before anything follows it. All of them
  * together stay below the bound: the oldest go first.
  */
 
-import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { type FileHandle, mkdir, open, readdir, rm, stat, truncate } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface SegmentOptions {
@@ -21,11 +21,28 @@ export interface SegmentOptions {
 
 const segmentsInBound = 16;
 const segmentForm = /^ledger-.+\.jsonl$/;
+/** A small ledger of a busy server has ten segments a second, and their names must still sort after a year. */
+const numberLength = 9;
 
 /** The segments of a ledger, oldest first. Rejects if there is no such directory. */
 export async function segmentsIn(directory: string): Promise<string[]> {
   const names = (await readdir(directory)).filter((name) => segmentForm.test(name)).sort();
   return names.map((name) => join(directory, name));
+}
+
+const startForm = /^ledger-(\d{4}-\d\d-\d\dT\d\d)(\d\d)(\d\d\.\d{3}Z)-/;
+
+/** The START of a run that begins now, behind those of all segments that there are. `now` in epoch milliseconds. */
+export async function startOfRun(directory: string, now: number): Promise<string> {
+  const starts = (await segmentsIn(directory)).map(startedAt);
+  const newest = starts.findLast((start) => !Number.isNaN(start)) ?? Number.NEGATIVE_INFINITY;
+  return new Date(Math.max(now, newest + 1)).toISOString().replaceAll(':', '');
+}
+
+/** Epoch milliseconds; NaN for a name of another form. */
+function startedAt(path: string): number {
+  const [, hour, minutes, seconds] = startForm.exec(basename(path)) ?? [];
+  return Date.parse(`${hour}:${minutes}:${seconds}`);
 }
 
 export class Segments {
@@ -80,7 +97,7 @@ export class Segments {
     await this.#makeRoom();
     const path = join(
       directory,
-      `ledger-${run}-${String(this.#number + 1).padStart(6, '0')}.jsonl`,
+      `ledger-${run}-${String(this.#number + 1).padStart(numberLength, '0')}.jsonl`,
     );
     this.#file = { handle: await open(path, 'ax'), path };
     this.#number += 1;
@@ -103,19 +120,13 @@ export class Segments {
 }
 
 /**
- * Cuts off what a kill has left behind the last whole line, and says what that line is; undefined if there is none. The
- * newest segments are looked at alone: those before them were mended when they were the newest.
+ * Cuts off what a kill has left behind the last whole line, and says what that line is; undefined if there are no segments,
+ * empty if the newest has no line at its end: whoever made it was ended before, or the disk lost it. The newest segments are
+ * looked at alone: those before them were mended when they were the newest.
  */
 export async function mendSegments(directory: string): Promise<string | undefined> {
   let last: string | undefined;
-  for (const path of (await segmentsIn(directory)).slice(-segmentsInBound)) {
-    const handle = await open(path, 'r+');
-    try {
-      last = (await mend(handle)) ?? last;
-    } finally {
-      await handle.close();
-    }
-  }
+  for (const path of (await segmentsIn(directory)).slice(-segmentsInBound)) last = await mend(path);
   return last;
 }
 
@@ -124,16 +135,21 @@ const newline = 10;
 const tailBytes = 64 * 1024;
 const stillMs = 200;
 
-async function mend(handle: FileHandle): Promise<string | undefined> {
-  const { size } = await handle.stat();
-  const start = Math.max(0, size - tailBytes);
-  const tail = Buffer.alloc(size - start);
-  await handle.read(tail, 0, tail.length, start);
-  const end = tail.lastIndexOf(newline) + 1;
-  if (end < tail.length && (await standsStill(handle, size))) await handle.truncate(start + end);
-  if (end === 0) return undefined;
-  const before = end < 2 ? -1 : tail.lastIndexOf(newline, end - 2);
-  return tail.toString('utf8', before + 1, end - 1);
+async function mend(path: string): Promise<string> {
+  // Only to read: who keeps an account may have protected what is written.
+  const handle = await open(path);
+  try {
+    const { size } = await handle.stat();
+    const start = Math.max(0, size - tailBytes);
+    const tail = Buffer.alloc(size - start);
+    await handle.read(tail, 0, tail.length, start);
+    const end = tail.lastIndexOf(newline) + 1;
+    if (end < tail.length && (await standsStill(handle, size))) await truncate(path, start + end);
+    const before = end < 2 ? -1 : tail.lastIndexOf(newline, end - 2);
+    return tail.toString('utf8', before + 1, Math.max(0, end - 1));
+  } finally {
+    await handle.close();
+  }
 }
 
 /**
