@@ -9,21 +9,23 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { PostResult } from '../core/topic/commands.ts';
+import { shownEndpoint } from '../core/topic/shown-endpoint.ts';
 import type { Poster, PostRequest } from '../storage/local/topic-work.ts';
 
 const callMsMax = 15_000;
 const tooManyRequests = 429;
 
 export const post: Poster = async (request, signal) => {
+  const endpoint = shownEndpoint(request.url);
   try {
     const status = await statusOf(request, signal);
     if (status >= 200 && status < 300) return { ok: true };
     const isPassing = status >= 500 || status === tooManyRequests;
-    return failed(`${request.url} answered ${status}`, !isPassing);
+    return failed(`${endpoint} answered ${status}`, !isPassing);
   } catch (error) {
     // A URL that is none will be none the next time, too.
     const isFinal = error instanceof TypeError;
-    return failed(`${request.url} cannot be reached: ${(error as Error).message}`, isFinal);
+    return failed(`${endpoint} cannot be reached: ${(error as Error).message}`, isFinal);
   }
 };
 

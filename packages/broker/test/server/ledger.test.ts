@@ -399,6 +399,35 @@ test('deliveries to endpoints are told, and those that fail with their reason', 
   assert.match(out, /posted +news +to the endpoint of subscription/);
 });
 
+test('the password in the URL of an endpoint is in no record and no event', async (t) => {
+  const { server, sns, ledger } = await open(t);
+  const { TopicArn } = await sns.createTopic({ Name: 'news' });
+  const calls: (string | undefined)[] = [];
+  const endpoint = createServer(async (request, response) => {
+    calls.push(request.headers.authorization);
+    const { Type, SubscribeURL } = JSON.parse(await text(request));
+    if (Type === 'SubscriptionConfirmation') await fetch(SubscribeURL);
+    response.writeHead(Type === 'Notification' ? 400 : 200).end();
+  });
+  endpoint.listen(0, '127.0.0.1');
+  await once(endpoint, 'listening');
+  t.after(() => endpoint.close());
+  const place = `127.0.0.1:${(endpoint.address() as AddressInfo).port}/a@b`;
+  const Endpoint = `http://user:s3cr@t@${place}`;
+  await sns.subscribe({ TopicArn, Protocol: 'http', Endpoint });
+  await server.clock.advance(0);
+  await sns.publish({ TopicArn, Message: 'x' });
+  await server.clock.advance(0);
+  const told = JSON.stringify(server.events);
+  await server.close();
+  const failed = readLedger(ledger).find(({ event }) => event === 'delivery-failed');
+  assert.equal(failed?.endpoint, `http://****@${place}`);
+  assert.match(`${failed?.reason}`, /^http:\/\/\*{4}@\S+ answered 400/);
+  assert.ok(told.includes('subscription-confirmed') && !told.includes('s3cr'));
+  const given = `Basic ${Buffer.from('user:s3cr@t').toString('base64')}`;
+  assert.deepEqual(calls, [given, given], 'the endpoint itself gets it');
+});
+
 test('trace shows one queue of a story if asked to, and says so when there is nothing', async (t) => {
   const opened = await open(t);
   const { eventId } = await livesThrough(opened);

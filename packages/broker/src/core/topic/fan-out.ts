@@ -20,6 +20,7 @@ import type { Turn } from '../turn.ts';
 import { type Envelope, envelopeOf, envelopeText, messageFor, type Signer } from './envelope.ts';
 import { matches } from './filter-policy/filter-policy.ts';
 import { PublicationValues } from './filter-policy/publication-values.ts';
+import { shownEndpoint } from './shown-endpoint.ts';
 import type { Subscription } from './subscription.ts';
 import type { Topic } from './topic.ts';
 
@@ -158,7 +159,7 @@ export function fail(
   turn.events.push({
     type: 'delivery-failed',
     ...nameOf(notice, subscription, turn),
-    endpoint: subscription.kept.endpoint,
+    endpoint: shownEndpoint(subscription.kept.endpoint),
     reason: isSaved || target === undefined ? reason : `${reason}; its dead-letter queue: ${sent}`,
     deadLetterQueue: isSaved ? sent.queue : undefined,
     deadLetterMessageId: isSaved ? sent.result.messageId : undefined,

@@ -20,6 +20,7 @@ import type { Turn } from '../turn.ts';
 import type { TopicCommandOf, TopicOutcomes } from './commands.ts';
 import { shownSubscriptionPolicy } from './delivery-policy.ts';
 import { begunReplay } from './replay.ts';
+import { shownEndpoint } from './shown-endpoint.ts';
 import type { Subscription } from './subscription.ts';
 import {
   changedSubscriptionAttributes,
@@ -256,7 +257,8 @@ function tell(
   turn: Turn,
 ): void {
   if (!turn.isObserved && type !== 'unsubscribed') return;
-  turn.events.push({ type, at: turn.now, topic: topic.name, subscription, endpoint });
+  const shown = { subscription, endpoint: shownEndpoint(endpoint) };
+  turn.events.push({ type, at: turn.now, topic: topic.name, ...shown });
 }
 
 function missing(name: string): Refusal {
