@@ -4,6 +4,7 @@
  */
 
 import { once } from 'node:events';
+import { endWithReader } from './output.ts';
 import { printable } from './printable.ts';
 import { Remote } from './remote.ts';
 import { checkFlags, readArguments, UsageError } from './usage.ts';
@@ -32,7 +33,7 @@ export async function events(args: readonly string[]): Promise<void> {
   }
   if (flags['bodies'] === 'true') query.set('bodies', 'true');
   const remote = new Remote(flags);
-  process.stdout.once('error', endWith);
+  endWithReader();
   for await (const { type, data } of remote.follow(`events?${query}`)) {
     const event = JSON.parse(data) as Record<string, unknown>;
     if (type === 'dropped') throw new Error(String(event['reason']));
@@ -41,13 +42,6 @@ export async function events(args: readonly string[]): Promise<void> {
     if (!process.stdout.write(line)) await once(process.stdout, 'drain');
   }
   throw new Error('The server ended the stream.');
-}
-
-/** Whoever reads along may have seen enough, as `head` has. */
-function endWith({ code, message }: NodeJS.ErrnoException): never {
-  if (code === 'EPIPE') process.exit();
-  process.stderr.write(`oncemq: The events cannot be written: ${message}\n`);
-  process.exit(1);
 }
 
 /** Time, what, where, then everything else that the event says. */

@@ -3,6 +3,7 @@
  * flags checked, the server found, and what it says printed: a text for people, with `--json` the server's own answer.
  */
 
+import { endWithReader } from './output.ts';
 import { Remote } from './remote.ts';
 import { checkFlags, readArguments, UsageError } from './usage.ts';
 
@@ -45,6 +46,7 @@ export async function runRemoteCommand(
   }
   checkFlags(flags, ['url', 'json', ...known], usage);
   const remote = new Remote(flags);
+  endWithReader();
   const print: RemoteCall['print'] = (value, text) => {
     const output = flags['json'] === 'true' ? JSON.stringify(value, undefined, 2) : text();
     process.stdout.write(`${output}\n`);

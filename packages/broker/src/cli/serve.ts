@@ -13,6 +13,8 @@ export async function serve(args: readonly string[]): Promise<void> {
   const { words, flags } = readArguments(args, switches);
   if (words.length > 0) throw new UsageError(`serve takes flags only, not ${words[0]}.`);
   const config = readConfig(flags, process.env);
+  // Whoever read the first line may go; what is printed later, a log or spans for the console, is no reason to end.
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
   const server = await start(config, { onProgress: progress(config) });
   const stopped = stopSignal();
   process.stdout.write(`${readyLine(server)}\n`);

@@ -4,6 +4,7 @@
  */
 
 import { stat } from 'node:fs/promises';
+import { endWithReader } from './output.ts';
 import { storyOf } from './trace/story.ts';
 import { storyText } from './trace/story-text.ts';
 import { checkFlags, readArguments, UsageError } from './usage.ts';
@@ -33,7 +34,9 @@ export async function trace(args: readonly string[]): Promise<void> {
       { cause },
     );
   });
-  const whole = await storyOf(directory, id);
+  const whole = await storyOf(directory, id).catch((cause: Error) => {
+    throw new Error(`The ledger ${directory} cannot be read: ${cause.message}.`, { cause });
+  });
   const { queue } = flags;
   const records =
     queue === undefined
@@ -46,5 +49,6 @@ export async function trace(args: readonly string[]): Promise<void> {
   const story = { ...whole, records };
   const text =
     flags['json'] === 'true' ? JSON.stringify({ records }, undefined, 2) : storyText(story);
+  endWithReader();
   process.stdout.write(`${text}\n`);
 }

@@ -220,8 +220,24 @@ test('events that cannot be written are an error, and a reader that has gone is 
   };
   const [code, said] = await endOf(full);
   assert.equal(code, 1);
-  assert.match(said, /^oncemq: The events cannot be written: ENOSPC/);
+  assert.match(said, /^oncemq: The output cannot be written: ENOSPC/);
   assert.deepEqual(await endOf('pipe'), [0, '']);
+});
+
+test('a server goes on when nobody reads what it prints any more', async (t) => {
+  const child = spawn(process.execPath, [main, 'serve', '--port', '0', '--memory'], {
+    env: { PATH: process.env['PATH'], OTEL_TRACES_EXPORTER: 'console' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  const [, , url] = line.split(' ');
+  child.stdout.destroy();
+  // The error of a write comes later, so not the first answer is the one that shows it.
+  for (let sent = 1; sent <= 50; sent += 1) {
+    const query = 'Action=SendMessage&QueueUrl=http://x/000000000000/none&MessageBody=x';
+    assert.equal((await fetch(`${url}/?${query}`)).status, 400);
+  }
 });
 
 test('without a server the queue commands say so and end with 1', async () => {

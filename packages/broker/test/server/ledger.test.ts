@@ -4,6 +4,7 @@
  */
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -19,7 +20,7 @@ import { storyOf } from '../../src/cli/trace/story.ts';
 import { storyMax } from '../../src/cli/trace/telling.ts';
 import { type LedgerFields, type LedgerRecord, lineOf } from '../../src/server/ledger/record.ts';
 import { startTestServer, type TestServer, type TestServerOptions } from '../../src/testing.ts';
-import { readLedger, temporaryFolder, trace } from '../support/ledger.ts';
+import { main, readLedger, temporaryFolder, trace } from '../support/ledger.ts';
 
 interface Opened {
   readonly server: TestServer;
@@ -426,6 +427,33 @@ test('the password in the URL of an endpoint is in no record and no event', asyn
   assert.ok(told.includes('subscription-confirmed') && !told.includes('s3cr'));
   const given = `Basic ${Buffer.from('user:s3cr@t').toString('base64')}`;
   assert.deepEqual(calls, [given, given], 'the endpoint itself gets it');
+});
+
+test('trace shows the codes for terminals that an envelope holds, and does not send them', async (t) => {
+  const { server, sqs, queue, ledger } = await open(t);
+  const QueueUrl = await queue('jobs');
+  const codes = '\u001b]0;title\u0007\n';
+  const envelope = { event_id: `e${codes}`, event_source: codes, dedupe_key: `k${codes}` };
+  await sqs.sendMessage({ QueueUrl, MessageBody: JSON.stringify(envelope) });
+  await server.close();
+  const { out } = await trace(`k${codes}`, '--ledger', ledger);
+  assert.ok(out.startsWith('event e\\u001b]0;title\\u0007\\u000a of \\u001b'), out);
+  assert.ok(out.includes('\nkey   k\\u001b]0;title\\u0007\\u000a\n'), out);
+});
+
+test('a reader of a story may go away; what is no ledger is said to be none', async (t) => {
+  const { server, sqs, queue, ledger } = await open(t);
+  const QueueUrl = await queue('jobs');
+  const { MessageId } = await sqs.sendMessage({ QueueUrl, MessageBody: 'x' });
+  await server.close();
+  const child = spawn(process.execPath, [main, 'trace', `${MessageId}`, '--ledger', ledger]);
+  child.stdout.destroy();
+  const said = text(child.stderr);
+  assert.deepEqual(await once(child, 'close'), [0, null]);
+  assert.equal(await said, '');
+  const file = await trace('x', '--ledger', main);
+  assert.equal(file.code, 1);
+  assert.match(file.error, /^oncemq: The ledger \S+ cannot be read: ENOTDIR/);
 });
 
 test('trace shows one queue of a story if asked to, and says so when there is nothing', async (t) => {

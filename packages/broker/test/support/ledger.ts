@@ -16,7 +16,8 @@ import type { LedgerRecord } from '../../src/server/ledger/record.ts';
 
 const schemaFile = new URL('../../../schemas/ledger.schema.json', import.meta.url);
 const findError = compileSchema(JSON.parse(readFileSync(schemaFile, 'utf8')));
-const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+/** The command, compiled. */
+export const main: string = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
 export function temporaryFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'oncemq-ledger-'));

@@ -4,6 +4,7 @@
  */
 
 import type { LedgerRecord } from '../../server/ledger/record.ts';
+import { printable } from '../printable.ts';
 import { table } from '../table.ts';
 import type { Story } from './story.ts';
 
@@ -27,7 +28,8 @@ function headOf(records: readonly LedgerRecord[]): string[] {
   const named = records.find(({ event_id }) => event_id !== undefined);
   if (named === undefined) return [];
   const { event_id, event_source = '', dedupe_key } = named;
-  return [`event ${event_id} of ${event_source}`, `key   ${dedupe_key}`, ''];
+  const lines = [`event ${event_id} of ${event_source}`, `key   ${dedupe_key}`];
+  return [...lines.map(printable), ''];
 }
 
 function sinceText(before: LedgerRecord, record: LedgerRecord): string {
