@@ -18,7 +18,7 @@ import type { Measured } from './measured.ts';
 import type { TelemetryExports } from './otel-environment.ts';
 import { metricData, scope } from './otel-metrics.ts';
 import { serverResource } from './resource.ts';
-import { closeExport, watched } from './watched-export.ts';
+import { closeExport, telling, watched } from './watched-export.ts';
 
 export interface MetricsExport {
   close(): Promise<void>;
@@ -46,13 +46,11 @@ export function startMetricsExport(
       return { resourceMetrics, errors: [] };
     },
   };
+  const otlp = (): OTLPMetricExporter => telling(log, () => new OTLPMetricExporter());
   const readers = exporters.map(
     (name) =>
       new PeriodicExportingMetricReader({
-        exporter:
-          name === 'otlp'
-            ? watched(new OTLPMetricExporter(), 'metrics', log)
-            : new ConsoleMetricExporter(),
+        exporter: name === 'otlp' ? watched(otlp(), 'metrics', log) : new ConsoleMetricExporter(),
         exportIntervalMillis: intervalMs,
         exportTimeoutMillis: timeoutMs,
         maxExportBatchSize: pointsAtOnce,

@@ -1,9 +1,11 @@
 /**
- * What the exports of all signals have in common: a collector that is away is told of once, and once more when it is back;
- * and a server that stops sends what is left, but does not wait for long.
+ * What the exports of all signals have in common: a variable that OpenTelemetry cannot use is told of at the start; a
+ * collector that is away is told of once, and once more when it is back; and a server that stops sends what is left, but
+ * does not wait for long.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import type { Log } from '../log.ts';
 
@@ -16,6 +18,19 @@ interface Exporter<Items> {
 
 /** How long stopping waits for the collector. */
 const closeMsMax = 2_000;
+
+/** Makes what exports; what OpenTelemetry has against the variables that it reads itself then, it would pass over in silence. */
+export function telling<Made>(log: Log, make: () => Made): Made {
+  const warn = (text: string): void => log.info(`OpenTelemetry: ${text}`);
+  const nothing = (): void => {};
+  const silent = { error: nothing, info: nothing, debug: nothing, verbose: nothing };
+  diag.setLogger({ ...silent, warn }, DiagLogLevel.WARN);
+  try {
+    return make();
+  } finally {
+    diag.disable();
+  }
+}
 
 /** The exporter, with a word to the log when it begins to fail and when it has got over it. */
 export function watched<Items>(

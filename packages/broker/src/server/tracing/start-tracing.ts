@@ -20,7 +20,7 @@ import type { Backend } from '../../storage/backend.ts';
 import type { Log } from '../log.ts';
 import type { Exporters, TelemetryExports } from '../telemetry/otel-environment.ts';
 import { serverResource } from '../telemetry/resource.ts';
-import { closeExport, watched } from '../telemetry/watched-export.ts';
+import { closeExport, telling, watched } from '../telemetry/watched-export.ts';
 import { version } from '../version.ts';
 import { RequestSpans } from './request-spans.ts';
 import { contextReader } from './trace-context.ts';
@@ -58,5 +58,5 @@ export function startTracing({ backend, traces, log }: TracingOptions): Tracing 
 function processorOf(exporter: Exporters[number], log: Log): SpanProcessor {
   // The console is for looking on: each span at once.
   if (exporter === 'console') return new SimpleSpanProcessor(new ConsoleSpanExporter());
-  return new BatchSpanProcessor(watched(new OTLPTraceExporter(), 'spans', log));
+  return telling(log, () => new BatchSpanProcessor(watched(new OTLPTraceExporter(), 'spans', log)));
 }

@@ -132,6 +132,25 @@ test('a collector that is away is told of once, disturbs nothing, and gets all w
   assert.equal(complaints(), 1);
 });
 
+test('a variable that OpenTelemetry cannot use is told of at the start', async (t) => {
+  const { url } = await collector(t);
+  const server = await start(t, {
+    OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: url,
+    OTEL_EXPORTER_OTLP_CERTIFICATE: '/none/such.pem',
+    OTEL_EXPORTER_OTLP_COMPRESSION: 'zstd',
+  });
+  await server.kill();
+  assert.match(server.said(), /OpenTelemetry: .*OTEL_EXPORTER_OTLP_COMPRESSION.*'zstd'/);
+  assert.match(server.said(), /OpenTelemetry: Failed to read root certificate file/);
+
+  const traced = await start(t, {
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url,
+    OTEL_BSP_SCHEDULE_DELAY: 'soon',
+  });
+  await traced.kill();
+  assert.match(traced.said(), /OpenTelemetry: .*'soon' for OTEL_BSP_SCHEDULE_DELAY/);
+});
+
 test('a server whose collector is away stops nevertheless, with 0', async (t) => {
   const away = await collector(t);
   await away.close();
