@@ -16,7 +16,7 @@ id; all that is joined to it is told: copies in other queues, suppressed sends, 
 
   --ledger DIR   what oncemq serve --ledger writes [ONCEMQ_LEDGER]
   --queue NAME   only what concerns this queue
-  --json         the ledger's records
+  --json         the ledger's records; isCut is true if there are more
 `;
 
 export async function trace(args: readonly string[]): Promise<void> {
@@ -48,7 +48,9 @@ export async function trace(args: readonly string[]): Promise<void> {
   }
   const story = { ...whole, records };
   const text =
-    flags['json'] === 'true' ? JSON.stringify({ records }, undefined, 2) : storyText(story);
+    flags['json'] === 'true'
+      ? JSON.stringify({ records, isCut: whole.isCut }, undefined, 2)
+      : storyText(story);
   endWithReader();
   process.stdout.write(`${text}\n`);
 }

@@ -345,6 +345,23 @@ test('what is accepted again is explained by the window that was emptied in betw
   assert.ok(readLedger(ledger).some(({ queue }) => queue === 'others.fifo'));
 });
 
+test('a story that is too long says so, also of one queue and to programs', async (t) => {
+  const ledger = temporaryFolder(t);
+  const id = '00000000-0000-4000-8000-000000000001';
+  const about = { queue: 'jobs', message_id: id };
+  const line = (fields: LedgerFields): string => lineOf('r-1', '2025-12-04T00:00:00.000Z', fields);
+  const lines = [
+    line({ event: 'accepted', ...about }),
+    line({ event: 'dead-lettered', ...about, target: 'dead', receive_count: 1 }),
+    line({ event: 'delivered', ...about, queue: 'dead', receive_count: 1 }).repeat(storyMax),
+  ];
+  writeFileSync(join(ledger, 'ledger-r-1.jsonl'), lines.join(''));
+  const { out } = await trace(id, '--ledger', ledger, '--queue', 'jobs');
+  assert.match(out, /accepted.*\n.*dead-lettered.*\nThere is more: only its first 10000 records/);
+  const { records, isCut } = JSON.parse((await trace(id, '--ledger', ledger, '--json')).out);
+  assert.deepEqual([records.length, isCut], [storyMax, true]);
+});
+
 test('purges of other queues take no room in a story', async (t) => {
   const ledger = temporaryFolder(t);
   const id = '00000000-0000-4000-8000-000000000001';

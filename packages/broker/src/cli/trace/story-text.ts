@@ -7,6 +7,7 @@ import type { LedgerRecord } from '../../server/ledger/record.ts';
 import { printable } from '../printable.ts';
 import { table } from '../table.ts';
 import type { Story } from './story.ts';
+import { storyMax } from './telling.ts';
 
 export function storyText({ records, isCut, isWhole, beginsAt }: Story): string {
   const rows = records.map((record, at) => [
@@ -18,7 +19,7 @@ export function storyText({ records, isCut, isWhole, beginsAt }: Story): string 
   ]);
   const notes: string[] = [];
   if (!isWhole) notes.push(`Its beginning is not in the ledger, which begins at ${beginsAt}.`);
-  if (isCut) notes.push(`There is more: only the first ${records.length} records are told.`);
+  if (isCut) notes.push(`There is more: only its first ${storyMax} records are told.`);
   return [...headOf(records), table(['time', 'after', 'event', 'where', ''], rows), ...notes].join(
     '\n',
   );
