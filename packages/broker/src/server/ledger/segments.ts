@@ -1,7 +1,8 @@
 /**
  * The files of a ledger: `ledger-START-RUN-NUMBER.jsonl`, where START is when the server was started, so that names sort by
- * time; where the clock was set back since the run before, it is a moment behind that one's. A run writes files of its own and never into those of another; it only cuts off what a kill has left half written
- * at their end, once it is sure that nobody is writing there.
+ * time; where the clock was set back since the run before, it is a moment behind that one's. A run writes files of its own
+ * and never into those of another; it only cuts off what a kill has left half written at their end, once it is sure that
+ * nobody is writing there.
  *
  * Invariant: a segment holds whole lines. What a failed write has left is cut off before anything follows it. All of them
  * together stay below the bound: the oldest go first.
