@@ -74,6 +74,24 @@ test('reject: what breaks the contract gets an error as Amazon gives them, and i
   );
 });
 
+test('a member of the body that cannot be shown as a text breaks the contract, and not the server', async (t) => {
+  const { server, client, url } = await open(t, [
+    envelope,
+    { ...envelope, queue: '*', mode: 'observe' },
+  ]);
+  const MessageBody = JSON.stringify({ ...JSON.parse(good), event_id: { toString: 1 } });
+  await assert.rejects(
+    client.sendMessage({ QueueUrl: await url('orders.fifo'), MessageBody, MessageGroupId: 'g' }),
+    /contract of its queue \(event-id-invalid\)/,
+  );
+  await client.sendMessage({
+    QueueUrl: await url('others.fifo'),
+    MessageBody,
+    MessageGroupId: 'g',
+  });
+  assert.equal(server.events.filter(({ type }) => type === 'contract-violation').length, 2);
+});
+
 test('reject: an entry of a batch fails alone', async (t) => {
   const { client, url } = await open(t, [envelope]);
   const bodies = [good, '{}', producer.message({ order: 2 }).body];

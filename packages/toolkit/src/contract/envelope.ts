@@ -41,6 +41,11 @@ export function checkEnvelope(
     : refuse('source-invalid', { source, namespace });
 }
 
+/** An event_time as epoch milliseconds. A leap second, which RFC 3339 knows and a Date does not, is the one before it. */
+export function epochMsOf(eventTime: string): number {
+  return Date.parse(eventTime.replace(':60', ':59'));
+}
+
 /** A message body as an envelope, or why it is none. */
 export function readEnvelope(
   body: string,
@@ -68,19 +73,24 @@ function refusalOf(
   const member = typeof missing === 'string' ? missing : error.instancePath.split('/')[1];
   const reason = schemaReason(error);
   if (member === 'dedupe_key') {
-    const key = value['dedupe_key'];
-    const isMissing = key === undefined || key === null || String(key).trim() === '';
+    const key = value['dedupe_key'] ?? '';
+    const isMissing = typeof key === 'string' && key.trim() === '';
     return isMissing
       ? refuse('key-missing')
       : refuse('key-invalid', { reason: error.message ?? '' });
   }
   if (typeof missing === 'string') return refuse('body-not-envelope', { reason });
   if (member === 'event_id') {
-    return refuse('event-id-invalid', { reason: `"${String(value['event_id'])}" is none` });
+    return refuse('event-id-invalid', { reason: `"${shown(value['event_id'])}" is none` });
   }
   if (member === 'event_source') {
-    return refuse('source-invalid', { source: String(value['event_source']), namespace });
+    return refuse('source-invalid', { source: shown(value['event_source']), namespace });
   }
-  if (member === 'event_time') return refuse('time-invalid', { time: String(value['event_time']) });
+  if (member === 'event_time') return refuse('time-invalid', { time: shown(value['event_time']) });
   return refuse('body-not-envelope', { reason });
+}
+
+/** Not by String: a stranger's object may have a `toString` of its own that is no function. */
+function shown(value: unknown): string {
+  return typeof value === 'object' ? (value === null ? 'null' : 'an object') : String(value);
 }

@@ -82,9 +82,24 @@ function valueInAttributes(
   if (suspects.length === 0) return undefined;
   const known = leavesOf(JSON.parse(body));
   const missing = suspects.find(
-    ([, value]) => !known.has(value) && !envelope.dedupe_key.includes(value),
+    ([, value]) => !known.has(value) && !holds(envelope.dedupe_key, value),
   );
   return missing && refuse('value-only-in-attributes', { name: missing[0], value: missing[1] });
+}
+
+/** Whether the value stands in the key as a whole: "2" is in "order-v2", and not in "p32r29". */
+function holds(key: string, value: string): boolean {
+  if (value === '') return true;
+  for (let at = key.indexOf(value); at >= 0; at = key.indexOf(value, at + 1)) {
+    const end = at + value.length;
+    if (!isWithin(key, at) && !isWithin(key, end)) return true;
+  }
+  return false;
+}
+
+/** Whether a number or a word goes on across the place. */
+function isWithin(key: string, at: number): boolean {
+  return /^(\d\d|[A-Za-z]{2})$/.test(key.slice(Math.max(0, at - 1), at + 1));
 }
 
 /** Not by recursion: a stranger's body may be nested as deeply as it is long. */

@@ -30,6 +30,7 @@ export const refusalTexts = {
   'body-too-large': 'The message has {size} bytes with its attributes, of {limit} allowed.',
   'group-invalid':
     'The message group "{group}" is not 1 to 128 letters, digits and punctuation marks of ASCII.',
+  'attributes-invalid': 'The message attributes cannot be sent: {reason}.',
   'deduplication-id-contradicts':
     'The MessageDeduplicationId "{id}" contradicts the dedupe_key "{key}". Leave it out, or use the key or its SHA-256.',
 } as const;
@@ -58,9 +59,11 @@ export class ContractError extends Error {
   override readonly name: string = 'ContractError';
   readonly code: RefusalCode;
   readonly docs: string;
+  readonly refusal: Refusal;
 
   constructor(refusal: Refusal, where = '') {
     super(`${where}${refusal.text} (${refusal.code}, see ${refusal.docs})`);
+    this.refusal = refusal;
     this.code = refusal.code;
     this.docs = refusal.docs;
   }

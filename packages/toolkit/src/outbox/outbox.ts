@@ -6,6 +6,7 @@
  * Appending is not in the port: a file keeps a message by itself, a database within the caller's transaction.
  */
 
+import { type Envelope, epochMsOf } from '../contract/envelope.ts';
 import type { ProducerMessage } from '../producer/send.ts';
 
 export interface KeptMessage {
@@ -42,5 +43,5 @@ export interface TimeRange {
 
 /** When the event of a kept message happened. */
 export function eventTimeOf({ body }: ProducerMessage): number {
-  return Date.parse((JSON.parse(body) as { event_time: string }).event_time);
+  return epochMsOf((JSON.parse(body) as Envelope).event_time);
 }

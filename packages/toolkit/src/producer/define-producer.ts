@@ -7,7 +7,7 @@
  */
 
 import { canonicalText } from '../contract/canonical.ts';
-import { checkEnvelope, defaultNamespace, type Envelope } from '../contract/envelope.ts';
+import { checkEnvelope, defaultNamespace, type Envelope, epochMsOf } from '../contract/envelope.ts';
 import { derivedEventId, randomEventId } from '../contract/event-id.ts';
 import { checkMessage } from '../contract/message.ts';
 import { ContractError, type Refusal, refuse } from '../contract/refusals.ts';
@@ -83,7 +83,15 @@ export function defineProducer<Event, Payload extends object = Event & object>(
   const wrongSource = checkEnvelope({ ...wellFormed, event_source: source }, namespace);
   if (wrongSource !== undefined) throw new ContractError(wrongSource);
   const findPayloadError = options.schema === undefined ? undefined : compileSchema(options.schema);
-  const check = (event: Event) => checkEvent(event, options, findPayloadError);
+  const check = (event: Event): CheckedEvent<Payload> | Refusal => {
+    try {
+      return checkEvent(event, options, findPayloadError);
+    } catch (error) {
+      // `key` throws its refusals.
+      if (error instanceof ContractError) return error.refusal;
+      throw error;
+    }
+  };
   const checked = (event: Event, destination?: Destination): CheckedEvent<Payload> => {
     const result = check(event);
     if (result.ok) return result;
@@ -134,11 +142,13 @@ function checkEvent<Event, Payload extends object>(
   }
   const time = timeOf(options.eventTime(event));
   if (time === undefined) return refuse('time-invalid', { time: String(options.eventTime(event)) });
-  const payload = options.payload?.(event) ?? (event as unknown as Payload);
+  // What a function does not give is refused below: the event itself is not what it was to say.
+  const payload =
+    options.payload === undefined ? (event as unknown as Payload) : options.payload(event);
   const eventId =
     options.eventId === 'random'
       ? randomEventId()
-      : derivedEventId({ source, key: dedupeKey, timeMs: Date.parse(time) });
+      : derivedEventId({ source, key: dedupeKey, timeMs: epochMsOf(time) });
   const envelope: Envelope<Payload> = {
     event_id: eventId,
     event_source: source,
@@ -152,9 +162,13 @@ function checkEvent<Event, Payload extends object>(
   // The payload as it will be read: a Date is a text by then.
   const wrong = findPayloadError?.((JSON.parse(body) as Envelope).payload);
   if (wrong !== undefined) return refuse('payload-invalid', { reason: schemaReason(wrong) });
-  const groupId = options.groupId?.(event) ?? source;
-  if (!/^[!-~]{1,128}$/.test(groupId)) return refuse('group-invalid', { group: groupId });
+  const groupId: unknown = options.groupId === undefined ? source : options.groupId(event);
+  if (typeof groupId !== 'string' || !/^[!-~]{1,128}$/.test(groupId)) {
+    return refuse('group-invalid', { group: String(groupId) });
+  }
   const attributes = options.attributes?.(event);
+  const wrongAttributes = attributes === undefined ? undefined : checkAttributes(attributes);
+  if (wrongAttributes !== undefined) return wrongAttributes;
   const message = attributes === undefined ? { body, groupId } : { body, groupId, attributes };
   const { critical, sizeBytesMax } = options;
   const allowed = checkMessage(message, { namespace, critical, sizeBytesMax });
@@ -176,6 +190,26 @@ function checkKey(key: unknown): Refusal | undefined {
   return key.trim() === '' ? refuse('key-missing') : undefined;
 }
 
+const attributesMax = 10;
+const attributeName = /^(?!aws\.|amazon\.|\.)(?!.*\.(\.|$))[\w.-]{1,256}$/i;
+
+/** What SQS would refuse, it refuses again and again: a message that was kept in an outbox would hold up its group for ever. */
+function checkAttributes(attributes: unknown): Refusal | undefined {
+  const wrong = (reason: string): Refusal => refuse('attributes-invalid', { reason });
+  if (typeof attributes !== 'object' || attributes === null || attributes instanceof Promise) {
+    return wrong('they are no object of names and values');
+  }
+  const all = Object.entries(attributes);
+  if (all.length > attributesMax)
+    return wrong(`there are ${all.length}, of ${attributesMax} allowed`);
+  for (const [name, value] of all) {
+    if (!attributeName.test(name)) return wrong(`SQS takes no attribute of the name "${name}"`);
+    if (typeof value !== 'string' || value === '')
+      return wrong(`the value of ${name} is no text, or empty`);
+  }
+  return undefined;
+}
+
 /** What is refused here is never sent, and no guard gets to see it. */
 function reportRefusal(refusal: Refusal, { queueUrl, telemetry }: Destination): void {
   telemetry?.report({
@@ -188,13 +222,15 @@ function reportRefusal(refusal: Refusal, { queueUrl, telemetry }: Destination): 
   });
 }
 
-function timeOf(time: string | Date | number): string | undefined {
+function timeOf(time: unknown): string | undefined {
   if (typeof time === 'string') {
     return checkEnvelope({ ...wellFormed, event_source: 'a.b.c', event_time: time }, 'a') ===
       undefined
       ? time
       : undefined;
   }
+  // Of null a Date would be made, too: the first of January 1970.
+  if (typeof time !== 'number' && !(time instanceof Date)) return undefined;
   const date = new Date(time);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }

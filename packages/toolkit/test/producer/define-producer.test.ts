@@ -6,8 +6,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { inspect } from 'node:util';
 import { sha256 } from '../../src/contract/canonical.ts';
-import { checkEnvelope } from '../../src/contract/envelope.ts';
+import { checkEnvelope, readEnvelope } from '../../src/contract/envelope.ts';
+import { key } from '../../src/contract/keys.ts';
 import { checkMessage } from '../../src/contract/message.ts';
 import { ContractError, refusalTexts } from '../../src/contract/refusals.ts';
 import { defineProducer, isProducer } from '../../src/producer/define-producer.ts';
@@ -57,6 +59,12 @@ test('times are taken as texts, dates and milliseconds', () => {
       '1970-01-01T00:00:00.000Z',
     );
   }
+});
+
+test('a leap second is a time, and the event id has it as the second before', () => {
+  const of = (eventTime: string): string =>
+    landsat({ eventTime: () => eventTime }).envelope(scene).event_id;
+  assert.equal(of('1990-12-31T23:59:60Z'), of('1990-12-31T23:59:59Z'));
 });
 
 test('a producer is known as one, and nothing else is', () => {
@@ -111,7 +119,43 @@ describe('what the contract forbids is refused by its code', () => {
       landsat({ schema: { required: ['orbit'] } }),
     ],
     ['a list as payload', 'body-not-envelope', landsat({ payload: () => [] as unknown as Scene })],
+    [
+      'a payload that a function forgot to return',
+      'body-not-envelope',
+      landsat({ payload: (() => undefined) as unknown as () => Scene }),
+    ],
+    ['no time', 'time-invalid', landsat({ eventTime: () => null as unknown as string })],
+    [
+      'an offset of hours alone',
+      'time-invalid',
+      landsat({ eventTime: () => '2025-12-04T00:00:00+00' }),
+    ],
+    [
+      'a part of the key that is not there',
+      'key-invalid',
+      landsat({ dedupeKey: () => key('landsat', undefined as unknown as string) }),
+    ],
     ['a group with a space', 'group-invalid', landsat({ groupId: () => 'a b' })],
+    ['a group that is a number', 'group-invalid', landsat({ groupId: () => 5 as never })],
+    ['no group', 'group-invalid', landsat({ groupId: () => undefined as never })],
+    ...[
+      null,
+      Promise.resolve({}),
+      { cloud: 5 },
+      { cloud: undefined },
+      { cloud: '' },
+      { 'a b': 'x' },
+      { 'AWS.x': 'x' },
+      { 'a..b': 'x' },
+      Object.fromEntries(Array.from({ length: 11 }, (_, index) => [`a${index}`, 'x'])),
+    ].map(
+      (attributes) =>
+        [
+          `${inspect(attributes, { breakLength: Number.POSITIVE_INFINITY }).slice(0, 30)} as attributes`,
+          'attributes-invalid',
+          landsat({ attributes: () => attributes as never }),
+        ] as const,
+    ),
     [
       'a body too large',
       'body-too-large',
@@ -186,6 +230,27 @@ describe('messages that others made are held to the same rules', () => {
       day_key: '2025-12-04',
     };
     assert.equal(code({ body, attributes }), undefined);
+  });
+
+  test('a value is in the key only if no number or word goes on around it', () => {
+    const of = (version: string) => code({ body, attributes: { version } });
+    for (const version of ['p32r29', '2025', '2025-12-04', 'landsat/p32r29']) {
+      assert.equal(of(version), undefined, version);
+    }
+    for (const version of ['2', '025', 'land']) {
+      assert.equal(of(version), 'value-only-in-attributes', version);
+    }
+  });
+
+  test('whatever stands in a member, the body is judged and nothing breaks', () => {
+    const envelope = JSON.parse(body) as Record<string, unknown>;
+    const values: unknown[] = [{ toString: 1 }, [], [[]], {}, null, true, 5, '', ' '];
+    for (const member of Object.keys(envelope).filter((name) => name !== 'payload')) {
+      for (const value of values) {
+        const read = readEnvelope(JSON.stringify({ ...envelope, [member]: value }));
+        assert.equal(read.ok, false, `${member} ${JSON.stringify(value)}`);
+      }
+    }
   });
 
   test('an explicit id is fine when it is the key, its hash or the hash of the body', () => {
