@@ -151,6 +151,16 @@ test('observe: everything is sent, and what broke the contract can be read with 
   assert.equal(Messages?.[0]?.Body, '{"order":1}');
 });
 
+test('of a large body that broke the contract the beginning is kept', async (t) => {
+  const { server, client, url } = await open(t, [{ ...envelope, mode: 'observe' }]);
+  const QueueUrl = await url('orders.fifo');
+  const MessageBody = `{"order":"${'x'.repeat(1_000_000)}"}`;
+  await client.sendMessage({ QueueUrl, MessageBody, MessageGroupId: 'g' });
+  const answer = await fetch(`${server.url}/_oncemq/queues/orders.fifo/violations`);
+  const { violations } = (await answer.json()) as { violations: { body: string }[] };
+  assert.equal(violations[0]?.body, `${MessageBody.slice(0, 4_096)}…`);
+});
+
 test('a reset forgets what broke the contract', async (t) => {
   const { server, client, url } = await open(t, [{ ...envelope, mode: 'observe' }]);
   const QueueUrl = await url('orders.fifo');
@@ -238,6 +248,7 @@ describe('a contract file that is wrong is refused with its place', () => {
     [{ queues: [{ queue: 'a', contract: 'evelope' }] }, /only contract with a name is envelope/],
     [{ queues: [{ queue: 'a', contract: 'envelope', mode: 'warn' }] }, /observe or reject/],
     [{ queues: [{ queue: 'a', schema: { type: 'text' } }] }, /queues\[0\]: the schema is wrong/],
+    [{ queues: [{ queue: 'a', schema: { $async: true } }] }, /\$async is not known/],
     [{ queues: [{ queue: 'a', schema: 'nowhere.json' }] }, /nowhere\.json cannot be read/],
     [{ queues: [{ queue: 'a', schema: 7 }] }, /schema must be a JSON Schema/],
   ];

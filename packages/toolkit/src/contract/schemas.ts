@@ -14,6 +14,8 @@ export type SchemaCheck = (value: unknown) => ErrorObject | undefined;
 
 /** Throws when the schema itself is wrong. */
 export function compileSchema(schema: JsonSchema): SchemaCheck {
+  // It would answer with promises, which are never false.
+  if (schema['$async'] !== undefined) throw new Error('$async is not known here');
   const isDraft7 = String(schema['$schema'] ?? '').includes('draft-07');
   // Strict about the schema, so that a misspelt keyword does not go unnoticed; an unknown format is one, too.
   const options = { strict: true, strictTypes: false, strictRequired: false };
