@@ -3,44 +3,67 @@
  * What a dead process left behind is taken over.
  *
  * A number alone does not name a process: in a container the next one has it again after a crash, most often as number 1. So
- * the file also says when the process started, where the system tells (Linux), and a number that is our own is somebody
- * else's unless we hold the folder. Processes that do not see each other, in two containers say, are not kept apart.
+ * the file also says when the process started, where the system tells (Linux); elsewhere a number that is our own is
+ * somebody else's unless we hold the folder. Processes that do not see each other, in two containers say, are not kept apart.
  */
 
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { threadId } from 'node:worker_threads';
 
 const attemptsMax = 10;
 
-/** What this very process holds. */
+/** What this very thread holds. */
 const held: Set<string> = new Set();
 
 /** Throws when another living process holds the folder. Answers how to give it back. */
 export function lockFolder(folder: string): () => void {
   mkdirSync(folder, { recursive: true });
   const lockFile = resolve(folder, 'lock');
-  const ownFile = `${lockFile}-${process.pid}`;
+  const ownFile = `${lockFile}-${process.pid}-${threadId}`;
   writeFileSync(ownFile, `${process.pid} ${startOf(process.pid)}`);
   try {
-    for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-      if (isLinked(ownFile, lockFile)) {
-        held.add(lockFile);
-        return () => {
-          held.delete(lockFile);
-          rmSync(lockFile, { force: true });
-        };
-      }
-      const [pid = '', start = ''] = readIfThere(lockFile).split(' ');
-      if (Number(pid) === process.pid ? held.has(lockFile) : isAlive(Number(pid), start)) {
-        throw new Error(
-          `${folder} is in use by process ${pid}; one process at a time can have it.`,
-        );
-      }
-      rmSync(lockFile, { force: true });
-    }
-    throw new Error(`${folder} could not be locked: others take it again and again.`);
+    if (!isLinked(ownFile, lockFile)) takeOver(lockFile, ownFile, folder);
   } finally {
     rmSync(ownFile, { force: true });
+  }
+  held.add(lockFile);
+  return () => {
+    held.delete(lockFile);
+    rmSync(lockFile, { force: true });
+  };
+}
+
+/**
+ * By one process at a time, under a lock of its own: of two that have seen the same dead one, the second would else remove
+ * what the first has just put there.
+ */
+function takeOver(lockFile: string, ownFile: string, folder: string): void {
+  const takeoverFile = `${lockFile}-takeover`;
+  refuseIfHeld(lockFile, folder);
+  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+    if (isLinked(ownFile, takeoverFile)) {
+      try {
+        refuseIfHeld(lockFile, folder);
+        rmSync(lockFile, { force: true });
+        if (isLinked(ownFile, lockFile)) return;
+      } finally {
+        rmSync(takeoverFile, { force: true });
+      }
+    } else if (readIfThere(takeoverFile) !== '') {
+      refuseIfHeld(takeoverFile, folder);
+      // Somebody died in the lines above.
+      rmSync(takeoverFile, { force: true });
+    }
+  }
+  throw new Error(`${folder} could not be locked: others take it again and again.`);
+}
+
+function refuseIfHeld(lockFile: string, folder: string): void {
+  const [pid = '', start = ''] = readIfThere(lockFile).split(' ');
+  const isOurs = Number(pid) === process.pid && start === '';
+  if (isOurs ? held.has(lockFile) : isAlive(Number(pid), start)) {
+    throw new Error(`${folder} is in use by process ${pid}; one process at a time can have it.`);
   }
 }
 

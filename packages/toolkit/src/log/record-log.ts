@@ -130,6 +130,8 @@ export class RecordLog {
 
   async close(): Promise<void> {
     await this.#writing;
+    // A second time the folder may be somebody else's.
+    if (this.#isClosed) return;
     this.#isClosed = true;
     await this.#file?.close();
     this.#file = undefined;

@@ -4,10 +4,12 @@
  */
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { fork, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   appendFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -149,6 +151,35 @@ test('a crash in a container is got over: the next process has the number of the
     await assert.rejects(opened(path), /is in use by process \d+/);
     await log.close();
   }
+});
+
+test('of processes that start at once after a crash, one has the folder', async (t) => {
+  const program = fileURLToPath(new URL('lock-racer.js', import.meta.url));
+  const racers = Array.from({ length: 4 }, () => fork(program));
+  t.after(() => racers.map((racer) => racer.kill()));
+  const answers = (): Promise<unknown[]> =>
+    Promise.all(racers.map(async (racer) => ((await once(racer, 'message')) as [unknown])[0]));
+  await answers();
+  const path = folder(t);
+  for (let round = 0; round < 300; round += 1) {
+    const contested = join(path, String(round));
+    mkdirSync(contested);
+    writeFileSync(join(contested, 'lock'), '4194305 1');
+    const answered = answers();
+    for (const racer of racers) racer.send(contested);
+    assert.equal((await answered).filter((isMine) => isMine === true).length, 1);
+    assert.deepEqual(readdirSync(contested), ['lock']);
+  }
+});
+
+test('a log that is closed twice leaves the folder to whoever has it by then', async (t) => {
+  const path = folder(t);
+  const { log } = await opened(path);
+  await log.close();
+  const { log: next } = await opened(path);
+  await log.close();
+  await assert.rejects(opened(path), /is in use by process \d+/);
+  await next.close();
 });
 
 test('a write that fails is not there afterwards, and later ones are', async (t) => {
