@@ -4,12 +4,17 @@
  */
 
 export interface Queryable {
-  query(text: string, values?: unknown[]): Promise<{ readonly rows: unknown[] }>;
+  query(
+    text: string,
+    values?: unknown[],
+  ): Promise<{ readonly rows: unknown[]; readonly command?: string }>;
 }
 
 export interface Connection extends Queryable {
   /** With an error: the connection is thrown away. */
   release(error?: Error | boolean): void;
+  on?(event: 'error', listener: () => void): unknown;
+  off?(event: 'error', listener: () => void): unknown;
 }
 
 export interface Pool extends Queryable {
@@ -22,11 +27,18 @@ export async function inTransaction<T>(
   work: (connection: Queryable) => Promise<T>,
 ): Promise<T> {
   const connection = await pool.connect();
+  // A connection that breaks while nothing is asked of it says so by an event, which would end the process if nobody
+  // listened. The next query fails and tells.
+  connection.on?.('error', ignore);
   let failure: Error | undefined;
   try {
     await connection.query('begin');
     const result = await work(connection);
-    await connection.query('commit');
+    const { command } = await connection.query('commit');
+    // PostgreSQL answers so, and with no error, where a query had failed and the work went on in spite of it.
+    if (command === 'ROLLBACK') {
+      throw new Error('A query of the transaction had failed, so nothing of it was kept.');
+    }
     return result;
   } catch (error) {
     failure = error instanceof Error ? error : new Error(String(error));
@@ -39,9 +51,13 @@ export async function inTransaction<T>(
     );
     throw error;
   } finally {
+    // One that is thrown away may still have something to say.
+    if (failure === undefined) connection.off?.('error', ignore);
     connection.release(failure);
   }
 }
+
+function ignore(): void {}
 
 /** A table's name as SQL, quoted; with or without a schema. */
 export function tableName(name: string): string {

@@ -4,11 +4,12 @@
  *
  * Its limits: one process at a time has the folder; and the effect and its mark are two steps. A process that dies
  * between them has had the effect and does not know it, so the message takes effect once more. Where that must not be,
- * the effect must be harmless twice, or in PostgreSQL together with its mark.
+ * the effect must be harmless twice, or in PostgreSQL together with its mark. A mark that cannot be written (a full disk)
+ * is written later, and until it is, nothing else takes effect.
  */
 
 import { RecordLog } from '../log/record-log.ts';
-import { defaultKeepMs, type Inbox } from './inbox.ts';
+import { type Inbox, keepMsOf } from './inbox.ts';
 import { defaultKeysMax, type MemoryInboxOptions } from './memory-inbox.ts';
 import { RememberedKeys } from './remembered-keys.ts';
 
@@ -26,24 +27,30 @@ export interface FileInbox extends Inbox {
 
 interface DoneRecord {
   readonly key: string;
-  readonly until: number;
+  /** JSON has no infinity: null on disk. */
+  readonly until: number | null;
 }
 
 export async function openFileInbox(
   folder: string,
   options: FileInboxOptions = {},
 ): Promise<FileInbox> {
-  const { keepMs = defaultKeepMs, keysMax = defaultKeysMax, now = Date.now } = options;
+  const { keysMax = defaultKeysMax, now = Date.now } = options;
+  const keepMs = keepMsOf(options);
   const keys = new RememberedKeys(keysMax);
   /** For each segment, until when something in it is remembered. */
   const neededUntil = new Map<number, number>();
-  const note = (segment: number, { key, until }: DoneRecord): void => {
+  const note = (segment: number, record: DoneRecord): void => {
+    const { key, until: written } = record;
+    const until = written ?? Number.POSITIVE_INFINITY;
     neededUntil.set(segment, Math.max(neededUntil.get(segment) ?? 0, until));
     if (until > now()) keys.remember(key, until);
   };
-  const log = await RecordLog.open(folder, options, (record, { segment }) =>
-    note(segment, record as DoneRecord),
-  );
+  const log = await RecordLog.open(folder, options, (record, { segment }) => {
+    // An outbox, say, whose segments would be taken for forgotten ones.
+    if (!('key' in (record as object))) throw new Error(`${folder} is not the folder of an inbox.`);
+    note(segment, record as DoneRecord);
+  });
 
   const removeForgotten = async (): Promise<void> => {
     const needed = [...neededUntil].filter(([, until]) => until > now());
@@ -53,16 +60,27 @@ export async function openFileInbox(
   };
   await removeForgotten();
 
+  /** Effects that took place and whose marks could not be written; one for each handler under way at most. */
+  const unmarked = new Map<string, DoneRecord>();
+  const mark = async (done: DoneRecord): Promise<void> => {
+    const { segment } = await log.append(done).catch((error: unknown) => {
+      unmarked.set(done.key, done);
+      throw error;
+    });
+    unmarked.delete(done.key);
+    const isNewSegment = !neededUntil.has(segment);
+    note(segment, done);
+    if (isNewSegment) await removeForgotten();
+  };
+
   const once: Inbox['once'] = async (key, effect) => {
     if (keys.has(key, now())) return 'duplicate';
     if (!keys.begin(key, now())) return 'busy';
     try {
+      for (const done of unmarked.values()) await mark(done);
+      if (keys.has(key, now())) return 'duplicate';
       await effect(undefined);
-      const done = { key, until: now() + keepMs };
-      const { segment } = await log.append(done);
-      const isNewSegment = !neededUntil.has(segment);
-      note(segment, done);
-      if (isNewSegment) await removeForgotten();
+      await mark({ key, until: now() + keepMs });
       return 'done';
     } finally {
       keys.end(key);

@@ -15,13 +15,19 @@ export interface Inbox<Transaction = undefined> {
 }
 
 export interface InboxOptions {
-  /** How long a key is remembered; default seven days. */
+  /** How long a key is remembered; Infinity is for ever. Default seven days. */
   readonly keepMs?: number;
   /** Epoch milliseconds; default the clock of the machine. */
   readonly now?: () => number;
 }
 
-export const defaultKeepMs: number = 7 * 86_400_000;
+const defaultKeepMs = 7 * 86_400_000;
+
+/** Throws at what is no time: a key would be forgotten at once, and every effect take place again. */
+export function keepMsOf({ keepMs = defaultKeepMs }: InboxOptions): number {
+  if (typeof keepMs === 'number' && keepMs > 0) return keepMs;
+  throw new RangeError(`keepMs is a number of milliseconds above 0, not ${String(keepMs)}.`);
+}
 
 /** The inbox holds as many keys as it may. Nothing is forgotten to make room: that would be an effect too many. */
 export class InboxFullError extends Error {

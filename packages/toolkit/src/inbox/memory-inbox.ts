@@ -3,7 +3,7 @@
  * one process. Its limit: it ends with the process, so what is redelivered after a restart takes effect again.
  */
 
-import { defaultKeepMs, type Inbox, type InboxOptions } from './inbox.ts';
+import { type Inbox, type InboxOptions, keepMsOf } from './inbox.ts';
 import { RememberedKeys } from './remembered-keys.ts';
 
 export interface MemoryInboxOptions extends InboxOptions {
@@ -14,7 +14,8 @@ export interface MemoryInboxOptions extends InboxOptions {
 export const defaultKeysMax = 1_000_000;
 
 export function memoryInbox(options: MemoryInboxOptions = {}): Inbox {
-  const { keepMs = defaultKeepMs, keysMax = defaultKeysMax, now = Date.now } = options;
+  const { keysMax = defaultKeysMax, now = Date.now } = options;
+  const keepMs = keepMsOf(options);
   const keys = new RememberedKeys(keysMax);
   return {
     once: async (key, effect) => {

@@ -7,8 +7,9 @@
  * (a mail, a call) happens again when the transaction fails.
  */
 
+import { sha256 } from '../contract/canonical.ts';
 import { inTransaction, type Pool, type Queryable, tableName } from '../database.ts';
-import { defaultKeepMs, type Inbox, type InboxOptions } from './inbox.ts';
+import { type Inbox, type InboxOptions, keepMsOf } from './inbox.ts';
 
 export interface PostgresInboxOptions extends InboxOptions {
   readonly pool: Pool;
@@ -28,8 +29,18 @@ export interface PostgresInbox extends Inbox<Queryable> {
 /** PostgreSQL's code for a lock that was not to be had in time. */
 const lockNotAvailable = '55P03';
 
+/** An index takes 2,704 bytes; 1,024 characters can be more. */
+const keyBytesMax = 2_600;
+
+/** The key itself, or its hash where PostgreSQL cannot hold it: such a message would come again and again. */
+function keptKey(key: string): string {
+  const fits = Buffer.byteLength(key) <= keyBytesMax && !key.includes('\0');
+  return fits ? key : `sha256 ${sha256(key)}`;
+}
+
 export function postgresInbox(options: PostgresInboxOptions): PostgresInbox {
-  const { pool, keepMs = defaultKeepMs, waitMs = 5_000, now = Date.now } = options;
+  const { pool, waitMs = 5_000, now = Date.now } = options;
+  const keepMs = keepMsOf(options);
   const table = tableName(options.table ?? 'oncemq_inbox');
 
   const isFirst = async (transaction: Queryable, key: string): Promise<boolean> => {
@@ -38,7 +49,7 @@ export function postgresInbox(options: PostgresInboxOptions): PostgresInbox {
       `insert into ${table} as kept (key, expires_at) values ($1, $2)
        on conflict (key) do update set expires_at = excluded.expires_at where kept.expires_at <= $3
        returning key`,
-      [key, now() + keepMs, now()],
+      [keptKey(key), Math.min(Math.trunc(now() + keepMs), Number.MAX_SAFE_INTEGER), now()],
     );
     // The wait was for the key; what the effect waits for is its own business.
     await transaction.query('set local lock_timeout to default');

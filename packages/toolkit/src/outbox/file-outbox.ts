@@ -42,6 +42,7 @@ export async function openFileOutbox(
   const log = await RecordLog.open(folder, options, (value, place) => {
     const record = value as LogRecord;
     if ('sent' in record) for (const id of record.sent) unsent.remove(id);
+    else if (!('message' in record)) throw new Error(`${folder} is not the folder of an outbox.`);
     else unsent.add({ id: record.id, groupId: record.message.groupId, place, at: record.at });
   });
   return new FolderOutbox(log, unsent, options.now ?? Date.now);

@@ -4,7 +4,8 @@
  */
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { type EventEmitter, once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
@@ -12,6 +13,8 @@ import { openFileInbox } from '../../src/inbox/file-inbox.ts';
 import { type Inbox, InboxFullError, type InboxOptions } from '../../src/inbox/inbox.ts';
 import { memoryInbox } from '../../src/inbox/memory-inbox.ts';
 import { postgresInbox } from '../../src/inbox/postgres-inbox.ts';
+import { openFileOutbox } from '../../src/outbox/file-outbox.ts';
+import { landsat, scenes } from '../support/landsat.ts';
 import { type Database, startPostgres } from '../support/postgres.ts';
 
 type Open = (t: TestContext, options: InboxOptions) => Promise<Inbox<unknown>>;
@@ -62,6 +65,34 @@ for (const [kind, open] of Object.entries(kinds)) {
       assert.equal(await inbox.once('a', nothing), 'duplicate');
       time += 1;
       assert.equal(await inbox.once('a', nothing), 'done');
+    });
+
+    test('remembers a key for ever if asked to, and for a time that is no whole number', async (t) => {
+      let time = 1_765_000_000_000;
+      const nothing = async (): Promise<void> => {};
+      for (const keepMs of [Number.POSITIVE_INFINITY, 1e12 / 7]) {
+        const inbox = await open(t, { now: () => time, keepMs });
+        assert.equal(await inbox.once('a', nothing), 'done');
+        time += 1_000 * dayMs;
+        assert.equal(await inbox.once('a', nothing), 'duplicate');
+      }
+    });
+
+    test('a time to remember that is none is refused at once', async (t) => {
+      for (const keepMs of [0, -1, Number.NaN, '7d', null]) {
+        await assert.rejects(open(t, { keepMs: keepMs as number }), /keepMs is a number/);
+      }
+    });
+
+    test('knows any key again that an envelope may have', async (t) => {
+      const inbox = await open(t, {});
+      const wide = Array.from({ length: 1_024 }, (_, index) =>
+        String.fromCodePoint(0x20000 + ((index * 7_919) % 40_000)),
+      ).join('');
+      for (const key of [wide, `${wide.slice(0, -2)}a`, 'a\0b', 'a\0c', '__proto__']) {
+        assert.equal(await inbox.once(key, async () => {}), 'done');
+        assert.equal(await inbox.once(key, async () => assert.fail()), 'duplicate');
+      }
     });
 
     test('an effect that fails has not taken place', async (t) => {
@@ -118,6 +149,50 @@ test('an inbox in a folder knows its keys when it is opened again, and removes w
   assert.ok(segments.length < 15, `${segments.length} segments are left`);
 });
 
+test('an inbox in a folder that is to remember for ever does so when it is opened again', async (t) => {
+  const path = folder(t);
+  for (const outcome of ['done', 'duplicate']) {
+    await using inbox = await openFileInbox(path, { keepMs: Number.POSITIVE_INFINITY });
+    assert.equal(await inbox.once('a', async () => {}), outcome);
+  }
+});
+
+test('an effect whose mark could not be written does not take place again, nor does another before it', async (t) => {
+  const path = folder(t);
+  await using inbox = await openFileInbox(path);
+  // The disk fails: where the segment is to be, something else is.
+  const segment = join(path, '00000001.log');
+  mkdirSync(segment);
+  let effects = 0;
+  const effect = async (): Promise<void> => {
+    effects += 1;
+  };
+  await assert.rejects(inbox.once('a', effect), /EISDIR/);
+  await assert.rejects(inbox.once('a', effect), /EISDIR/);
+  await assert.rejects(inbox.once('b', effect), /EISDIR/);
+  assert.equal(effects, 1);
+  rmdirSync(segment);
+  assert.equal(await inbox.once('b', effect), 'done');
+  assert.equal(await inbox.once('a', effect), 'duplicate');
+  assert.equal(effects, 2);
+  assert.equal(readFileSync(segment, 'utf8').trim().split('\n').length, 2);
+});
+
+test('the folder of an outbox is no inbox, nor the other way round, and nothing in it is touched', async (t) => {
+  const path = folder(t);
+  const outbox = await openFileOutbox(join(path, 'outbox'), { segmentBytesMax: 1 });
+  for (const event of scenes(3)) await outbox.append(landsat().message(event));
+  await outbox.close();
+  await assert.rejects(openFileInbox(join(path, 'outbox')), /is not the folder of an inbox/);
+  const again = await openFileOutbox(join(path, 'outbox'));
+  assert.equal(again.unsent, 3);
+  await again.close();
+  const inbox = await openFileInbox(join(path, 'inbox'));
+  await inbox.once('a', async () => {});
+  await inbox.close();
+  await assert.rejects(openFileOutbox(join(path, 'inbox')), /is not the folder of an outbox/);
+});
+
 describe('an inbox in PostgreSQL', () => {
   const setUp = async (waitMs: number) => {
     const { pool } = database;
@@ -139,6 +214,32 @@ describe('an inbox in PostgreSQL', () => {
     await inbox.once('a', async (transaction) => void (await transaction.query(insert)));
     await inbox.once('a', async (transaction) => void (await transaction.query(insert)));
     assert.equal((await pool.query(`select * from ${effects}`)).rows.length, 1);
+  });
+
+  test('a handler that goes on after a query of its own failed has had no effect, and is told', async () => {
+    const { pool, effects, inbox } = await setUp(5_000);
+    const insert = `insert into ${effects} values ('a')`;
+    const swallowing = inbox.once('a', async (transaction) => {
+      await transaction.query(insert);
+      await transaction.query('select 1 / 0').catch(() => {});
+    });
+    await assert.rejects(swallowing, /nothing of it was kept/);
+    await inbox.once('a', async (transaction) => void (await transaction.query(insert)));
+    assert.equal((await pool.query(`select * from ${effects}`)).rows.length, 1);
+  });
+
+  test('a connection that breaks under a handler fails the handling, and not the process', async () => {
+    const { pool, inbox } = await setUp(5_000);
+    const broken = inbox.once('a', async (transaction) => {
+      const { rows } = await transaction.query('select pg_backend_pid() as pid');
+      const { pid } = rows[0] as { pid: number };
+      // Heard by whoever listens; without the inbox's own listener nobody would.
+      const said = once(transaction as unknown as EventEmitter, 'end');
+      await pool.query('select pg_terminate_backend($1)', [pid]);
+      await said;
+    });
+    await assert.rejects(broken);
+    assert.equal(await inbox.once('a', async () => {}), 'done');
   });
 
   test('a second consumer waits for the first and then knows how it ended', async () => {
