@@ -21,7 +21,7 @@ export interface ConsumeOptions {
   readonly waitSeconds?: number;
   /** Default 30; extended while handlers run. */
   readonly visibilitySeconds?: number;
-  /** Told of what failed, and with which message; without one, receiving did. Default: nobody is. */
+  /** Told of what failed, and with which message; without one, receiving did. What it throws ends the loop. Default: nobody is. */
   readonly onError?: (error: unknown, message: SqsMessage | undefined) => void;
   /** What drives the heartbeats; default: an interval of Node's. */
   readonly every?: Every;
@@ -70,20 +70,25 @@ async function handleAll(messages: readonly SqsMessage[], options: ConsumeOption
   const { DeleteMessageCommand } = await import('@aws-sdk/client-sqs');
   const beats = messages.map((message) => startHeartbeat(message, options));
   const held = new Set<string>();
-  for (const [index, message] of messages.entries()) {
-    try {
-      if (held.has(groupOf(message))) continue;
-      await (telemetry === undefined
-        ? handler(message)
-        : telemetry.processing(message, queueUrl, () => handler(message)));
-      const { ReceiptHandle } = message;
-      await client.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle }));
-    } catch (error) {
-      held.add(groupOf(message));
-      onError(error, message);
-    } finally {
-      beats[index]?.stop();
+  try {
+    for (const [index, message] of messages.entries()) {
+      try {
+        if (held.has(groupOf(message))) continue;
+        await (telemetry === undefined
+          ? handler(message)
+          : telemetry.processing(message, queueUrl, () => handler(message)));
+        const { ReceiptHandle } = message;
+        await client.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle }));
+      } catch (error) {
+        held.add(groupOf(message));
+        onError(error, message);
+      } finally {
+        beats[index]?.stop();
+      }
     }
+  } finally {
+    // If onError has thrown, nobody gets to the others, and they must not be held for hours.
+    for (const beat of beats) beat.stop();
   }
 }
 

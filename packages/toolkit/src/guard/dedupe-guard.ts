@@ -20,7 +20,7 @@ import {
   type Report,
   type TelemetryRecord,
 } from '../telemetry/record.ts';
-import { failedIds, type GuardedMessage, messagesOf } from './guarded-messages.ts';
+import { failedIn, type GuardedMessage, messagesOf } from './guarded-messages.ts';
 import { SentMessages } from './sent-messages.ts';
 
 export interface GuardOptions extends MessageRules {
@@ -75,14 +75,19 @@ export function dedupeGuard(options: GuardOptions): DedupeGuard {
       const { id } = refused.message;
       throw new ContractError(refused.refusal, id === undefined ? '' : `Entry ${id}: `);
     }
-    const result = await next(args);
-    // What was not taken can be sent again, and differently.
-    const notTaken = failedIds(result);
-    for (const message of messages) {
-      if (notTaken.has(message.id)) continue;
-      sent.note(target, idOf(message), restOf(message, options), now());
+    // Before they leave: sends under way at the same time collide, too. What the queue did not take is taken back.
+    const takeBack = messages.map((message) =>
+      sent.note(target, idOf(message), restOf(message, options), now()),
+    );
+    try {
+      const result = await next(args);
+      const failed = failedIn(result);
+      for (const [index, { id }] of messages.entries()) if (failed.has(id)) takeBack[index]?.();
+      return result;
+    } catch (error) {
+      for (const undo of takeBack) undo();
+      throw error;
     }
-    return result;
   };
   return {
     applyToStack: (stack) =>

@@ -35,10 +35,10 @@ export function messagesOf(
   };
 }
 
-/** Which entries of a batch were not taken, by what the SDK answers; what is no batch fails as a whole, and throws. */
-export function failedIds(result: unknown): ReadonlySet<unknown> {
-  const { Failed } = ((result as { output?: unknown }).output ?? {}) as Input;
-  return new Set(Array.isArray(Failed) ? Failed.map((entry: Input) => entry['Id']) : []);
+/** The ids of the entries of a batch that were not taken. */
+export function failedIn(result: unknown): ReadonlySet<unknown> {
+  const { output } = Object(result) as { output?: { Failed?: readonly { Id?: unknown }[] } };
+  return new Set(output?.Failed?.map(({ Id }) => Id));
 }
 
 function messageOf(entry: Input): GuardedMessage {
@@ -58,11 +58,13 @@ function messageOf(entry: Input): GuardedMessage {
 function attributeTexts(attributes: unknown): Record<string, string> {
   if (typeof attributes !== 'object' || attributes === null) return {};
   return Object.fromEntries(
-    Object.entries(attributes).map(([name, attribute]) => {
+    Object.entries(attributes).flatMap(([name, attribute]) => {
+      // The SDK sends no attribute that is undefined.
+      if (typeof attribute !== 'object' || attribute === null) return [];
       const { StringValue, BinaryValue } = attribute as Input;
       const value =
         StringValue ?? Buffer.from((BinaryValue ?? '') as Uint8Array).toString('base64');
-      return [name, String(value)];
+      return [[name, String(value)]];
     }),
   );
 }

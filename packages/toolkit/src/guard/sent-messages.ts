@@ -28,14 +28,19 @@ export class SentMessages {
     return sent.rest === restHash(rest) ? 'again' : 'collision';
   }
 
-  /** Only the first send counts: a duplicate does not prolong the window. */
-  note(target: string, id: string, rest: unknown, now: number): void {
+  /** Only the first send counts: a duplicate does not prolong the window. Answers how to take it back. */
+  note(target: string, id: string, rest: unknown, now: number): () => void {
     for (const [key, { at }] of this.#sent) {
       if (now - at < this.#windowMs && this.#sent.size < messagesMax) break;
       this.#sent.delete(key);
     }
     const key = `${target} ${id}`;
-    if (!this.#sent.has(key)) this.#sent.set(key, { rest: restHash(rest), at: now });
+    if (this.#sent.has(key)) return () => {};
+    const noted = { rest: restHash(rest), at: now };
+    this.#sent.set(key, noted);
+    return () => {
+      if (this.#sent.get(key) === noted) this.#sent.delete(key);
+    };
   }
 }
 

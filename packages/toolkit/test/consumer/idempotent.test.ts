@@ -175,6 +175,34 @@ test('the plain loop handles, deletes and leaves what fails to come again', asyn
   assert.deepEqual(effects, ['p0r29', 'p2r29', 'p1r29', 'p1r29']);
 });
 
+test('a plain loop that its onError ends holds no message any longer', async (t) => {
+  const queue = await openQueue(t);
+  const { client, queueUrl } = queue;
+  await producer.sendBatch(scenes(3), queue);
+  let beating = 0;
+  const every = (): (() => void) => {
+    beating += 1;
+    let isStopped = false;
+    return () => {
+      if (!isStopped) beating -= 1;
+      isStopped = true;
+    };
+  };
+  const failing = consume({
+    client,
+    queueUrl,
+    handler: () => Promise.reject(new Error('no disk')),
+    signal: new AbortController().signal,
+    waitSeconds: 0,
+    every,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  await assert.rejects(failing, /no disk/);
+  assert.equal(beating, 0);
+});
+
 test('the plain loop goes on after a receive that failed, and ends when told', async (t) => {
   const queue = await openQueue(t);
   const ending = new AbortController();

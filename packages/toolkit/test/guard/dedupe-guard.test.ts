@@ -82,6 +82,15 @@ test('observe: everything is sent, and what is wrong is reported with its messag
   assert.equal(record?.time, new Date(queue.server.clock.now()).toISOString());
 });
 
+test('an attribute that is undefined, which the SDK leaves out, is none for the guard', async (t) => {
+  const queue = await openQueue(t);
+  const seen = guard(queue);
+  const MessageAttributes = { unique_key: undefined } as never;
+  const { client, queueUrl: QueueUrl } = queue;
+  await client.sendMessage({ QueueUrl, MessageBody: body, MessageGroupId, MessageAttributes });
+  assert.deepEqual(seen, []);
+});
+
 test('a batch with one bad entry is refused whole, by the id of the entry', async (t) => {
   const queue = await openQueue(t);
   guard(queue);
@@ -135,6 +144,33 @@ describe('a body that is sent again', () => {
       queue.client.sendMessageBatch({ QueueUrl: queue.queueUrl, Entries }),
       isRefused('same-body-other-attributes'),
     );
+  });
+
+  test('with other attributes while the first is under way is a collision', async (t) => {
+    const queue = await openQueue(t);
+    guard(queue);
+    const { client, queueUrl: QueueUrl } = queue;
+    const outcomes = await Promise.allSettled([
+      client.sendMessage({ QueueUrl, MessageBody: body, MessageGroupId }),
+      client.sendMessage({ QueueUrl, MessageBody: body, MessageGroupId, ...other }),
+    ]);
+    const refused = outcomes.find(({ status }) => status === 'rejected');
+    assert.ok(refused?.status === 'rejected');
+    assert.ok(isRefused('same-body-other-attributes')(refused.reason));
+    assert.deepEqual(await drain(queue), [body]);
+  });
+
+  test('after an entry of a batch that failed is the first', async (t) => {
+    const queue = await openQueue(t);
+    const seen = guard(queue);
+    const { client, queueUrl: QueueUrl } = queue;
+    const entry = (group: string) => ({ Id: 'a', MessageBody: body, MessageGroupId: group });
+    const { Failed } = await client.sendMessageBatch({ QueueUrl, Entries: [entry('no group')] });
+    assert.equal(Failed?.length, 1);
+    await client.sendMessageBatch({ QueueUrl, Entries: [entry('h')] });
+    assert.equal(seen.length, 0);
+    await client.sendMessageBatch({ QueueUrl, Entries: [entry('h')] });
+    assert.equal(seen[0]?.metric, 'sqs_fifo.dedupe_window_hits');
   });
 
   for (const name of ['trace_id', ...traceContextNames]) {
@@ -229,6 +265,7 @@ test('publishing to a FIFO topic is guarded alike', async (t) => {
     sns.publish({ TopicArn, Message: '{}', MessageGroupId }),
     isRefused('body-not-envelope'),
   );
+  // The other name that SNS has for it.
   await assert.rejects(
     sns.publish({ TargetArn: TopicArn, Message: '{}', MessageGroupId }),
     isRefused('body-not-envelope'),
