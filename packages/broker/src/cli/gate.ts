@@ -7,7 +7,7 @@
  */
 
 import { lstatSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { findBypasses, sourceForm } from '@oncemq/toolkit';
 import { affectedProducers } from './gate/affected-producers.ts';
 import { type AllowList, allowFileDefault, readAllowList } from './gate/allow-list.ts';
@@ -45,6 +45,7 @@ export async function gate(args: readonly string[]): Promise<void> {
   const root = repositoryRoot();
   const exceptions = readAllowList(root, allow);
   const changed = changedFiles(root, base);
+  const reportFile = output === undefined ? undefined : resolve(output);
   // Modules are named, loaded and reported by paths from the root.
   process.chdir(root);
   const producers = affectedProducers(root, allFiles(root), changed);
@@ -54,7 +55,7 @@ export async function gate(args: readonly string[]): Promise<void> {
       .filter((file) => sourceForm.test(file) && isPlainFile(join(root, file)))
       .map((file) => scanned(root, file, exceptions)),
   ];
-  await report(all, format, output);
+  await report(all, format, reportFile);
 }
 
 /** Not a link, which may lead to nothing, nor a repository within. */

@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -117,6 +117,23 @@ test('a producer is changed by what it imports, too', (t) => {
   const { code, out } = repository.gate('--base', 'main');
   assert.equal(code, 1);
   assert.match(out, /hash-behaviour: key-shared/);
+});
+
+test('a producer that imports what the branch deletes is in the way', (t) => {
+  const repository = new Repository(t, base);
+  repository.git('rm', '-q', 'src/keys.ts');
+  const { code, out } = repository.gate('--base', 'main');
+  assert.equal(code, 1);
+  assert.match(out, /src\/orders\.producer\.ts, module: module-broken/);
+});
+
+test('the report is written where the gate was called', (t) => {
+  const repository = new Repository(t, base);
+  repository.commit({ 'docs/README.md': 'new' });
+  const words = [main, 'gate', '--base', 'main', '--format', 'json', '--output', 'report.json'];
+  const cwd = join(repository.folder, 'docs');
+  assert.equal(spawnSync(process.execPath, words, { cwd }).status, 0);
+  assert.deepEqual(JSON.parse(readFileSync(join(cwd, 'report.json'), 'utf8')).subjects, []);
 });
 
 test('a send past every producer is in the way, by file and line, unless it is listed with a reason', (t) => {

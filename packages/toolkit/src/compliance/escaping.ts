@@ -1,6 +1,7 @@
 /**
  * Whether a key can be made to lie: two events whose texts differ, with one key, because a separator inside of a value
- * looks like one between values ("a-b" and "c", "a" and "b-c").
+ * looks like one between values ("a-b" and "c", "a" and "b-c"), or because none stands between them ("ab" and "c", "a"
+ * and "bc").
  *
  * Tried on each pair of texts in a sample on which the key depends at all: the same characters are divided between the
  * two in two ways. Events that the producer refuses prove nothing.
@@ -10,7 +11,7 @@ import { inspect } from 'node:util';
 import type { AnyProducer } from '../producer/define-producer.ts';
 import { type Finding, finding } from './findings.ts';
 
-const separators = ['/', ':', '-', '|', '_', '.', '#', ',', ' ', '%'];
+const separators = ['', '/', ':', '-', '|', '_', '.', '#', ',', ' ', '%'];
 const fieldsMax = 8;
 
 type Fields = Readonly<Record<string, unknown>>;

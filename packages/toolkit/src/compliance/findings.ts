@@ -15,7 +15,7 @@ export const findingTexts = {
   'key-shared':
     'Two different events have the key "{key}"; consumers will take the second for the first.',
   'key-ambiguous':
-    'Two events that differ in {fields} have one key, "{key}": a separator inside of a value shifts its parts. Build the key with key(…).',
+    'Two events that differ in {fields} have one key, "{key}": a value can shift into the next one. Build the key with key(…).',
   'hash-unchanged': 'Another dedupe_key does not change the body, so the queue cannot see it.',
   'not-deterministic':
     'One event gave two bodies that differ in {members}: time, chance or an attempt has got into it.',

@@ -3,13 +3,21 @@
  * is only talked about is not found and lines keep their numbers. No parser: it must read whatever a repository holds.
  */
 
+const text =
+  /"[^"\\\n]*(?:\\.[^"\\\n]*)*"|'[^'\\\n]*(?:\\.[^'\\\n]*)*'|`[^`\\]*(?:\\[\s\S][^`\\]*)*`/;
+/** A regular expression, where a value is expected: after a division sign there is none. */
+const pattern =
+  /\/(?<=(?:[(,=:[!&|?{};+>]|\breturn)\s*\/)(?![*/])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\//;
+const comment = /\/\/[^\n]*|\/\*[\s\S]*?\*\//;
+
 /** The text with every comment replaced by blanks; line breaks stay. */
 export function withoutComments(source: string): string {
-  // Texts are matched so that what looks like a comment inside of them is passed over.
-  const token =
-    /"[^"\\\n]*(?:\\.[^"\\\n]*)*"|'[^'\\\n]*(?:\\.[^'\\\n]*)*'|`[^`\\]*(?:\\[\s\S][^`\\]*)*`|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
-  return source.replace(token, (text) =>
-    text.startsWith('/') ? text.replace(/[^\n]/g, ' ') : text,
+  // Texts and patterns are matched so that what looks like a comment inside of them is passed over.
+  const token = new RegExp(`${text.source}|${pattern.source}|(?<comment>${comment.source})`, 'g');
+  return source.replace(token, (found, ...rest) =>
+    (rest.at(-1) as { comment?: string }).comment === undefined
+      ? found
+      : found.replace(/[^\n]/g, ' '),
   );
 }
 
@@ -20,10 +28,13 @@ export function lineAt(source: string, index: number): number {
 /** What stands between the bracket at the index and the one that closes it; to the end if none does. */
 export function argumentAt(source: string, index: number): string {
   let depth = 0;
-  for (let at = index; at < source.length; at += 1) {
-    const character = source[at] as string;
-    if ('([{'.includes(character)) depth += 1;
-    else if (')]}'.includes(character)) depth -= 1;
+  // A text is one token, and no bracket.
+  const token = new RegExp(`${text.source}|[\\s\\S]`, 'y');
+  token.lastIndex = index;
+  for (let at = index; at < source.length; at = token.lastIndex) {
+    const found = token.exec(source)?.[0] as string;
+    if ('([{'.includes(found)) depth += 1;
+    else if (')]}'.includes(found)) depth -= 1;
     if (depth === 0) return source.slice(index + 1, at);
   }
   return source.slice(index + 1);

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { checkProducer, complianceChecks } from '../../src/compliance/checks.ts';
 import { queueUnderTest } from '../../src/compliance/queue-under-test.ts';
-import type { AnyProducer } from '../../src/producer/define-producer.ts';
+import { type AnyProducer, defineProducer } from '../../src/producer/define-producer.ts';
 import { landsat, type Scene, scene, scenes } from '../support/landsat.ts';
 import { type OpenQueue, openQueue } from '../support/server.ts';
 
@@ -34,6 +34,33 @@ describe('a good producer passes', () => {
 
   test('also with random event ids, which it keeps and replays', async (t) => {
     assert.deepEqual(await codesOf(await openQueue(t), landsat({ eventId: 'random' })), {});
+  });
+
+  test('also with as many attributes as a message may have', async (t) => {
+    const names = Array.from({ length: 10 }, (_, index) => [`name${index}`, 'x']);
+    const producer = landsat({ attributes: () => Object.fromEntries(names) });
+    assert.deepEqual(await codesOf(await openQueue(t), producer), {});
+  });
+
+  test('also with a message that leaves no room for another attribute', async (t) => {
+    const bytes = Buffer.byteLength(landsat().message({ ...scene, tile: '' }).body);
+    const tile = 'x'.repeat(1_000);
+    const payload = (event: Scene) =>
+      event.tile === tile ? { ...event, tile: 'y'.repeat(2 ** 20 - bytes - 1_000) } : event;
+    const producer = landsat({ payload, samples: [{ ...scene, tile }, scene] });
+    assert.equal(Buffer.byteLength(producer.message({ ...scene, tile }).body), 2 ** 20);
+    assert.deepEqual(await codesOf(await openQueue(t), producer), {});
+  });
+
+  test('also when its samples differ deep within', async (t) => {
+    const deep = (id: string) => ({ a: { b: { c: { d: { id } } } } });
+    const producer = defineProducer<ReturnType<typeof deep>>({
+      source: 'kfm.a.b',
+      dedupeKey: (event) => event.a.b.c.d.id,
+      eventTime: () => 0,
+      samples: [deep('1'), deep('2')],
+    });
+    assert.deepEqual(await codesOf(await openQueue(t), producer), {});
   });
 
   test('also when each of its messages carries a trace of its own', async (t) => {
@@ -98,6 +125,11 @@ describe('a bad producer is found', () => {
     [
       'a key that is joined by hand',
       landsat({ dedupeKey: ({ tile, day }) => `${day}-${tile}`, eventTime: () => 0 }),
+      { escaping: ['key-ambiguous'] },
+    ],
+    [
+      'a key without anything between its parts',
+      landsat({ dedupeKey: ({ tile, day }) => day + tile, eventTime: () => 0 }),
       { escaping: ['key-ambiguous'] },
     ],
     [

@@ -64,6 +64,16 @@ test('standard queues, comments, tests and other clients are let alone', () => {
   );
 });
 
+test('a pattern that looks like a comment hides no send, nor do brackets in a text', () => {
+  const lines = [
+    sdk,
+    "const bare = (path) => path.replace(/\\/*$/, '') + path.match(/[/*']/);",
+    "new SendMessageCommand({ MessageBody: ':))', MessageGroupId: 'g' });",
+    'const half = (all) => all / 2; /* of all */ // new SendMessageCommand({ MessageGroupId });',
+  ];
+  assert.deepEqual(found(lines.join('\n')), ['3 send-bypasses-producer']);
+});
+
 test('a file of megabytes in one text is read', () => {
   const text = `${sdk}\nconst data = \`${'x\\\\'.repeat(1_000_000)}\`;\nnew SendMessageCommand({ MessageGroupId });`;
   assert.deepEqual(found(text), ['3 send-bypasses-producer']);

@@ -12,7 +12,8 @@ export function affectedProducers(
   all: readonly string[],
   changed: readonly string[],
 ): string[] {
-  const known = new Set(all);
+  // Also what is deleted: a producer that imports it is broken.
+  const known = new Set([...all, ...changed]);
   const imports = new Map<string, string[]>();
   const importsOf = (file: string): string[] => {
     const found = imports.get(file) ?? localImports(root, file, known);

@@ -12,13 +12,13 @@ export function repositoryRoot(): string {
   return git(['rev-parse', '--show-toplevel'], '.').trimEnd();
 }
 
-/** Files that differ from where the branch left the base, those not yet committed too; deleted ones are not there. */
+/** Files that differ from where the branch left the base, those not yet committed and those deleted too. */
 export function changedFiles(root: string, base: string): string[] {
   // A revision never begins with a dash; without the check it would be an option.
   if (base.startsWith('-')) throw new UsageError(`--base takes a revision, not ${base}.`);
   const hint = 'Is it fetched? A shallow clone has no history: use fetch-depth 0, or GIT_DEPTH 0.';
   const start = git(['merge-base', base, 'HEAD'], root, hint).trim();
-  return listed(git(['diff', '--name-only', '-z', '--no-renames', '--diff-filter=d', start], root));
+  return listed(git(['diff', '--name-only', '-z', '--no-renames', start], root));
 }
 
 export function allFiles(root: string): string[] {

@@ -3,6 +3,22 @@
  * daemons do, is not found.
  */
 
+import { constants } from 'node:os';
+
+const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Should this process be told to end, the group ends with it: it hears nothing of it by itself. Answers how to let it go. */
+export function endGroupWithUs(pid: number | undefined): () => void {
+  const end = (signal: NodeJS.Signals): void => {
+    endGroup(pid);
+    process.exit(128 + constants.signals[signal]);
+  };
+  for (const signal of endings) process.on(signal, end);
+  return () => {
+    for (const signal of endings) process.off(signal, end);
+  };
+}
+
 export function endGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {

@@ -25,7 +25,15 @@ const filesMax = 10_000;
 
 /** The producer modules that the words name: files, folders, or patterns with `*` and `**`; without words, all below. */
 export function findProducerModules(words: readonly string[]): string[] {
-  const found = words.length === 0 ? modulesBelow('.') : words.flatMap(modulesNamed);
+  const found = (words.length === 0 ? ['.'] : words).flatMap((word) => {
+    const modules = modulesNamed(word);
+    // Not even one of several words: what a job does not find, it does not verify.
+    if (modules.length > 0) return modules;
+    const where = word === '.' ? 'here' : `in ${word}`;
+    throw new UsageError(
+      `No producer was found: there is no *.producer.ts or *.producer.js ${where}.`,
+    );
+  });
   return [...new Set(found)].sort();
 }
 
@@ -33,7 +41,9 @@ function modulesNamed(word: string): string[] {
   if (existsSync(word)) return statSync(word).isDirectory() ? modulesBelow(word) : [word];
   if (!/[*?{]/.test(word)) throw new UsageError(`There is no file or folder ${word}.`);
   const form = patternForm(word.replace(/^\.\//, ''));
-  return modulesBelow('.').filter((file) => form.test(file.split(sep).join('/')));
+  const folder = /^[^*?{]*\//.exec(word)?.[0] ?? '.';
+  if (!existsSync(folder)) throw new UsageError(`There is no folder ${folder}.`);
+  return modulesBelow(folder).filter((file) => form.test(file.split(sep).join('/')));
 }
 
 function modulesBelow(folder: string): string[] {

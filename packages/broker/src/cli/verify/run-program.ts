@@ -5,7 +5,7 @@
 
 import { spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
-import { endGroup } from './end-group.ts';
+import { endGroup, endGroupWithUs } from './end-group.ts';
 
 export interface Program {
   readonly command: string;
@@ -35,6 +35,7 @@ export function runProgram({
       // A group of its own, so that what the shell has started ends with it.
       detached: process.platform !== 'win32',
     });
+    const letGo = endGroupWithUs(child.pid);
     const timer = setTimeout(() => {
       said += `\nIt was ended after ${msMax / 1000} s.`;
       endGroup(child.pid);
@@ -49,10 +50,12 @@ export function runProgram({
     }
     child.on('error', ({ message }) => {
       clearTimeout(timer);
+      letGo();
       resolve(message);
     });
     child.on('close', (code, signal) => {
       clearTimeout(timer);
+      letGo();
       const ended = signal === null ? `ended with ${code}` : `was ended by ${signal}`;
       resolve(code === 0 ? undefined : `${command} ${ended}.\n${said.trim()}`);
     });

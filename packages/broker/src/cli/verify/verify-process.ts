@@ -7,7 +7,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from '../usage.ts';
-import { endGroup } from './end-group.ts';
+import { endGroup, endGroupWithUs } from './end-group.ts';
 import type { Verified } from './report.ts';
 
 type Told = { readonly begun: string } | { readonly all: Verified[] } | { readonly failed: string };
@@ -24,13 +24,10 @@ export async function verifyInTime(
     // A group of its own, so that what the modules have started ends with it.
     detached: process.platform !== 'win32',
     serialization: 'advanced',
+    // What modules print is no part of the report.
+    stdio: ['ignore', 2, 2, 'ipc'],
   });
-  const end = (): void => endGroup(child.pid);
-  const interrupted = (): void => {
-    end();
-    process.exit(130);
-  };
-  process.once('SIGINT', interrupted);
+  const letGo = endGroupWithUs(child.pid);
   let current = files[0] as string;
   let timer: NodeJS.Timeout | undefined;
   try {
@@ -55,8 +52,8 @@ export async function verifyInTime(
     });
   } finally {
     clearTimeout(timer);
-    process.off('SIGINT', interrupted);
-    end();
+    letGo();
+    endGroup(child.pid);
   }
 }
 

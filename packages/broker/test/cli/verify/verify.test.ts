@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { describe, test } from 'node:test';
@@ -112,6 +112,77 @@ describe('producer modules', { concurrency: true }, () => {
     assert.match(out, /replay-window +passed/);
   });
 });
+
+test('what a module prints is no part of the report', async (t) => {
+  const folder = mkdtempSync(join(root, compiled, 'loud-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(
+    join(folder, 'loud.producer.mjs'),
+    "console.log('loaded'); export * from '../landsat.producer.js';",
+  );
+  const { out, error } = await verify(relative(root, folder), '--format', 'json');
+  assert.equal((JSON.parse(out) as { ok: boolean }).ok, true);
+  assert.match(error, /^loaded$/m);
+});
+
+test('a pattern may begin anywhere, and a word that finds nothing is named', async (t) => {
+  const { code, out, error } = await verify(`${join(root, sources)}/landsat*.ts`);
+  assert.equal(code, 0, out + error);
+  const folder = mkdtempSync(join(tmpdir(), 'oncemq-verify-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  for (const word of [folder, `${folder}/*.producer.ts`]) {
+    const found = await verify(`${sources}/landsat.producer.ts`, word);
+    assert.equal(found.code, 2);
+    assert.ok(found.error.includes(`in ${word}.`), found.error);
+  }
+});
+
+describe('a verify that is told to end takes along what it runs', { concurrency: true }, () => {
+  const body = `
+    require('node:fs').writeFileSync(process.env.PID_FILE, String(process.pid));
+    for (;;);`;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    for (const kind of ['a module', 'a program']) {
+      test(`${kind}, by ${signal}`, async (t) => {
+        const folder = mkdtempSync(join(tmpdir(), 'oncemq-verify-'));
+        t.after(() => rmSync(folder, { recursive: true }));
+        const file = join(folder, 'endless.producer.cjs');
+        writeFileSync(file, body);
+        const exec = ['--exec', `"${process.execPath}" "${file}"`, '--queue', 'orders.fifo'];
+        const words = kind === 'a module' ? [file] : exec;
+        const pidFile = join(folder, 'pid');
+        const child = spawn(process.execPath, [main, 'verify', ...words], {
+          env: { ...process.env, PID_FILE: pidFile },
+          stdio: 'ignore',
+        });
+        const exited = once(child, 'exit');
+        while (!existsSync(pidFile) || readFileSync(pidFile, 'utf8') === '') {
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        child.kill(signal);
+        await exited;
+        const pid = Number(readFileSync(pidFile, 'utf8'));
+        t.after(() => isRunning(pid) && process.kill(pid, 'SIGKILL'));
+        // A process that was killed needs a moment to be gone; one that was not loops for ever.
+        for (let turn = 0; turn < 50_000 && isRunning(pid); turn += 1) {
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        assert.ok(!isRunning(pid));
+      });
+    }
+  }
+});
+
+/** What is dead and not yet buried does not run. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    const stat = `/proc/${pid}/stat`;
+    return !existsSync(stat) || !/\) Z /.test(readFileSync(stat, 'utf8'));
+  } catch {
+    return false;
+  }
+}
 
 describe('producer modules that do not come to an end', { concurrency: true }, () => {
   const definition = (dedupeKey: string): string => `
