@@ -12,12 +12,13 @@ export const replayUsage: string = `Usage: oncemq replay --outbox FOLDER --queue
 
   --outbox FOLDER  where the producer keeps its messages; the producer must not be running
   --queue URL      the queue to send to; its host is the endpoint, unless it is Amazon's
-  --from TIME      the first event_time to send, RFC 3339 [the beginning]
+  --from TIME      the first event_time to send, RFC 3339, or a day [the beginning]
   --to TIME        the first event_time not to send any more [the end]
 
 Credentials and region are those of the AWS environment variables and files.
 `;
 
+const timeForm = /^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2}))?$/;
 const known = ['outbox', 'queue', 'from', 'to'];
 
 export async function replay(args: readonly string[]): Promise<void> {
@@ -68,7 +69,8 @@ async function clientFor({ hostname, origin }: URL) {
 
 function timeOf(text: string | undefined, fallback: number): number {
   if (text === undefined) return fallback;
-  const time = Date.parse(text);
+  // Date.parse takes a 5 for a day in May, and a time without an offset for one of this machine.
+  const time = timeForm.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(time)) throw new UsageError(`${text} is no time: write 2025-12-04T00:00:00Z.`);
   return time;
 }

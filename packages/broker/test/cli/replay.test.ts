@@ -91,6 +91,8 @@ test('a wrong use ends with 2', async () => {
     ['--outbox', 'nowhere', '--queue', 'http://127.0.0.1/q'],
     ['--outbox', '.', '--queue', 'jobs'],
     ['--outbox', '.', '--queue', 'http://127.0.0.1/q', '--from', 'yesterday'],
+    ['--outbox', '.', '--queue', 'http://127.0.0.1/q', '--from', '5'],
+    ['--outbox', '.', '--queue', 'http://127.0.0.1/q', '--to', '2025-12-03T00:00:00'],
     ['--outbx', '.'],
   ]) {
     assert.equal((await replay(...args)).code, 2, args.join(' '));

@@ -60,7 +60,8 @@ function notCanonical(value: unknown, path: string, depth: number): Refusal | un
   }
   const wrong = (reason: string): Refusal => refuse('value-not-canonical', { path, reason });
   if (typeof value === 'string') {
-    return hasLoneSurrogate(value) ? wrong('the text is no valid Unicode') : undefined;
+    if (hasLoneSurrogate(value)) return wrong('the text is no valid Unicode');
+    return isUnsendable(value) ? wrong('the text holds U+FFFE or U+FFFF') : undefined;
   }
   if (typeof value !== 'object') return wrong(`JSON knows no ${typeof value}`);
   if (depth >= depthMax) return wrong(`it is nested deeper than ${depthMax} levels, or in itself`);
@@ -72,7 +73,8 @@ function notCanonical(value: unknown, path: string, depth: number): Refusal | un
   for (const [name, member] of members) {
     // As in JSON.stringify, a member without a value is a member that is not there; in a list it would become null.
     if (member === undefined && !Array.isArray(value)) continue;
-    if (hasLoneSurrogate(String(name))) return wrong('the name of a member is no valid Unicode');
+    if (hasLoneSurrogate(String(name)) || isUnsendable(String(name)))
+      return wrong('the name of a member is no valid Unicode');
     const refusal = notCanonical(member, `${path}.${String(name)}`, depth + 1);
     if (refusal !== undefined) return refusal;
   }
@@ -87,6 +89,11 @@ function isHollow(value: object): boolean {
   if (Array.isArray(value) || Object.keys(value).length > 0) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype !== null && Object.getPrototypeOf(prototype) !== null;
+}
+
+/** No characters at all (RFC 7493, 2.1); a queue refuses a body with one of them. JSON escapes the others that it refuses. */
+function isUnsendable(text: string): boolean {
+  return /[\uFFFE\uFFFF]/.test(text);
 }
 
 function hasLoneSurrogate(text: string): boolean {

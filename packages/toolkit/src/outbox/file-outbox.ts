@@ -64,7 +64,9 @@ class FolderOutbox implements FileOutbox {
     return this.#unsent.size;
   }
 
-  async append({ body, groupId, attributes }: ProducerMessage): Promise<number> {
+  async append(message: ProducerMessage): Promise<number> {
+    eventTimeOf(message);
+    const { body, groupId, attributes } = message;
     const id = this.#unsent.newId();
     const at = this.#now();
     const place = await this.#log.append({ id, at, message: { body, groupId, attributes } });

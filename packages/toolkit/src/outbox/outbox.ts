@@ -41,7 +41,13 @@ export interface TimeRange {
   readonly to: number;
 }
 
-/** When the event of a kept message happened. */
+/** When the event of a message happened. Throws at a body that is no envelope: one that no relay could send, ever. */
 export function eventTimeOf({ body }: ProducerMessage): number {
-  return epochMsOf((JSON.parse(body) as Envelope).event_time);
+  try {
+    const { event_time: time } = JSON.parse(body) as Envelope;
+    if (Number.isFinite(epochMsOf(time))) return epochMsOf(time);
+  } catch {
+    // Told below.
+  }
+  throw new Error('An outbox keeps what a producer makes: the body is no envelope with a time.');
 }

@@ -191,7 +191,11 @@ function checkKey(key: unknown): Refusal | undefined {
 }
 
 const attributesMax = 10;
-const attributeName = /^(?!aws\.|amazon\.|\.)(?!.*\.(\.|$))[\w.-]{1,256}$/i;
+const attributeNameCharsMax = 256;
+/** Control characters and what is no character; a queue takes the others. */
+const notSendable = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
+const attributeName =
+  /^(?!(?:aws|amazon)\.)[\p{Script=Latin}\d_-]+(?:\.[\p{Script=Latin}\d_-]+)*$/iu;
 
 /** What SQS would refuse, it refuses again and again: a message that was kept in an outbox would hold up its group for ever. */
 function checkAttributes(attributes: unknown): Refusal | undefined {
@@ -203,9 +207,11 @@ function checkAttributes(attributes: unknown): Refusal | undefined {
   if (all.length > attributesMax)
     return wrong(`there are ${all.length}, of ${attributesMax} allowed`);
   for (const [name, value] of all) {
-    if (!attributeName.test(name)) return wrong(`SQS takes no attribute of the name "${name}"`);
-    if (typeof value !== 'string' || value === '')
-      return wrong(`the value of ${name} is no text, or empty`);
+    if (!attributeName.test(name) || name.length > attributeNameCharsMax)
+      return wrong(`SQS takes no attribute of the name "${name}"`);
+    if (typeof value !== 'string' || value === '' || notSendable.test(value)) {
+      return wrong(`the value of ${name} is no text, or empty, or has control characters`);
+    }
   }
   return undefined;
 }

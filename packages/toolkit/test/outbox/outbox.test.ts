@@ -112,11 +112,8 @@ for (const [kind, open] of Object.entries(kinds)) {
 
     test('holds back the group of a message that is refused, and sends the others', async (t) => {
       const { queue, outbox, relay } = await setUp(t);
-      const bad = landsat({
-        groupId: ({ tile }) => tile,
-        attributes: () => ({ region: '\u0001' }),
-      });
-      await outbox.append(bad.message(days(1)[0] as Scene));
+      const bad = byTile.message(days(1)[0] as Scene);
+      await outbox.append({ ...bad, attributes: { region: '\u0001' } });
       for (const event of [...days(3).slice(1), ...scenes(3)])
         await outbox.append(byTile.message(event));
       const { sent, failures } = await relay.flush();
@@ -124,6 +121,14 @@ for (const [kind, open] of Object.entries(kinds)) {
       assert.equal(failures.length, 1);
       assert.match(failures[0] as string, /InvalidParameterValue/);
       assert.deepEqual((await drain(queue)).sort(), bodies(scenes(3)).sort());
+    });
+
+    test('refuses what is no envelope at once, since no relay would get past it', async (t) => {
+      const { outbox, relay } = await setUp(t);
+      for (const body of ['hello', 'null', '{}', '{"event_time":"yesterday"}', '{"event_time":7}'])
+        await assert.rejects(outbox.append({ body, groupId: 'g' }), /the body is no envelope/);
+      await outbox.append(byTile.message(scene));
+      assert.equal((await relay.flush()).sent, 1);
     });
 
     test('keeps everything when the queue cannot be reached', async (t) => {

@@ -61,6 +61,11 @@ test('times are taken as texts, dates and milliseconds', () => {
   }
 });
 
+test('attributes may have the names that SQS takes', () => {
+  const attributes = { 'größe.in-km_2': '7', awsome: 'x', ['n'.repeat(256)]: '\t😀' };
+  assert.deepEqual(landsat({ attributes: () => attributes }).message(scene).attributes, attributes);
+});
+
 test('a leap second is a time, and the event id has it as the second before', () => {
   const of = (eventTime: string): string =>
     landsat({ eventTime: () => eventTime }).envelope(scene).event_id;
@@ -114,6 +119,11 @@ describe('what the contract forbids is refused by its code', () => {
       landsat({ payload: () => ({ ...scene, tile: '\ud800' }) }),
     ],
     [
+      'what is no character',
+      'value-not-canonical',
+      landsat({ payload: () => ({ ...scene, tile: 'a\uffff' }) }),
+    ],
+    [
       'a payload against its schema',
       'payload-invalid',
       landsat({ schema: { required: ['orbit'] } }),
@@ -144,6 +154,7 @@ describe('what the contract forbids is refused by its code', () => {
       { cloud: 5 },
       { cloud: undefined },
       { cloud: '' },
+      { cloud: '\u0001' },
       { 'a b': 'x' },
       { 'AWS.x': 'x' },
       { 'a..b': 'x' },

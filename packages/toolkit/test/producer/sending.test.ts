@@ -62,9 +62,11 @@ test('a refused event of a batch keeps the others from being sent', async (t) =>
 });
 
 test('attributes go along, and what the queue refuses of a batch is told with what was taken', async (t) => {
-  const queue = await openQueue(t);
+  const queue = await openQueue(t, { MaximumMessageSize: '1024' });
   const producer = landsat({
-    attributes: ({ tile }) => ({ region: tile === 'p1r29' ? '\u0001' : 'kansas' }),
+    attributes: () => ({ region: 'kansas' }),
+    payload: (event) =>
+      event.tile === 'p1r29' ? { ...event, tile: 'x'.repeat(1_024) } : { ...event },
   });
   await assert.rejects(producer.sendBatch(scenes(3), queue), (error) => {
     assert.ok(error instanceof SendError);
