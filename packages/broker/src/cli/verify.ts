@@ -37,7 +37,9 @@ does not end.
 /** Seconds for a module, or for a run of a program. */
 export const timeoutDefault = 60;
 
-const known = ['exec', 'queue', 'input', 'timeout', 'namespace', 'format', 'output'];
+/** What modules say for themselves, or do not have. */
+const ofPrograms = ['queue', 'input', 'namespace'];
+const known = ['exec', ...ofPrograms, 'timeout', 'format', 'output'];
 
 export async function verify(args: readonly string[]): Promise<void> {
   const { words, flags } = readArguments(args, []);
@@ -50,6 +52,8 @@ export async function verify(args: readonly string[]): Promise<void> {
   if (exec !== undefined && words.length > 0) {
     throw new UsageError(`--exec takes no files; what is ${words[0]}?\n\n${verifyUsage}`);
   }
+  const stray = ofPrograms.find((name) => exec === undefined && flags[name] !== undefined);
+  if (stray !== undefined) throw new UsageError(`--${stray} goes with --exec.\n\n${verifyUsage}`);
   const all =
     exec === undefined ? await verifyFound(words, flags) : await verifyProgram(exec, flags);
   await report(all, format, flags['output']);

@@ -39,7 +39,7 @@ export function findBypasses({ path, text }: SourceFile): Finding[] {
 
 function hiddenProducers(path: string, source: string): Finding[] {
   if (producerModule.test(path) || !source.includes('@oncemq/toolkit')) return [];
-  return [...source.matchAll(/\bdefineProducer\s*(?:<[^(]*>)?\s*\(/g)].map(({ index }) => ({
+  return [...source.matchAll(/\bdefineProducer\s*(?:<[^(]{0,500}>)?\s*\(/g)].map(({ index }) => ({
     ...finding('producer-hidden'),
     line: lineAt(source, index),
   }));

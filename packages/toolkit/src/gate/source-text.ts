@@ -5,9 +5,9 @@
 
 const text =
   /"[^"\\\n]*(?:\\.[^"\\\n]*)*"|'[^'\\\n]*(?:\\.[^'\\\n]*)*'|`[^`\\]*(?:\\[\s\S][^`\\]*)*`/;
-/** A regular expression, where a value is expected: after a division sign there is none. */
+/** A regular expression, where a value is expected, and not a division. Bounded, since what opens one may never close it. */
 const pattern =
-  /\/(?<=(?:[(,=:[!&|?{};+>]|\breturn)\s*\/)(?![*/])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\//;
+  /\/(?<=(?:[(,=:[!&|?{};+>]|\breturn)\s*\/)(?![*/])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.){0,500}\]){1,500}\//;
 const comment = /\/\/[^\n]*|\/\*[\s\S]*?\*\//;
 
 /** The text with every comment replaced by blanks; line breaks stay. */
@@ -25,17 +25,21 @@ export function lineAt(source: string, index: number): number {
   return source.slice(0, index).split('\n').length;
 }
 
-/** What stands between the bracket at the index and the one that closes it; to the end if none does. */
+/** More is not looked through: a bracket that nothing closes would lead to the end of the file, once for each send. */
+const argumentCharsMax = 10_000;
+
+/** What stands between the bracket at the index and the one that closes it; as much as is looked through if none does. */
 export function argumentAt(source: string, index: number): string {
   let depth = 0;
   // A text is one token, and no bracket.
-  const token = new RegExp(`${text.source}|[\\s\\S]`, 'y');
+  const token = new RegExp(`${text.source}|[^"'\`()[\\]{}]+|[\\s\\S]`, 'y');
   token.lastIndex = index;
-  for (let at = index; at < source.length; at = token.lastIndex) {
+  const end = Math.min(source.length, index + argumentCharsMax);
+  for (let at = index; at < end; at = token.lastIndex) {
     const found = token.exec(source)?.[0] as string;
     if ('([{'.includes(found)) depth += 1;
     else if (')]}'.includes(found)) depth -= 1;
     if (depth === 0) return source.slice(index + 1, at);
   }
-  return source.slice(index + 1);
+  return source.slice(index + 1, end);
 }

@@ -79,6 +79,12 @@ test('a file of megabytes in one text is read', () => {
   assert.deepEqual(found(text), ['3 send-bypasses-producer']);
 });
 
+test('a file in which nothing that opens is closed is read', () => {
+  const mention = `${sdk} // '@oncemq/toolkit'\n`;
+  const begun = ['new SendMessageCommand({ a: ( ', 'defineProducer<', '= /[', '"', '`', '/*'];
+  for (const text of begun) assert.deepEqual(found(mention + text.repeat(20_000)), [], text);
+});
+
 test('a producer where verify does not look is found', () => {
   const text =
     "import { defineProducer } from '@oncemq/toolkit';\nexport const a = defineProducer<X>({});";

@@ -176,8 +176,13 @@ function gitlabReport(all: readonly Verified[]): string {
   return JSON.stringify(issues, undefined, 2);
 }
 
-function story({ text, docs, message }: Finding): string {
-  const about = message === undefined ? '' : `\nmessage: ${message}`;
+/** Of a message, for people; the form for programs has all of it. */
+const messageCharsMax = 2_000;
+
+function story({ text, docs, message = '' }: Finding): string {
+  const isLong = message.length > messageCharsMax;
+  const shown = isLong ? `${message.slice(0, messageCharsMax)}…` : message;
+  const about = message === '' ? '' : `\nmessage: ${shown}`;
   return `${text}${about}\nsee ${docs}`;
 }
 

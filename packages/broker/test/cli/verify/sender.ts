@@ -32,6 +32,7 @@ const ways: Readonly<Record<string, () => Message[]>> = {
   'and-receives': () => [stable('a'), stable('b')],
   'with-new-ids': () => [{ MessageBody: envelope('a', idOf(String(Math.random()))) }],
   'with-bare-bodies': () => [{ MessageBody: '{"order":1}' }],
+  'with-large-bodies': () => [{ MessageBody: `{"order":"${'x'.repeat(100_000)}"}` }],
   'with-one-key': () => [
     { MessageBody: envelope('a', idOf('a'), { order: 1 }) },
     { MessageBody: envelope('a', idOf('b'), { order: 2 }) },

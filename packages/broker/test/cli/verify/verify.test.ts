@@ -310,6 +310,8 @@ test('a wrong use ends with 2 and says how it is meant', async () => {
     [['--exec', 'true', '--queue', 'orders'], /not the name of a FIFO queue/],
     [['--exec', 'true', '--queue', 'a.fifo', '--input', 'nowhere'], /no file nowhere/],
     [['--exec', 'true', '--queue', 'a.fifo', 'word'], /what is word/],
+    [['--namespace', 'acme'], /--namespace goes with --exec/],
+    [['--queue', 'a.fifo', sources], /--queue goes with --exec/],
     [['--format', 'yaml'], /none of table, tap, junit, json, github, gitlab/],
     [['--fromat', 'tap'], /no flag --fromat/],
     [['nowhere.producer.ts'], /no file or folder nowhere/],
@@ -330,6 +332,15 @@ describe('the report', { concurrency: true }, () => {
     assert.match(out, /^TAP version 14\n1\.\.14\nok 1 - landsatRefresh/);
     assert.equal(out.match(/^not ok /gm)?.length, 2);
     assert.match(out, / {2}---\n {2}findings:\n {4}- \{"code":"not-deterministic"/);
+  });
+
+  test('of a large message has the beginning for people, and all of it for programs', async () => {
+    const words = ['--exec', `${sender} with-large-bodies`, '--queue', 'orders.fifo'];
+    const { out } = await verify(...words);
+    assert.match(out, /message: \{"order":"x+…\n/);
+    assert.ok(out.length < 5_000);
+    const asJson = await verify(...words, '--format', 'json');
+    assert.match(asJson.out, /x{100000}/);
   });
 
   test('as JUnit XML has a failure for each finding, with nothing unescaped', async () => {
