@@ -160,19 +160,6 @@ describe('a body that is sent again', () => {
     assert.deepEqual(await drain(queue), [body]);
   });
 
-  test('after an entry of a batch that failed is the first', async (t) => {
-    const queue = await openQueue(t);
-    const seen = guard(queue);
-    const { client, queueUrl: QueueUrl } = queue;
-    const entry = (group: string) => ({ Id: 'a', MessageBody: body, MessageGroupId: group });
-    const { Failed } = await client.sendMessageBatch({ QueueUrl, Entries: [entry('no group')] });
-    assert.equal(Failed?.length, 1);
-    await client.sendMessageBatch({ QueueUrl, Entries: [entry('h')] });
-    assert.equal(seen.length, 0);
-    await client.sendMessageBatch({ QueueUrl, Entries: [entry('h')] });
-    assert.equal(seen[0]?.metric, 'sqs_fifo.dedupe_window_hits');
-  });
-
   for (const name of ['trace_id', ...traceContextNames]) {
     test(`with another ${name} is the same message again`, async (t) => {
       const queue = await openQueue(t);
