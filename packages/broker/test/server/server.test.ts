@@ -409,12 +409,39 @@ test('pages that come by a foreign name to a server on this machine are refused;
       }).on('error', reject);
     });
   const site = { 'sec-fetch-site': 'same-origin' };
+  const rebound = { host: `rebound.example:${port}` };
   for (const path of ['/_oncemq/queues', '/metrics', '/?Action=ListQueues']) {
-    assert.equal(await status(path, { ...site, host: `rebound.example:${port}` }), 403, path);
-    assert.equal(await status(path, { host: `rebound.example:${port}` }), 200, path);
+    assert.equal(await status(path, { ...site, ...rebound }), 403, path);
+    // All that a browser tells of a page that came by HTTP and such a name.
+    assert.equal(await status(path, { ...rebound, 'accept-language': 'en' }), 403, path);
+    const fetchOfNode = { 'accept-language': '*', 'sec-fetch-mode': 'cors' };
+    assert.equal(await status(path, { ...rebound, ...fetchOfNode }), 200, path);
+    assert.equal(await status(path, rebound), 200, path);
     for (const host of ['localhost', '127.0.0.1', '[::1]', 'app.localhost']) {
       assert.equal(await status(path, { ...site, host: `${host}:${port}` }), 200, host);
     }
     assert.equal(await status(path, { ...site, host: 'queues.example' }), 200, path);
   }
+});
+
+test('a picture in a page of another site, whose site no browser tells to a server in the network, carries out no action', async (t) => {
+  const server = await startServer({ host: '0.0.0.0', port: 0, memory: true, log: 'silent' });
+  t.after(() => server.close());
+  const { port } = server;
+  const create = (name: string, headers: Record<string, string>): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const url = `http://127.0.0.1:${port}/?Action=CreateQueue&QueueName=${name}`;
+      get(url, { headers: { host: 'queues.lan', ...headers } }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      }).on('error', reject);
+    });
+  assert.equal(await create('by-a-page', { accept: 'image/*', 'accept-language': 'en' }), 403);
+  assert.equal(await create('by-a-program', {}), 200);
+  const listed = await fetch(`http://127.0.0.1:${port}/_oncemq/queues`);
+  const { queues } = (await listed.json()) as { queues: { name: string }[] };
+  assert.deepEqual(
+    queues.map(({ name }) => name),
+    ['by-a-program'],
+  );
 });

@@ -9,7 +9,7 @@ import type { NamedAction } from '../protocol/wire-form.ts';
 import type { ApiRequest } from '../request.ts';
 import type { Authentication } from './authentication.ts';
 import type { Credential } from './credential.ts';
-import { isFromForeignPage } from './foreign-page.ts';
+import { isFromForeignPage, isOfUnknownPage } from './foreign-page.ts';
 
 export interface Caller {
   readonly ok: true;
@@ -31,7 +31,9 @@ export function unsignedCallerOf(
   { name }: NamedAction,
   publicUrl: string | undefined,
 ): Caller | Fault {
-  if (!isFromForeignPage(request.headers, publicUrl) || openActions.has(name)) return anybody;
+  const { method, headers } = request;
+  const isForeign = isFromForeignPage(headers, publicUrl) || isOfUnknownPage(method, headers);
+  if (!isForeign || openActions.has(name)) return anybody;
   return fault('access-denied', { resource: request.path });
 }
 

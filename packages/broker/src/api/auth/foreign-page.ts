@@ -39,12 +39,27 @@ export function foreignNameRejection(
   headers: Headers,
   { isLocal, publicUrl }: { readonly isLocal: boolean; readonly publicUrl?: string | undefined },
 ): InspectResponse | undefined {
-  const isOfPage = headers['sec-fetch-site'] !== undefined || headers['origin'] !== undefined;
-  if (!isLocal || !isOfPage) return undefined;
+  if (!isLocal || !isOfBrowser(headers)) return undefined;
   const { host = '' } = headers;
   if (host === hostOf(publicUrl) || isLocalName(host.replace(/:\d+$/, ''))) return undefined;
   const message = 'Pages come to this server by the name localhost, or by its --public-url.';
   return failed(403, 'ForeignName', message);
+}
+
+/**
+ * Whether a browser asks by GET and does not tell for which page: to a server that is on another machine, or comes by
+ * another name, and has no HTTPS, it says neither site nor origin.
+ */
+export function isOfUnknownPage(method: string, headers: Headers): boolean {
+  const isTold = headers['sec-fetch-site'] !== undefined || headers['origin'] !== undefined;
+  return method === 'GET' && !isTold && isOfBrowser(headers);
+}
+
+/** Browsers always say their reader's language, which no page can keep them from; of programs Node's `fetch` does so too. */
+function isOfBrowser(headers: Headers): boolean {
+  if (headers['sec-fetch-site'] !== undefined || headers['origin'] !== undefined) return true;
+  const isFetchOfNode = headers['sec-fetch-mode'] !== undefined;
+  return headers['accept-language'] !== undefined && !isFetchOfNode;
 }
 
 const localName = /^(127(\.\d{1,3}){3}|\[?::1\]?|([a-z0-9-]+\.)*localhost)$/i;
