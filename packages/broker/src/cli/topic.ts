@@ -68,7 +68,7 @@ interface ShowAnswer {
     delivered: number;
     filteredOut: number;
     failed: number;
-    waiting: unknown[];
+    waitingCount: number;
   }[];
   failedDeliveries: {
     count: number;
@@ -101,7 +101,7 @@ async function show({ remote, words, print }: RemoteCall): Promise<void> {
               String(subscription.delivered),
               String(subscription.filteredOut),
               String(subscription.failed),
-              String(subscription.waiting.length),
+              String(subscription.waitingCount),
               attributes['FilterPolicy'] ?? '',
             ]),
           );

@@ -177,6 +177,8 @@ export interface Subscription {
   readonly filteredOut?: number;
   readonly failed?: number;
   readonly replay: { readonly status: string; readonly left: number } | null;
+  readonly waitingCount: number;
+  /** The oldest of them. */
   readonly waiting: readonly {
     readonly attempts: number;
     readonly dueAt: number;

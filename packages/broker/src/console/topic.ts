@@ -86,6 +86,7 @@ export function topicView(app: App, name: string): View {
     confirmed,
     attributes,
     replay,
+    waitingCount,
     waiting,
     delivered,
     filteredOut = 0,
@@ -152,8 +153,8 @@ export function topicView(app: App, name: string): View {
                   failure !== null && h('span', { class: 'hint' }, ` ${failure}`),
                 ),
               ),
-        waiting.length > waitingShown &&
-          h('p', { class: 'muted' }, `and ${exactCount(waiting.length - waitingShown)} more`),
+        waitingCount > waitingShown &&
+          h('p', { class: 'muted' }, `and ${exactCount(waitingCount - waitingShown)} more`),
       ),
     );
   }
@@ -181,7 +182,7 @@ function tiles({ subscriptions, dedupEntries, archived, failedDeliveries }: Topi
     tile('Subscriptions', subscriptions.length),
     tile('In the window', dedupEntries),
     tile('Archived', archived),
-    tile('Waiting calls', sum(subscriptions.map(({ waiting }) => waiting.length))),
+    tile('Waiting calls', sum(subscriptions.map(({ waitingCount }) => waitingCount))),
     tile('Given up', failedDeliveries.count, 'bad'),
   ]);
 }

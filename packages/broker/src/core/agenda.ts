@@ -10,6 +10,7 @@ interface Appointment {
   readonly slot: number;
   place: number;
   time: number;
+  stamp: number;
 }
 
 export class Agenda {
@@ -19,7 +20,8 @@ export class Agenda {
   readonly #names: Map<number, string> = new Map();
   #nextSlot = 0;
 
-  set(name: string, time: number | undefined): void {
+  /** Of names with one time those with the smaller stamp come first; without stamps, those that were set first. */
+  set(name: string, time: number | undefined, stamp?: number): void {
     const known = this.#byName.get(name);
     if (known?.time === time) return;
     if (known !== undefined) this.#line.remove(known.place);
@@ -27,13 +29,15 @@ export class Agenda {
       this.#byName.delete(name);
       this.#names.delete((known as Appointment).slot);
     } else if (known !== undefined) {
-      known.place = this.#line.insert(known.slot, time, known.slot);
+      known.stamp = stamp ?? known.slot;
+      known.place = this.#line.insert(known.slot, time, known.stamp);
       known.time = time;
     } else {
       const slot = this.#nextSlot;
       this.#nextSlot = (slot + 1) | 0;
       this.#names.set(slot, name);
-      this.#byName.set(name, { slot, place: this.#line.insert(slot, time, slot), time });
+      const place = this.#line.insert(slot, time, stamp ?? slot);
+      this.#byName.set(name, { slot, place, time, stamp: stamp ?? slot });
     }
   }
 
@@ -47,18 +51,22 @@ export class Agenda {
     return place === none ? undefined : this.#line.time(place);
   }
 
-  /** The names whose time has come, sorted: the same on every engine, whatever order they were set in. */
-  dueBy(now: number): string[] {
+  /**
+   * The names whose time has come, sorted: the same on every engine, whatever order they were set in. With a limit the
+   * first of them, which are the same on every engine if they were set with stamps.
+   */
+  dueBy(now: number, limit: number = Number.POSITIVE_INFINITY): string[] {
     if ((this.first() ?? Number.POSITIVE_INFINITY) > now) return [];
-    const due: { name: string; time: number }[] = [];
+    const due: { name: string; time: number; stamp: number }[] = [];
     for (let place = this.#line.first(); place !== none; place = this.#line.first()) {
       const time = this.#line.time(place);
-      if (time > now) break;
+      if (time > now || due.length >= limit) break;
       const name = this.#names.get(this.#line.item(place)) as string;
-      due.push({ name, time });
+      const { stamp } = this.#byName.get(name) as Appointment;
+      due.push({ name, time, stamp });
       this.set(name, undefined);
     }
-    for (const { name, time } of due) this.set(name, time);
+    for (const { name, time, stamp } of due) this.set(name, time, stamp);
     return due.map(({ name }) => name).sort();
   }
 

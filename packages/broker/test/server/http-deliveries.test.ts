@@ -126,6 +126,24 @@ test(
   },
 );
 
+test('many calls at once are no reason for Node to warn of a leak', timed, async (t) => {
+  const warnings: string[] = [];
+  const note = ({ name }: Error): number => warnings.push(name);
+  process.on('warning', note);
+  t.after(() => process.off('warning', note));
+  const server = await open(t);
+  const endpoint = await Endpoint.open(t);
+  await subscribed(server, endpoint);
+  const entries = Array.from({ length: 10 }, (_, index) => [
+    [`PublishBatchRequestEntries.member.${index + 1}.Id`, `m${index}`],
+    [`PublishBatchRequestEntries.member.${index + 1}.Message`, 'hello'],
+  ]);
+  const batch = { TopicArn: prices, ...Object.fromEntries(entries.flat()) };
+  await Promise.all([1, 2, 3].map(() => sns(server, 'PublishBatch', batch)));
+  await endpoint.nth(31);
+  assert.deepEqual(warnings, []);
+});
+
 test('the served certificate proves both versions of the signature', timed, async (t) => {
   const server = await open(t);
   const endpoint = await Endpoint.open(t);

@@ -70,6 +70,7 @@ export async function showTopic(
       attributes: subscription.attributes,
       replay: subscription.replay ?? null,
       ...(counts.get(idOf(subscription.subscriptionArn)) ?? nothingYet),
+      waitingCount: subscription.postCount,
       waiting: subscription.posts.map(({ attempts, dueAt, failure }) => ({
         attempts,
         dueAt,

@@ -240,7 +240,8 @@ export interface DueReplay {
 export interface DescribedSubscription extends SubscriptionView {
   readonly attributes: Attributes;
   readonly replay: { readonly status: string; readonly left: number } | undefined;
-  /** Posts that have not succeeded yet. */
+  /** How many posts have not succeeded yet, and the oldest of them. */
+  readonly postCount: number;
   readonly posts: readonly (KeptPostAttempt & { readonly id: number })[];
 }
 

@@ -27,6 +27,9 @@ export function viewOf(topic: Topic, { arn, kept }: Subscription): SubscriptionV
   return { subscriptionArn: arn, isConfirmed, topicArn: topic.arn, protocol, endpoint, place };
 }
 
+/** Of one subscription; an endpoint that is gone for a while may have many thousands. */
+const postsDescribedMax = 100;
+
 export function describeTopic(topic: Topic): TopicDescription {
   return {
     ok: true,
@@ -43,7 +46,10 @@ export function describeTopic(topic: Topic): TopicDescription {
           replay === undefined
             ? undefined
             : { status: replay.status, left: replayLeft(topic, subscription) },
-        posts: topic.posts.of(subscription.id).map(([id, { attempt }]) => ({ id, ...attempt })),
+        postCount: topic.posts.countOf(subscription.id),
+        posts: topic.posts
+          .of(subscription.id, postsDescribedMax)
+          .map(([id, { attempt }]) => ({ id, ...attempt })),
       };
     }),
   };

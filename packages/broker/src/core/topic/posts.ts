@@ -61,7 +61,7 @@ export class Posts {
       this.#underWayCount += 1;
       this.#underWay.set(String(id), attempt.dueAt);
     } else {
-      endpoint.waiting.set(String(id), attempt.dueAt);
+      endpoint.waiting.set(String(id), attempt.dueAt, id);
     }
   }
 
@@ -74,8 +74,19 @@ export class Posts {
     if (endpoint.posts === 0) this.#endpoints.delete(post.subscription);
   }
 
-  of(subscription: string): [id: number, post: Post][] {
-    return [...this.#posts].filter(([, post]) => post.subscription === subscription);
+  countOf(subscription: string): number {
+    return this.#endpoints.get(subscription)?.posts ?? 0;
+  }
+
+  /** The oldest ones of a subscription. */
+  of(subscription: string, limit: number): [id: number, post: Post][] {
+    const wanted = Math.min(limit, this.countOf(subscription));
+    const found: [id: number, post: Post][] = [];
+    for (const [id, post] of this.#posts) {
+      if (found.length >= wanted) break;
+      if (post.subscription === subscription) found.push([id, post]);
+    }
+    return found;
   }
 
   nextDueAt(): number | undefined {
@@ -90,9 +101,11 @@ export class Posts {
   due(now: number, limit: number): number[] {
     const lost = numbers(this.#underWay.dueBy(now));
     const next = this.#endpointsWithRoom().flatMap(({ waiting, underWay }) =>
-      numbers(waiting.dueBy(now))
-        .slice(0, underWayOfOneMax - underWay)
-        .map((id, index) => ({ id, rank: underWay + index })),
+      // However many are due: a backlog of thousands must not be looked through with every report.
+      numbers(waiting.dueBy(now, underWayOfOneMax - underWay)).map((id, index) => ({
+        id,
+        rank: underWay + index,
+      })),
     );
     next.sort((one, other) => one.rank - other.rank || one.id - other.id);
     const room = Math.max(0, underWayMax - this.#underWayCount);

@@ -188,7 +188,7 @@ export function confirmSubscription(
 export function unsubscribe(topic: Topic, id: string, turn: Turn): void {
   const subscription = topic.subscriptions.get(id);
   if (subscription === undefined) return;
-  for (const [post] of topic.posts.of(id)) topic.removePost(turn, post);
+  for (const [post] of topic.posts.of(id, Number.POSITIVE_INFINITY)) topic.removePost(turn, post);
   topic.setSubscription(turn, id, null);
   topic.configure(turn, { ...topic.kept, unsubscribed: topic.kept.unsubscribed + 1 });
   tell(topic, id, 'unsubscribed', subscription.kept.endpoint, turn);

@@ -3,6 +3,7 @@
  * Replays are fed at once; calls are made by the poster that the server gave, and each is reported when it has ended.
  */
 
+import { setMaxListeners } from 'node:events';
 import type { Command } from '../../core/commands.ts';
 import type { DuePost, DueReplay, PostResult } from '../../core/topic/commands.ts';
 import type { Signer } from '../../core/topic/envelope.ts';
@@ -40,6 +41,8 @@ export class TopicWork {
 
   constructor(options: TopicWorkOptions) {
     this.#options = options;
+    // Every call listens while it is under way, and core bounds how many are: not the leak that Node would warn of.
+    setMaxListeners(0, this.#closing.signal);
   }
 
   follow(tick: {

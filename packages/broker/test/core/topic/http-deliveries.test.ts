@@ -258,6 +258,20 @@ test('unsubscribing and deleting the topic end what waits (5.10)', () => {
   assert.equal(topic.home.posted.length, 1);
 });
 
+test('of many calls that wait for an endpoint all are counted, and the oldest can be looked at (12.3)', () => {
+  const { topic } = openEndpoint();
+  for (let at = 0; at < 120; at += 1) topic.publish();
+  const shown = accepted(topic.home.apply({ type: 'describe-topic', topic: topic.name }));
+  const [{ postCount = 0, posts = [] } = {}] = shown.subscriptions;
+  assert.equal(postCount, 120);
+  const ids = posts.map(({ id }) => id);
+  assert.equal(ids.length, 100);
+  assert.deepEqual(
+    ids,
+    ids.toSorted((a, b) => a - b),
+  );
+});
+
 test('what waits for an endpoint can be looked at (12.3)', () => {
   const { topic } = openEndpoint();
   topic.home.answer = () => passing;
