@@ -163,8 +163,14 @@ export function windowTab(app: App, name: string): TabView {
     );
   }
 
-  function list({ rows, accepted }: Window): Child {
-    const shown = rows.filter(isShown);
+  function list({ rows, accepted, suppressed, collisions, violations }: Window): Child {
+    const shown = rows.filter(isShown).slice(0, filter === 'all' ? rowsMax : undefined);
+    const totals: Record<Filter, number> = {
+      all: sum(accepted) + sum(suppressed) + sum(violations),
+      suppressed: sum(suppressed),
+      collisions: sum(collisions),
+      violations: sum(violations),
+    };
     page = Math.min(page, Math.max(0, Math.ceil(shown.length / rowsPerPage) - 1));
     const going = leaving.filter(({ row, until }) => isShown(row) && until > performance.now());
     if (shown.length + going.length === 0) {
@@ -193,12 +199,11 @@ export function windowTab(app: App, name: string): TabView {
         },
       }),
       search === '' &&
-        rows.length >= rowsMax &&
-        sum(accepted) > rowsMax &&
+        shown.length < totals[filter] &&
         h(
           'p',
           { class: 'hint' },
-          `The newest ${exactCount(rows.length)}. Search finds the others.`,
+          `${exactCount(shown.length)} of ${exactCount(totals[filter])}. Search finds the others.`,
         ),
     ];
   }

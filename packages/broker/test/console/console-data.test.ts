@@ -173,6 +173,37 @@ test('the window counts what it accepted and suppressed by the second', async (t
   );
 });
 
+test('sends that were suppressed at the same time are listed in their order, the last first', async (t) => {
+  const server = await open(t);
+  for (let copy = 0; copy < 6; copy += 1) await send(server, 'one');
+  const { rows } = await get(server, 'queues/jobs.fifo/window');
+  assert.deepEqual(
+    rows.map(({ number }: { number?: number }) => number),
+    [4, 3, 2, 1, 0, undefined],
+  );
+});
+
+test('behind any number of later sends, collisions and the last suppressed send of each second are listed', async (t) => {
+  const server = await open(t);
+  const blue = { tenant: 'blue' };
+  await send(server, 'one', blue);
+  await send(server, 'one', { tenant: 'red' });
+  for (let copy = 0; copy < 3; copy += 1) await send(server, 'one', blue);
+  await server.clock.advance(10);
+  for (let copy = 0; copy < 3; copy += 1) await send(server, 'one', blue);
+  await send(server, 'two');
+  const { rows } = await get(server, 'queues/jobs.fifo/window?limit=1');
+  assert.deepEqual(
+    rows.map(({ kind, number }: { kind: string; number?: number }) => [kind, number]),
+    [
+      ['suppressed', 6],
+      ['accepted', undefined],
+      ['suppressed', 3],
+      ['suppressed', 0],
+    ],
+  );
+});
+
 test('more suppressed sends than are remembered are said to be so', async (t) => {
   const server = await open(t);
   const body = Array.from({ length: 10 }, (_, index) => ({

@@ -59,6 +59,24 @@ describeConsole('the window in the console', ({ serve, open }) => {
     await sees(page, 'They are the same in all');
   });
 
+  test('hundreds of later sends hide no suppressed one, neither in the timeline nor in its list', async (t) => {
+    const server = await serve(t);
+    await createFifo(server, 'orders.fifo');
+    await send(server, 'orders.fifo', 'same');
+    await send(server, 'orders.fifo', 'same');
+    await server.clock.advance(150);
+    await sendMany(server, 'orders.fifo', 300);
+    const page = await open(t, server, { hash: windowOf('orders.fifo') });
+    const picture = page.getByRole('img', { name: /301 sends accepted, 1 suppressed/ });
+    await picture.waitFor();
+    await sees(page, '200 of 302. Search finds the others.');
+    await page.getByRole('button', { name: 'Suppressed' }).click();
+    await rowWith(page, 'after the original, the same');
+    const box = (await picture.boundingBox()) as { width: number; height: number };
+    await picture.click({ position: { x: box.width * 0.5, y: box.height * 0.7 } });
+    await sees(page, 'They are the same in all');
+  });
+
   test('a collision stands out and says that an event is lost', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');

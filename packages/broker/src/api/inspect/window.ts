@@ -49,13 +49,13 @@ export async function showWindow(
   const entries = found?.entries ?? (await newestEntries(backend, name, limit));
   const isSought = ({ body, reason }: ContractViolationEvent): boolean =>
     search === '' || body.includes(search) || reason.includes(search);
-  const rows = [
-    ...entries.map(acceptedRow),
-    ...(found?.suppressed ?? suppressed).slice(-limit).map(suppressedRow),
-    ...violations.filter(isSought).slice(-limit).map(violationRow),
-  ];
   const partOf = ({ at }: { readonly at: number }): number =>
     parts - 1 - Math.floor(((now - at) * parts) / windowMs);
+  const rows = [
+    ...entries.slice(0, limit).map(acceptedRow),
+    ...listed(found?.suppressed ?? suppressed, limit, partOf).map(suppressedRow),
+    ...violations.filter(isSought).slice(-limit).map(violationRow),
+  ];
   return ok({
     now,
     windowSeconds: windowMs / 1000,
@@ -65,7 +65,7 @@ export async function showWindow(
     suppressed: countsIn(suppressed.map(partOf)),
     collisions: countsIn(suppressed.filter(isCollision).map(partOf)),
     violations: countsIn(violations.map(partOf)),
-    rows: rows.sort((a, b) => b.at - a.at || b.order - a.order).slice(0, limit),
+    rows: rows.sort((a, b) => b.at - a.at || b.order - a.order),
     searched:
       found === undefined
         ? null
@@ -120,6 +120,25 @@ export async function showSend(
     suppressedCount: suppressed.length,
     suppressed: suppressed.slice(-comparedMax).toReversed().map(shownSuppressed),
   });
+}
+
+/**
+ * Those that a busy queue must not push out of sight: the newest, the newest that collided, and of each part of the window
+ * the last, so that there is one behind everything that the timeline shows.
+ */
+function listed(
+  suppressed: readonly RememberedSend[],
+  limit: number,
+  partOf: (send: RememberedSend) => number,
+): RememberedSend[] {
+  const lastOfParts = new Map(suppressed.map((send) => [partOf(send), send]));
+  return [
+    ...new Set([
+      ...suppressed.slice(-limit),
+      ...suppressed.filter(isCollision).slice(-limit),
+      ...lastOfParts.values(),
+    ]),
+  ];
 }
 
 function noWindow(name: string): InspectResponse {
@@ -180,6 +199,9 @@ interface Row {
   readonly [field: string]: unknown;
 }
 
+/** Greater than every sequence, and numbers that are added to it stay whole. */
+const behindAll = 2 ** 51;
+
 function acceptedRow(entry: Explained): Row {
   return {
     kind: 'accepted',
@@ -200,7 +222,7 @@ function suppressedRow(send: RememberedSend): Row {
     kind: 'suppressed',
     at: send.at,
     // Behind all that was accepted up to its time.
-    order: Number.MAX_SAFE_INTEGER / 2 + send.number,
+    order: behindAll + send.number,
     number: send.number,
     sequence: send.original.sequence,
     id: send.deduplicationId,
@@ -221,7 +243,7 @@ function violationRow(
   return {
     kind: 'violation',
     at,
-    order: Number.MAX_SAFE_INTEGER / 2 + index,
+    order: behindAll + index,
     mode,
     rule,
     reason,
