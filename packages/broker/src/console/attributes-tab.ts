@@ -7,7 +7,7 @@ import type { App } from './app.ts';
 import { openDialog } from './dialog.ts';
 import { type Child, h } from './dom.ts';
 import { field } from './field.ts';
-import { pretty } from './format.ts';
+import { pretty } from './json-text.ts';
 import type { TabView } from './queue.ts';
 import { sqs } from './server.ts';
 import { table } from './table.ts';

@@ -5,7 +5,8 @@
 
 import type { Attribute } from './answers.ts';
 import { type Child, h } from './dom.ts';
-import { exactCount, pretty } from './format.ts';
+import { exactCount } from './format.ts';
+import { pretty } from './json-text.ts';
 
 /** Longer texts are shown without colours: each coloured word is an element. */
 const colouredCharsMax = 32 * 1024;

@@ -96,14 +96,3 @@ function laidOut(value: unknown, indent: string): string {
   const [open, close] = isList ? ['[', ']'] : ['{', '}'];
   return `${open}\n${parts.map((part) => inner + part).join(',\n')}\n${indent}${close}`;
 }
-
-/** JSON with line breaks, if it is JSON and the whole of it is there; else the text as it is. */
-export function pretty(text: string): string {
-  const start = text.trimStart()[0];
-  if (start !== '{' && start !== '[') return text;
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
-}

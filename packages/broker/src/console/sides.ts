@@ -8,7 +8,8 @@ import type { Attribute, Content, Send, SuppressedSend } from './answers.ts';
 import { bodyText, cutNote } from './body-text.ts';
 import { compareTexts, type Line } from './diff.ts';
 import { type Child, h } from './dom.ts';
-import { dayAndTime, plural, pretty } from './format.ts';
+import { dayAndTime, plural } from './format.ts';
+import { pretty } from './json-text.ts';
 
 interface Fact {
   readonly title: string;
@@ -162,7 +163,7 @@ function bodies({ original }: Send, { content, differed }: SuppressedSend): HTML
       h('td', {}, whole(content, 'Body of the suppressed send', 'No longer remembered.')),
     );
   }
-  const rows = compareTexts(pretty(original.content.body), pretty(content.body));
+  const rows = compareTexts(...comparable(original.content.body, content.body));
   const lines = rows.filter(({ left, right }) => isMarked(left) || isMarked(right)).length;
   return h(
     'tr',
@@ -185,9 +186,21 @@ function bodies({ original }: Send, { content, differed }: SuppressedSend): HTML
         'Body of the suppressed send',
       ),
       cutNote(content.body.length, content.bodyLength),
-      h('p', { class: 'hint' }, `${plural(lines, 'line')} with differences.`),
+      h(
+        'p',
+        { class: 'hint' },
+        lines === 0
+          ? 'The difference is behind what is shown.'
+          : `${plural(lines, 'line')} with differences.`,
+      ),
     ),
   );
+}
+
+/** Laid out, unless they differ in nothing else than what laying out takes away. */
+function comparable(left: string, right: string): [left: string, right: string] {
+  const [prettyLeft, prettyRight] = [pretty(left), pretty(right)];
+  return prettyLeft === prettyRight ? [left, right] : [prettyLeft, prettyRight];
 }
 
 function whole(content: Content | null, label: string, otherwise: string): Child {

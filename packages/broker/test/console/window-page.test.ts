@@ -43,6 +43,29 @@ describeConsole('the window in the console', ({ serve, open }) => {
     );
   });
 
+  test('what differs is marked also where two bodies are the same JSON, or told to be out of sight', async (t) => {
+    const server = await serve(t);
+    await createFifo(server, 'orders.fifo');
+    const long = 'x'.repeat(20_000);
+    const pairs = [
+      ['{"order":9007199254740993}', '{"order":9007199254740992}'],
+      ['{"order":1}', '{"order": 1}'],
+      [`${long}1`, `${long}2`],
+    ] as const;
+    for (const [index, pair] of pairs.entries()) {
+      for (const body of pair) await send(server, 'orders.fifo', body, { id: `order-${index}` });
+    }
+    const page = await open(t, server, { hash: `${windowOf('orders.fifo')}/1/0` });
+    await sees(page, '1 line with differences.');
+    const marks = page.locator('.sides mark');
+    assert.deepEqual(await marks.allTextContents(), ['3', '2']);
+    await goTo(page, `${windowOf('orders.fifo')}/2/1`);
+    await sees(page, '{"order": 1}');
+    assert.deepEqual(await marks.allTextContents(), [' ']);
+    await goTo(page, `${windowOf('orders.fifo')}/3/2`);
+    await sees(page, 'The difference is behind what is shown.');
+  });
+
   test('a suppressed send that is clicked in the timeline opens', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');
