@@ -97,6 +97,11 @@ export interface Message extends Content {
   readonly deadLetterSource: string | null;
 }
 
+export interface MessagePage {
+  readonly messages: readonly Message[];
+  readonly next: number | null;
+}
+
 export interface WindowRow {
   readonly kind: 'accepted' | 'suppressed' | 'violation';
   readonly at: number;

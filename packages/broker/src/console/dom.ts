@@ -37,6 +37,8 @@ function filled<E extends Element>(element: E, props: Props, children: readonly 
     else element.setAttribute(name, value === true ? '' : String(value));
   }
   append(element, children);
+  // A select has only values that its options have.
+  if (element instanceof HTMLSelectElement) element.value = String(props['value'] ?? '');
   return element;
 }
 
@@ -78,6 +80,8 @@ function morphChildren(old: Element, next: Element): void {
   for (const wanted of [...next.childNodes]) {
     const key = keyOf(wanted);
     const known = key === undefined ? place : (keyed.get(key) ?? null);
+    // Each is used once: of two that have one key, the second is another element.
+    if (key !== undefined) keyed.delete(key);
     if (known !== null && isAlike(known, wanted)) {
       if (known === place) place = place.nextSibling;
       else old.insertBefore(known, place);

@@ -55,7 +55,11 @@ export function groupsTab(app: App, name: string): TabView {
         ? h(
             'p',
             { class: 'empty' },
-            isBlockedOnly ? 'No group is blocked.' : 'No message, so no group.',
+            !isBlockedOnly
+              ? 'No message, so no group.'
+              : next === null
+                ? 'No group is blocked.'
+                : 'No group is blocked among those looked at; the next page looks further.',
           )
         : table(
             'Message groups and what blocks them',

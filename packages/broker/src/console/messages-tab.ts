@@ -3,7 +3,7 @@
  * time; long bodies are cut until the whole of one is asked for.
  */
 
-import type { Message } from './answers.ts';
+import type { Message, MessagePage } from './answers.ts';
 import type { App } from './app.ts';
 import { attributeTable, bodyText, cutNote } from './body-text.ts';
 import { type Child, h } from './dom.ts';
@@ -20,17 +20,17 @@ const previewChars = 120;
 export function messagesTab(app: App, name: string): TabView {
   let group = '';
   let after = '';
-  let messages: readonly Message[] | undefined;
+  let answer: MessagePage | undefined;
   /** By sequence: the message that is open, with its whole body once that was asked for. */
   let openSequence: number | undefined;
   let whole: Message | undefined;
 
-  const page = (query: Record<string, string>): Promise<{ messages: Message[] }> =>
+  const page = (query: Record<string, string>): Promise<MessagePage> =>
     look(placePath('queues', name, `messages?${new URLSearchParams({ group, ...query })}`));
 
   async function load(): Promise<void> {
     const limit = String(messagesPerPage);
-    messages = (await page({ limit, after, bodyChars: String(bodyCharsShown) })).messages;
+    answer = await page({ limit, after, bodyChars: String(bodyCharsShown) });
   }
 
   function show(from: string): void {
@@ -54,8 +54,8 @@ export function messagesTab(app: App, name: string): TabView {
   }
 
   function render(): Child {
-    if (messages === undefined) return undefined;
-    const last = messages.at(-1);
+    if (answer === undefined) return undefined;
+    const { messages, next } = answer;
     return [
       group !== '' &&
         h(
@@ -78,10 +78,8 @@ export function messagesTab(app: App, name: string): TabView {
             ],
             messages.flatMap((message) => rows(message)),
           ),
-      cursorPager(
-        'messages',
-        { isFirst: after === '', hasNext: messages.length === messagesPerPage },
-        (where) => show(where === 'first' ? '' : String(last?.sequence ?? '')),
+      cursorPager('messages', { isFirst: after === '', hasNext: next !== null }, (where) =>
+        show(where === 'first' ? '' : String(next)),
       ),
     ];
   }
@@ -170,7 +168,7 @@ export function messagesTab(app: App, name: string): TabView {
     open: ([groupId = '']) => {
       if (groupId === group) return;
       group = groupId;
-      messages = undefined;
+      answer = undefined;
       show('');
     },
     load,

@@ -28,6 +28,8 @@ const filters: readonly { readonly name: Filter; readonly text: string }[] = [
 
 const rowsMax = 200;
 const rowsPerPage = 50;
+/** It goes in an address, of which servers take 16 KiB; a character may take nine bytes there. */
+const searchCharsMax = 1_000;
 const leavingMax = 50;
 const leavingMs = 3_000;
 
@@ -143,6 +145,7 @@ export function windowTab(app: App, name: string): TabView {
         type: 'search',
         placeholder: 'Id, key, group or body hash',
         'aria-label': 'Search by id, key, group, body hash or words of the body',
+        maxlength: searchCharsMax,
         value: search,
         oninput: (event) => {
           search = (event.target as HTMLInputElement).value.trim();

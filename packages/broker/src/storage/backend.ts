@@ -47,6 +47,13 @@ export type PlainCommand = Exclude<
 export type Delivered = ReceivedMessage & { readonly content: MessageContent };
 export type Peeked = PeekedMessage & { readonly content: MessageContent };
 
+export interface PeekedPage {
+  readonly ok: true;
+  readonly messages: readonly Peeked[];
+  /** Behind which sequence the next page begins; undefined if this is the last. */
+  readonly next: number | undefined;
+}
+
 /** A suppressed send without what it was to say, which may be large. */
 export type SuppressedSend =
   | Omit<DuplicateEvent, 'content'>
@@ -123,9 +130,7 @@ export interface Backend {
   ): Promise<{ readonly ok: true; readonly messages: readonly Delivered[] } | Refusal>;
 
   /** Fewer than asked for where their bodies are large. */
-  peek(
-    command: CommandOf<'peek-messages'>,
-  ): Promise<{ readonly ok: true; readonly messages: readonly Peeked[] } | Refusal>;
+  peek(command: CommandOf<'peek-messages'>): Promise<PeekedPage | Refusal>;
 
   explain(
     command: CommandOf<'explain' | 'explain-topic'>,

@@ -102,6 +102,39 @@ describeConsole('the console for everybody', ({ serve, open }) => {
     }
   });
 
+  test('long names, addresses and values leave every column in its place', async (t) => {
+    const server = await serve(t);
+    const long = 'n'.repeat(75);
+    await createFifo(server, `${long}.fifo`);
+    await send(server, `${long}.fifo`, 'b'.repeat(1_000), {
+      group: 'G'.repeat(128),
+      attributes: { ['A'.repeat(250)]: 'v'.repeat(2_000) },
+    });
+    const { TopicArn } = await sns(server, 'CreateTopic', { Name: 'prices' });
+    const Endpoint = `http://127.0.0.1:1/${'p'.repeat(200)}`;
+    await sns(server, 'Subscribe', { TopicArn, Protocol: 'http', Endpoint });
+    const page = await open(t, server);
+    const columns: Readonly<Record<string, string>> = {
+      '#/': 'Last 5 minutes',
+      [`#/queues/${long}.fifo/window`]: 'Window',
+      [`#/queues/${long}.fifo/groups`]: 'State',
+      [`#/queues/${long}.fifo/messages`]: 'State',
+      '#/topics/prices': 'Waiting',
+    };
+    for (const [hash, last] of Object.entries(columns)) {
+      await goTo(page, hash);
+      const column = page.getByRole('columnheader', { name: last });
+      await column.waitFor();
+      if (hash.endsWith('messages')) await page.locator('.preview').click();
+      const { x, width } = (await column.boundingBox()) as { x: number; width: number };
+      assert.ok(x + width <= 1280, `${last} of ${hash} ends at ${x + width}`);
+    }
+    await goTo(page, `#/queues/${long}.fifo/messages`);
+    const value = page.getByRole('cell', { name: 'vvv' });
+    const { height } = (await value.boundingBox()) as { height: number };
+    assert.ok(height < 900, `the value is ${height} high`);
+  });
+
   test('light and dark follow the system until one is chosen, and the choice stays', async (t) => {
     const server = await serve(t);
     const page = await open(t, server, { theme: 'dark' });

@@ -4,6 +4,7 @@
  */
 
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { startTestServer, type TestServer, type TestServerOptions } from '../../src/testing.ts';
 import { type Answer, ask, sns, sqs } from './calls.ts';
@@ -140,8 +141,9 @@ test('messages come in pages behind a sequence, also when its message is gone', 
     (await get(server, `queues/jobs.fifo/messages?${query}`)).messages.map(
       ({ body }: { body: string }) => body,
     );
-  const { messages } = await get(server, 'queues/jobs.fifo/messages?limit=2');
-  const after = messages[1].sequence;
+  const { messages, next: after } = await get(server, 'queues/jobs.fifo/messages?limit=2');
+  assert.equal(after, messages[1].sequence);
+  assert.equal((await get(server, 'queues/jobs.fifo/messages?limit=6')).next, null);
   assert.deepEqual(await bodies(`limit=2&after=${after}`), ['3', '4']);
   assert.deepEqual(await bodies(`limit=2&group=g&after=${after}`), ['3', '4']);
   const { body } = await sqs(server, 'ReceiveMessage', {
@@ -336,7 +338,7 @@ test('what is remembered of suppressed sends stays within its bounds', async (t)
   assert.equal(suppressed[0].content.bodyLength, 200_000);
 });
 
-test('the window is searched by id, message id, group, body hash, and words of the body', async (t) => {
+test('the window is searched by id, message id, sequence number, group, body hash, and words of the body', async (t) => {
   const server = await open(t);
   const { body: sent } = await send(server, '{"dedupe_key":"landsat/32/29"}', { group: 'path-32' });
   await send(server, '{"dedupe_key":"landsat/33/30"}', { group: 'path-33' });
@@ -347,6 +349,7 @@ test('the window is searched by id, message id, group, body hash, and words of t
     beginning,
     sent.MessageId,
     'path-32',
+    sent.SequenceNumber,
     sent.MD5OfMessageBody,
     'landsat/32',
   ];
@@ -363,6 +366,20 @@ test('the window is searched by id, message id, group, body hash, and words of t
     assert.equal(searched.isAll, true);
   }
   assert.deepEqual((await get(server, 'queues/jobs.fifo/window?search=none')).rows, []);
+});
+
+test('a suppressed send with a body of its own is found by the hashes of that body', async (t) => {
+  const server = await open(t);
+  for (const body of ['one', 'two']) await sendTo(server, 'jobs.fifo', body, { id: 'x' });
+  for (const algorithm of ['md5', 'sha256']) {
+    const hash = createHash(algorithm).update('two').digest('hex');
+    const { rows } = await get(server, `queues/jobs.fifo/window?search=${hash}`);
+    assert.deepEqual(
+      rows.map(({ kind }: { kind: string }) => kind),
+      ['suppressed'],
+      algorithm,
+    );
+  }
 });
 
 for (const DeduplicationScope of ['queue', 'messageGroup']) {

@@ -91,6 +91,17 @@ describeConsole('queues in the console', ({ serve, open }) => {
     assert.equal(messages[0].receiveCount, 0);
   });
 
+  test('messages with bodies so large that a page of them ends early are turned to all the same', async (t) => {
+    const server = await serve(t);
+    await sqs(server, 'CreateQueue', { QueueName: 'large' });
+    for (let number = 0; number < 20; number += 1) {
+      await send(server, 'large', `${number} ${'x'.repeat(1_000_000)}`);
+    }
+    const page = await open(t, server, { hash: '#/queues/large/messages' });
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByRole('button', { name: '19 xxx' }).waitFor();
+  });
+
   test('a message is sent from the page, and the second time it is told that it is suppressed', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');
@@ -233,5 +244,24 @@ describeConsole('queues in the console', ({ serve, open }) => {
       'Takes it all',
     ]);
     assert.equal((await ask(server, 'queues/all')).body.visible, 1);
+  });
+
+  test('what a policy that is tried looks at stays as chosen', async (t) => {
+    const server = await serve(t);
+    const { TopicArn } = await sns(server, 'CreateTopic', { Name: 'prices' });
+    const page = await open(t, server, { hash: '#/topics/prices' });
+    const scope = page.getByLabel('which looks at');
+    await scope.selectOption('the body');
+    await page.getByLabel('Message', { exact: true }).fill('{"region":"eu"}');
+    await page.getByLabel('Another filter policy').fill('{"region":["eu"]}');
+    // The page is painted anew meanwhile.
+    await sqs(server, 'CreateQueue', { QueueName: 'jobs' });
+    const Endpoint = 'arn:aws:sqs:us-east-1:000000000000:jobs';
+    await sns(server, 'Subscribe', { TopicArn, Protocol: 'sqs', Endpoint });
+    await sees(page, 'takes everything');
+    assert.equal(await scope.inputValue(), 'MessageBody');
+    await page.getByRole('button', { name: 'Try' }).click();
+    await sees(page, 'The policy above');
+    assert.equal(await page.getByRole('listitem').first().innerText(), 'Takes it The policy above');
   });
 });

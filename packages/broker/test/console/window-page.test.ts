@@ -129,6 +129,12 @@ describeConsole('the window in the console', ({ serve, open }) => {
     const page = await open(t, server, { hash: windowOf('orders.fifo') });
     await page.getByRole('img', { name: /1 violation/ }).waitFor();
     assert.match((await rowWith(page, 'Violation')).join(' '), /body-not-envelope/);
+    // Others of the same moment, for the same reason: each has a row, and keeps it when the page is painted anew.
+    await sendMany(server, 'orders.fifo', 5);
+    await page.getByRole('img', { name: /6 violations/ }).waitFor();
+    await send(server, 'orders.fifo', 'seen', { group: 'last' });
+    await page.getByRole('img', { name: /7 violations/ }).waitFor();
+    assert.equal(await page.getByRole('row', { name: 'Violation' }).count(), 7);
   });
 
   test('an original that is gone and forgotten is told by what the window knows', async (t) => {
@@ -165,6 +171,20 @@ describeConsole('the window in the console', ({ serve, open }) => {
       await sees(page, 'path-32');
       assert.equal(await page.getByText('path-33').count(), 0, text);
     }
+  });
+
+  test('a text that is too long for an address is searched for by its beginning', async (t) => {
+    const server = await serve(t);
+    await createFifo(server, 'orders.fifo');
+    const long = '\u{1F4E6}'.repeat(10_000);
+    await send(server, 'orders.fifo', long, { group: 'long' });
+    await send(server, 'orders.fifo', 'short', { group: 'short' });
+    const page = await open(t, server, { hash: windowOf('orders.fifo') });
+    const search = page.getByRole('searchbox');
+    await search.focus();
+    await page.keyboard.insertText(long);
+    await page.getByText('short').waitFor({ state: 'detached' });
+    await rowWith(page, 'long');
   });
 
   test('a send that only its id finds opens, and stays open when the search ends', async (t) => {

@@ -287,6 +287,15 @@ testEveryBackend('a page of peeked messages ends early where bodies are large', 
   const peeked = await backend.peek({ type: 'peek-messages', queue, limit: 100 });
   assert.ok(peeked.ok);
   assert.equal(peeked.messages.length, 17);
+  assert.equal(peeked.next, peeked.messages.at(-1)?.sequence);
+  const rest = await backend.peek({
+    type: 'peek-messages',
+    queue,
+    limit: 100,
+    after: peeked.next as number,
+  });
+  assert.ok(rest.ok);
+  assert.deepEqual([rest.messages.length, rest.next], [3, undefined]);
 });
 
 testEveryBackend('explaining an id names its original and every suppressed send', async (open) => {

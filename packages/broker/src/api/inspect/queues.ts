@@ -91,7 +91,7 @@ export async function listMessages(
     bodyLength: content.body.length,
     attributes: shownAttributes(content.attributes),
   }));
-  return ok({ messages });
+  return ok({ messages, next: found.next ?? null });
 }
 
 export async function listViolations(

@@ -1,12 +1,13 @@
 /**
- * Searching a deduplication window: by id (of deduplication or message), by group, by a key or any words in the body, by
- * the body's MD5 or SHA-256. All is looked for among the newest entries, as many as can be read in one go, and the answer
+ * Searching a deduplication window: by id (of deduplication or message), by sequence number, by group, by a key or any
+ * words in the body, by the body's MD5 or SHA-256. All is looked for among the newest entries, as many as can be read in one go, and the answer
  * says whether that was all. A deduplication id is found wherever in the window it is, unless the queue deduplicates
  * within each group: there an id alone names no entry.
  */
 
 import type { MessageContent } from '../../core/changes.ts';
-import { sha256Hex } from '../../core/digest.ts';
+import { md5Hex, sha256Hex } from '../../core/digest.ts';
+import { sequenceNumber } from '../../core/sequence-number.ts';
 import type { Backend, Explained, RememberedSend } from '../../storage/backend.ts';
 import { isScopedByGroup } from './queues.ts';
 import type { Watching } from './watching.ts';
@@ -68,7 +69,9 @@ export async function searchWindow(
 
 function hasText(entry: Explained, text: string): boolean {
   const { deduplicationId, messageId, groupId, bodyMd5 } = entry;
-  return isOneOf([deduplicationId, messageId, groupId, bodyMd5, String(entry.sequence)], text);
+  const ids = [deduplicationId, messageId, groupId, bodyMd5, String(entry.sequence)];
+  // The whole of it only: all sequence numbers begin alike.
+  return isOneOf(ids, text) || sequenceNumber(entry.sequence) === text;
 }
 
 /** Lists show the beginnings of ids, so a beginning is enough, if it is not just anything. */
@@ -79,6 +82,7 @@ function isOneOf(values: readonly string[], text: string): boolean {
 
 function isIn(content: Pick<MessageContent, 'body'> | undefined, text: string): boolean {
   if (content === undefined) return false;
-  const isHash = /^[0-9a-f]{64}$/.test(text);
-  return isHash ? sha256Hex(content.body) === text : content.body.includes(text);
+  if (content.body.includes(text)) return true;
+  if (/^[0-9a-f]{64}$/.test(text)) return sha256Hex(content.body) === text;
+  return /^[0-9a-f]{32}$/.test(text) && md5Hex(content.body) === text;
 }

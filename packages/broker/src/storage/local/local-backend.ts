@@ -30,6 +30,7 @@ import {
   type Explained,
   type FailedDeliveries,
   type Peeked,
+  type PeekedPage,
   type PlainCommand,
   type RememberedSend,
   Unavailable,
@@ -183,9 +184,7 @@ class LocalBackend implements Backend, EntriesUser {
     return waited;
   }
 
-  peek(
-    command: CommandOf<'peek-messages'>,
-  ): Promise<{ ok: true; messages: readonly Peeked[] } | Refusal> {
+  peek(command: CommandOf<'peek-messages'>): Promise<PeekedPage | Refusal> {
     const outcome = this.#apply(command);
     if (!outcome.ok) return this.#answer(outcome);
     const messages: Peeked[] = [];
@@ -196,7 +195,9 @@ class LocalBackend implements Backend, EntriesUser {
       chars += content.body.length;
       if (chars >= peekedCharsMax) break;
     }
-    return this.#answer({ ok: true, messages });
+    const isLast = messages.length === outcome.messages.length && messages.length < command.limit;
+    const next = isLast ? undefined : messages.at(-1)?.sequence;
+    return this.#answer({ ok: true, messages, next });
   }
 
   explain(
