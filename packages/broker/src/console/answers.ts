@@ -43,6 +43,8 @@ export interface TopicCounts {
 }
 
 export interface Overview extends Timed {
+  /** Since when rates and sums are counted. */
+  readonly watchedSince: number;
   readonly version: string;
   readonly storage: string;
   readonly region: string;
@@ -125,7 +127,7 @@ export interface WindowRow {
 export interface Window extends Timed {
   readonly windowSeconds: number;
   readonly accepted: readonly number[];
-  /** What happened before these was too much to be counted; null if all was. */
+  /** What happened before these was too much to be counted, or is no longer known; null if all is counted. */
   readonly acceptedCountedFrom: number | null;
   readonly suppressedCountedFrom: number | null;
   readonly suppressed: readonly number[];

@@ -52,15 +52,7 @@ export function groupsTab(app: App, name: string): TabView {
         ),
       ),
       groups.length === 0
-        ? h(
-            'p',
-            { class: 'empty' },
-            !isBlockedOnly
-              ? 'No message, so no group.'
-              : next === null
-                ? 'No group is blocked.'
-                : 'No group is blocked among those looked at; the next page looks further.',
-          )
+        ? h('p', { class: 'empty' }, noneText(isBlockedOnly, after === '' && next === null))
         : table(
             'Message groups and what blocks them',
             [
@@ -120,4 +112,10 @@ export function groupsTab(app: App, name: string): TabView {
   }
 
   return { open: () => {}, load, render };
+}
+
+/** A page of blocked groups may be empty although others are blocked: so many groups are looked at for one page. */
+function noneText(isBlockedOnly: boolean, isAll: boolean): string {
+  if (!isAll) return 'None on this page.';
+  return isBlockedOnly ? 'No group is blocked.' : 'No message, so no group.';
 }

@@ -6,13 +6,15 @@
 import type { Overview, QueueCounts, TopicCounts } from './answers.ts';
 import type { App, View } from './app.ts';
 import { type Child, h } from './dom.ts';
-import { exactCount } from './format.ts';
+import { duration, exactCount } from './format.ts';
 import { numberCell, sum, tile, tileRow } from './numbers.ts';
 import { queueList, queueSearch, queueSearchField } from './queue-list.ts';
 import { topicLink } from './route.ts';
 import { look } from './server.ts';
 import { table } from './table.ts';
 
+/** What the server counts goes back so far, if it was watched so long. */
+const countedMs = 300_000;
 const queuesPerAnswer = 1_000;
 /** Queues beyond this many are found by the beginning of their names. */
 const queuesMax = 10_000;
@@ -47,7 +49,7 @@ export function overviewView(app: App): View {
       h('h1', { class: 'unseen', tabindex: -1 }, 'Queues and topics'),
       first.unavailable !== null &&
         h('p', { class: 'notice bad', role: 'alert' }, `Changes are refused: ${first.unavailable}`),
-      summary(queues, first.topics),
+      summary(queues, first),
       h(
         'section',
         { 'aria-labelledby': 'queues-title' },
@@ -68,7 +70,10 @@ export function overviewView(app: App): View {
   return { title: 'Queues and topics', load, render };
 }
 
-function summary(queues: readonly QueueCounts[], topics: readonly TopicCounts[]): HTMLElement {
+function summary(
+  queues: readonly QueueCounts[],
+  { topics, now, watchedSince }: Overview,
+): HTMLElement {
   const all = (value: (row: QueueCounts) => number): number => sum(queues.map(value));
   return tileRow([
     tile(
@@ -92,7 +97,7 @@ function summary(queues: readonly QueueCounts[], topics: readonly TopicCounts[])
       all((row) => row.dedupEntries),
     ),
     tile(
-      'Suppressed, 5 min',
+      `Suppressed, ${duration(Math.min(countedMs, now - watchedSince))}`,
       all(({ activity }) => sum(activity?.suppressed ?? [])),
       'warn',
     ),

@@ -70,16 +70,17 @@ export function timeline(window: Window, open: (row: WindowRow) => void): HTMLEl
       key('suppressed', 'Suppressed', sum(suppressed)),
       key('collisions', 'of them collisions', sum(collisions)),
       sum(violations) > 0 && key('violations', 'Violations', sum(violations)),
-      uncounted('Accepted', window.acceptedCountedFrom, window.now),
-      uncounted('Suppressed', window.suppressedCountedFrom, window.now),
+      uncounted(window, 'Accepted', 'were too many'),
+      uncounted(window, 'Suppressed', 'are no longer known'),
     ),
   );
 }
 
 /** Where a count does not reach back to the beginning of the window. */
-function uncounted(what: string, from: number | null, now: number): Child {
+function uncounted(window: Window, what: 'Accepted' | 'Suppressed', why: string): Child {
+  const from = what === 'Accepted' ? window.acceptedCountedFrom : window.suppressedCountedFrom;
   if (from === null) return undefined;
-  const text = `${what} sends are counted for the last ${duration(now - from)}; before that there were too many.`;
+  const text = `${what} sends are counted for the last ${duration(window.now - from)}; those before ${why}.`;
   return h('span', { class: 'hint' }, text);
 }
 

@@ -136,6 +136,9 @@ export interface Backend {
     command: CommandOf<'explain' | 'explain-topic'>,
   ): Promise<{ readonly ok: true; readonly entries: readonly Explained[] } | Refusal>;
 
+  /** When this process began, by its clock. */
+  readonly startedAt: number;
+
   /** The latest sends that the queue suppressed, oldest first. None of them is kept beyond the process. */
   suppressed(queue: string): Promise<readonly RememberedSend[]>;
 

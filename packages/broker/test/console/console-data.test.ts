@@ -5,6 +5,9 @@
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { startTestServer, type TestServer, type TestServerOptions } from '../../src/testing.ts';
 import { type Answer, ask, sns, sqs } from './calls.ts';
@@ -204,6 +207,27 @@ test('behind any number of later sends, collisions and the last suppressed send 
       ['suppressed', 0],
     ],
   );
+});
+
+test('after a restart it is said since when suppressed sends are known, where older ones may be missing', async (t) => {
+  const data = mkdtempSync(join(tmpdir(), 'oncemq-console-'));
+  t.after(() => rmSync(data, { recursive: true }));
+  const options = { clock: 'virtual', data } as const;
+  const first = await startTestServer(options);
+  await createFifo(first, 'jobs.fifo');
+  for (let copy = 0; copy < 3; copy += 1) await send(first, 'one');
+  await first.clock.advance(10);
+  assert.equal((await get(first, 'queues/jobs.fifo/window')).suppressedCountedFrom, null);
+  await first.close();
+  const second = await startTestServer(options);
+  t.after(() => second.close());
+  const startedAt = second.clock.now();
+  await second.clock.advance(20);
+  const window = await get(second, 'queues/jobs.fifo/window');
+  assert.ok(window.suppressedCountedFrom <= startedAt);
+  assert.ok(window.suppressedCountedFrom > window.now - 25_000);
+  await second.clock.advance(300);
+  assert.equal((await get(second, 'queues/jobs.fifo/window')).suppressedCountedFrom, null);
 });
 
 test('more suppressed sends than are remembered are said to be so', async (t) => {

@@ -12,9 +12,14 @@ describeConsole('queues in the console', ({ serve, open }) => {
   test('the overview has queues and topics with counts, oldest age, blocked groups and rates', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');
+    await createFifo(server, 'before.fifo');
     await sns(server, 'CreateTopic', { Name: 'prices' });
+    for (const body of ['before', 'before']) await send(server, 'before.fifo', body);
+    await server.clock.advance(60);
     const page = await open(t, server);
     await sees(page, 'orders.fifo');
+    // What was suppressed before anybody looked was not counted, and no more is claimed.
+    await sees(page, 'Suppressed, 0 s');
     for (const group of ['a', 'b', 'c']) await send(server, 'orders.fifo', group, { group });
     await send(server, 'orders.fifo', 'a', { group: 'a' });
     await sqs(server, 'ReceiveMessage', { QueueUrl: 'orders.fifo', VisibilityTimeout: 300 });
@@ -30,6 +35,8 @@ describeConsole('queues in the console', ({ serve, open }) => {
       ['2', '1', '–', '1 m 5 s', '3', '1'],
     );
     await page.getByRole('img', { name: '3 sends accepted and 1 suppressed' }).waitFor();
+    const tile = page.locator('.tiles > div').filter({ hasText: 'Suppressed, 1 m 5 s' });
+    assert.match(await tile.innerText(), /1$/);
     assert.match((await rowWith(page, 'prices'))[0] ?? '', /prices/);
   });
 

@@ -25,6 +25,7 @@ export async function showOverview(
   if (!page.ok) return refused(page);
   return ok({
     now: backend.now(),
+    watchedSince: watching.since,
     clock,
     version,
     storage: backend.kind,

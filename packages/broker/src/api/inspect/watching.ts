@@ -50,6 +50,7 @@ export class Watching {
   readonly #contents: Map<string, MessageContent> = new Map();
   #contentChars = 0;
   #askedAt = 0;
+  #since = 0;
   #stop: (() => void) | undefined;
 
   constructor(backend: Backend) {
@@ -59,10 +60,17 @@ export class Watching {
   /** Somebody watches. */
   keepUp(): void {
     this.#askedAt = performance.now();
-    this.#stop ??= this.#backend.listen(
+    if (this.#stop !== undefined) return;
+    this.#since = this.#backend.now();
+    this.#stop = this.#backend.listen(
       (event) => this.#note(event),
       () => this.#forget(),
     );
+  }
+
+  /** Since when all is counted, by the server's clock. */
+  get since(): number {
+    return this.#since;
   }
 
   activity(queue: string, now: number): Activity | undefined {

@@ -42,6 +42,10 @@ export async function showWindow(
   const remembered = await backend.suppressed(name);
   const suppressed = remembered.filter(isRecent);
   const isAllRecent = suppressed.length === remembered.length;
+  // Sends were accepted by a process before this one, which took with it what it remembered.
+  const isOlder = accepted.some(
+    (count, part) => count > 0 && now - ((parts - 1 - part) * windowMs) / parts < backend.startedAt,
+  );
   const violations = violationsOf(options, name).filter(isRecent);
   const search = query.get('search') ?? '';
   const found: Found | undefined =
@@ -61,7 +65,9 @@ export async function showWindow(
     windowSeconds: windowMs / 1000,
     accepted,
     acceptedCountedFrom: countedFrom ?? null,
-    suppressedCountedFrom: isAllRecent ? (forgottenUntil(remembered) ?? null) : null,
+    suppressedCountedFrom: isAllRecent
+      ? (forgottenUntil(remembered) ?? (isOlder ? backend.startedAt : null))
+      : null,
     suppressed: countsIn(suppressed.map(partOf)),
     collisions: countsIn(suppressed.filter(isCollision).map(partOf)),
     violations: countsIn(violations.map(partOf)),

@@ -94,6 +94,7 @@ const loadedAtOnce = 20_000;
 
 class LocalBackend implements Backend, EntriesUser {
   readonly realm: { readonly region: string; readonly account: string };
+  readonly startedAt: number;
   readonly #options: LocalOptions;
   readonly #clock: Clock;
   readonly #ids: Ids;
@@ -112,6 +113,7 @@ class LocalBackend implements Backend, EntriesUser {
     this.realm = { region, account };
     this.#options = options;
     this.#clock = options.clock;
+    this.startedAt = options.clock.now();
     this.#alarm = new Alarm(options.clock, () => this.#doWhatIsDue());
     this.#ids = options.ids ?? { uuid: randomUUID };
     this.#onAvailability = options.onAvailability ?? (() => {});
