@@ -53,6 +53,7 @@ export interface Overview extends Timed {
   readonly queues: readonly QueueCounts[];
   readonly next: string | null;
   readonly topics: readonly TopicCounts[];
+  readonly hasMoreTopics: boolean;
 }
 
 export interface Group {

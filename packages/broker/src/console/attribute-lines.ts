@@ -11,11 +11,14 @@ export interface TypedAttribute {
 
 export function attributesIn(text: string): TypedAttribute[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const names = new Set<string>();
   return lines.map((line) => {
     const [, name, value] = lineForm.exec(line) ?? [];
     if (name === undefined || value === undefined) {
       throw new Error(`An attribute is written name: value, not “${line}”.`);
     }
+    if (names.has(name)) throw new Error(`The attribute ${name} is there twice.`);
+    names.add(name);
     return { name, value };
   });
 }

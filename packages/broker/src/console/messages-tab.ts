@@ -102,7 +102,7 @@ export function messagesTab(app: App, name: string): TabView {
             'aria-expanded': String(isOpen),
             onclick: () => toggle(sequence),
           },
-          h('bdi', {}, body.slice(0, previewChars)),
+          body.trim() === '' ? 'nothing but spaces' : h('bdi', {}, body.slice(0, previewChars)),
         ),
       ),
       h('td', { class: 'wide' }, groupId === null ? '–' : h('bdi', {}, groupId)),

@@ -3,7 +3,7 @@
  * every topic.
  */
 
-import type { Overview, QueueCounts, TopicCounts } from './answers.ts';
+import type { Overview, QueueCounts } from './answers.ts';
 import type { App, View } from './app.ts';
 import { type Child, h } from './dom.ts';
 import { duration, exactCount } from './format.ts';
@@ -11,13 +11,14 @@ import { numberCell, sum, tile, tileRow } from './numbers.ts';
 import { queueList, queueSearch, queueSearchField } from './queue-list.ts';
 import { topicLink } from './route.ts';
 import { look } from './server.ts';
-import { table } from './table.ts';
+import { pager, table } from './table.ts';
 
 /** What the server counts goes back so far, if it was watched so long. */
 const countedMs = 300_000;
 const queuesPerAnswer = 1_000;
 /** Queues beyond this many are found by the beginning of their names. */
 const queuesMax = 10_000;
+const topicsPerPage = 50;
 
 export function overviewView(app: App): View {
   let first: Overview | undefined;
@@ -62,7 +63,7 @@ export function overviewView(app: App): View {
           ),
         hasQueues ? queueList(app, queues) : noQueues(),
       ),
-      first.topics.length > 0 && topicList(first.topics),
+      first.topics.length > 0 && topicList(app, first),
       h('footer', { class: 'about' }, about(first)),
     ];
   }
@@ -124,7 +125,16 @@ function noQueues(): HTMLElement {
   );
 }
 
-function topicList(topics: readonly TopicCounts[]): HTMLElement {
+// Outlives the view, as what was looked for in the list of queues does.
+let topicPage = 0;
+
+function topicList(app: App, { topics, hasMoreTopics }: Overview): HTMLElement {
+  topicPage = Math.min(topicPage, Math.ceil(topics.length / topicsPerPage) - 1);
+  const shown = topics.slice(topicPage * topicsPerPage, (topicPage + 1) * topicsPerPage);
+  const go = (next: number): void => {
+    topicPage = next;
+    app.repaint();
+  };
   return h(
     'section',
     { 'aria-labelledby': 'topics-title' },
@@ -138,7 +148,7 @@ function topicList(topics: readonly TopicCounts[]): HTMLElement {
         { title: 'Archived', class: 'number wide' },
         { title: 'Failed deliveries', class: 'number' },
       ],
-      topics.map(({ name, fifo, subscriptions, dedupEntries, archived, failedDeliveries }) =>
+      shown.map(({ name, fifo, subscriptions, dedupEntries, archived, failedDeliveries }) =>
         h(
           'tr',
           { key: name },
@@ -155,6 +165,8 @@ function topicList(topics: readonly TopicCounts[]): HTMLElement {
         ),
       ),
     ),
+    pager({ what: 'topics', page: topicPage, size: topicsPerPage, total: topics.length, go }),
+    hasMoreTopics && h('p', { class: 'hint' }, 'There are more: oncemq topic list names them all.'),
   );
 }
 

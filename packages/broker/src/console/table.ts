@@ -43,17 +43,17 @@ export function table(
       ),
     );
   });
-  return h(
-    'div',
-    { class: 'scroll' },
-    h(
-      'table',
-      {},
-      h('caption', { class: 'unseen' }, caption),
-      h('thead', {}, h('tr', {}, head)),
-      h('tbody', {}, rows),
-    ),
+  const content = h(
+    'table',
+    {},
+    h('caption', { class: 'unseen' }, caption),
+    h('thead', {}, h('tr', {}, head)),
+    h('tbody', {}, rows),
   );
+  // On small screens it scrolls, so it must be reachable by keyboard, if nothing within is.
+  const isReachable = content.querySelector('a, button, pre') !== null;
+  const reach = isReachable ? {} : { tabindex: 0, role: 'region', 'aria-label': caption };
+  return h('div', { class: 'scroll', ...reach }, content);
 }
 
 function arrow({ isDescending }: Sorting): string {

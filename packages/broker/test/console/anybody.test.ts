@@ -55,6 +55,24 @@ describeConsole('the console for everybody', ({ serve, open }) => {
     });
   }
 
+  test('neither does a message of spaces, nor a table that a small screen cuts', async (t) => {
+    const server = await serve(t);
+    await sqs(server, 'CreateQueue', { QueueName: 'jobs' });
+    await send(server, 'jobs', ' \n ');
+    const page = await open(t, server, { width: 320, hash: '#/queues/jobs/messages' });
+    await page.getByRole('button', { name: 'nothing but spaces' }).waitFor();
+    assert.deepEqual(await violations(page), []);
+    const { TopicArn } = await sns(server, 'CreateTopic', { Name: 'prices' });
+    const Endpoint = 'arn:aws:sqs:us-east-1:000000000000:jobs';
+    await sns(server, 'Subscribe', { TopicArn, Protocol: 'sqs', Endpoint });
+    await sqs(server, 'DeleteQueue', { QueueUrl: 'jobs' });
+    await goTo(page, '#/topics/prices');
+    await sees(page, 'None since this page was opened.');
+    await sns(server, 'Publish', { TopicArn, Message: 'lost' });
+    await page.getByRole('table', { name: 'Deliveries that were given up' }).waitFor();
+    assert.deepEqual(await violations(page), []);
+  });
+
   test('from the list to a suppressed send and back, by keyboard alone', async (t) => {
     const server = await serve(t);
     await setScene(server);
@@ -203,6 +221,19 @@ describeConsole('the console for everybody', ({ serve, open }) => {
     await page.getByRole('searchbox').fill('queue-099');
     await sees(page, 'queue-0999');
     assert.equal(await page.getByRole('rowheader').count(), 10);
+  });
+
+  test('a thousand topics are shown a page at a time, and that there are more is said', async (t) => {
+    const server = await serve(t);
+    for (let index = 0; index <= 1_000; index += 1) {
+      await sns(server, 'CreateTopic', { Name: `topic-${String(index).padStart(4, '0')}` });
+    }
+    const page = await open(t, server);
+    await sees(page, '1–50 of 1,000');
+    await sees(page, 'There are more');
+    assert.equal(await page.getByRole('rowheader').count(), 50);
+    await page.getByRole('button', { name: 'Next' }).click();
+    await sees(page, 'topic-0050');
   });
 
   test('a queue with twenty thousand messages in five thousand groups is shown a page at a time', async (t) => {

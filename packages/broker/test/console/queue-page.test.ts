@@ -145,6 +145,19 @@ describeConsole('queues in the console', ({ serve, open }) => {
     assert.equal(await page.getByRole('dialog').getByLabel('Body').inputValue(), 'x');
   });
 
+  test('an attribute that is typed twice is refused, not sent once', async (t) => {
+    const server = await serve(t);
+    await sqs(server, 'CreateQueue', { QueueName: 'jobs' });
+    const page = await open(t, server, { hash: '#/queues/jobs' });
+    await page.getByRole('button', { name: 'Send a message' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Body').fill('x');
+    await dialog.getByLabel('Attributes').fill('tenant: blue\ntenant: red');
+    await dialog.getByRole('button', { name: 'Send' }).click();
+    await sees(page, 'The attribute tenant is there twice.');
+    assert.equal((await ask(server, 'queues/jobs')).body.visible, 0);
+  });
+
   test('a purge asks first, by the name of the queue, and is not done when it is left', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');

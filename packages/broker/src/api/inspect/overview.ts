@@ -23,6 +23,8 @@ export async function showOverview(
   const prefix = query.get('prefix') || undefined;
   const page = await backend.run({ type: 'list-queues', limit, after, prefix });
   if (!page.ok) return refused(page);
+  // Topics are on the first page of queues alone.
+  const topics = after === undefined ? await topicCounts(backend, topicsMax + 1) : [];
   return ok({
     now: backend.now(),
     watchedSince: watching.since,
@@ -33,8 +35,8 @@ export async function showOverview(
     unavailable: backend.unavailable() ?? null,
     queues: await askTogether(page.queues, (name) => watchedQueue(options, name)),
     next: page.next ?? null,
-    // Topics are on the first page of queues alone.
-    topics: after === undefined ? await topicCounts(backend, topicsMax) : [],
+    topics: topics.slice(0, topicsMax),
+    hasMoreTopics: topics.length > topicsMax,
   });
 }
 
