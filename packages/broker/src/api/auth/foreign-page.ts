@@ -51,15 +51,17 @@ export function foreignNameRejection(
  * another name, and has no HTTPS, it says neither site nor origin.
  */
 export function isOfUnknownPage(method: string, headers: Headers): boolean {
-  const isTold = headers['sec-fetch-site'] !== undefined || headers['origin'] !== undefined;
-  return method === 'GET' && !isTold && isOfBrowser(headers);
+  return method === 'GET' && !isPageTold(headers) && isOfBrowser(headers);
 }
 
 /** Browsers always say their reader's language, which no page can keep them from; of programs Node's `fetch` does so too. */
 function isOfBrowser(headers: Headers): boolean {
-  if (headers['sec-fetch-site'] !== undefined || headers['origin'] !== undefined) return true;
   const isFetchOfNode = headers['sec-fetch-mode'] !== undefined;
-  return headers['accept-language'] !== undefined && !isFetchOfNode;
+  return isPageTold(headers) || (headers['accept-language'] !== undefined && !isFetchOfNode);
+}
+
+function isPageTold(headers: Headers): boolean {
+  return headers['sec-fetch-site'] !== undefined || headers['origin'] !== undefined;
 }
 
 const localName = /^(127(\.\d{1,3}){3}|\[?::1\]?|([a-z0-9-]+\.)*localhost)$/i;

@@ -1,8 +1,8 @@
 /**
  * Searching a deduplication window: by id (of deduplication or message), by sequence number, by group, by a key or any
- * words in the body, by the body's MD5 or SHA-256. All is looked for among the newest entries, as many as can be read in one go, and the answer
- * says whether that was all. A deduplication id is found wherever in the window it is, unless the queue deduplicates
- * within each group: there an id alone names no entry.
+ * words in the body, by the body's MD5 or SHA-256. All is looked for among the newest entries, as many as can be read in
+ * one go, and the answer says whether that was all. A deduplication id is found wherever in the window it is, unless the
+ * queue deduplicates within each group: there an id alone names no entry.
  */
 
 import type { MessageContent } from '../../core/changes.ts';
