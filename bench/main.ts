@@ -26,6 +26,13 @@ const questions: Readonly<Record<string, (flags: readonly string[]) => Promise<v
 };
 
 const [asked, ...flags] = process.argv.slice(2);
+if (asked === '--help' || asked === 'help') {
+  print(`Usage: npm run bench [-- QUESTION [FLAGS]], without a question all of them, for an hour or so.
+
+Questions: ${Object.keys(questions).join(', ')}.
+bench/README.md says what each measures, and its flags.`);
+  process.exit();
+}
 const names = asked === undefined || asked.startsWith('--') ? Object.keys(questions) : [asked];
 const unknown = names.find((name) => !Object.hasOwn(questions, name));
 if (unknown !== undefined) {

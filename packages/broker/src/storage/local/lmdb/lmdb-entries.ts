@@ -113,13 +113,18 @@ export class LmdbEntries implements Entries {
     this.#awaitMore(gatheringTurnsMax);
   }
 
-  /** Commits when a turn of the event loop has not brought half as much again, or after so many turns. */
+  /**
+   * Commits when a turn of the event loop has not brought half as much again, or after so many turns. The first immediate only
+   * ends the turn that is under way: no client has been heard since a commit before was answered, and one request that
+   * came early would have a commit of its own while all others wait for it.
+   */
   #awaitMore(turns: number): void {
     const { records } = this.#gathering;
     this.#scheduled = setImmediate(() => {
       this.#scheduled = undefined;
+      const isFirst = turns === gatheringTurnsMax;
       const added = this.#gathering.records - records;
-      if (turns > 0 && 2 * added >= records) this.#awaitMore(turns - 1);
+      if (turns > 0 && (isFirst || 2 * added >= records)) this.#awaitMore(turns - 1);
       else this.#commit();
     });
   }
