@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { get } from 'node:http';
+import { get, request } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -422,22 +422,38 @@ test('pages that come by a foreign name to a server on this machine are refused;
     }
     assert.equal(await status(path, { ...site, host: 'queues.example' }), 200, path);
   }
+  // Of what a program posts the language says nothing, however large it is.
+  const large = await new Promise((resolve, reject) => {
+    const headers = { ...rebound, 'accept-language': '*', 'x-amz-target': 'AmazonSQS.ListQueues' };
+    request(server.url, { method: 'POST', headers }, ({ statusCode }) => resolve(statusCode))
+      .on('error', reject)
+      .end(`{${' '.repeat(100_000)}}`);
+  });
+  assert.equal(large, 200);
 });
 
 test('a picture in a page of another site, whose site no browser tells to a server in the network, carries out no action', async (t) => {
   const server = await startServer({ host: '0.0.0.0', port: 0, memory: true, log: 'silent' });
   t.after(() => server.close());
   const { port } = server;
-  const create = (name: string, headers: Record<string, string>): Promise<number | undefined> =>
+  const create = (
+    method: string,
+    name: string,
+    headers: Record<string, string>,
+  ): Promise<number | undefined> =>
     new Promise((resolve, reject) => {
       const url = `http://127.0.0.1:${port}/?Action=CreateQueue&QueueName=${name}`;
-      get(url, { headers: { host: 'queues.lan', ...headers } }, (response) => {
+      request(url, { method, headers: { host: 'queues.lan', ...headers } }, (response) => {
         response.resume();
         resolve(response.statusCode);
-      }).on('error', reject);
+      })
+        .on('error', reject)
+        .end();
     });
-  assert.equal(await create('by-a-page', { accept: 'image/*', 'accept-language': 'en' }), 403);
-  assert.equal(await create('by-a-program', {}), 200);
+  const ofPage = { accept: 'image/*', 'accept-language': 'en' };
+  assert.equal(await create('GET', 'by-a-page', ofPage), 403);
+  assert.equal(await create('HEAD', 'by-a-page', ofPage), 403);
+  assert.equal(await create('GET', 'by-a-program', {}), 200);
   const listed = await fetch(`http://127.0.0.1:${port}/_oncemq/queues`);
   const { queues } = (await listed.json()) as { queues: { name: string }[] };
   assert.deepEqual(

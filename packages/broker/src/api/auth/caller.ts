@@ -31,8 +31,7 @@ export function unsignedCallerOf(
   { name }: NamedAction,
   publicUrl: string | undefined,
 ): Caller | Fault {
-  const { method, headers } = request;
-  const isForeign = isFromForeignPage(headers, publicUrl) || isOfUnknownPage(method, headers);
+  const isForeign = isFromForeignPage(request.headers, publicUrl) || isOfUnknownPage(request);
   if (!isForeign || openActions.has(name)) return anybody;
   return fault('access-denied', { resource: request.path });
 }

@@ -1,12 +1,14 @@
 /**
  * Whether a request was made by a page of somebody else's that is open in the same browser. Such a page cannot read our
- * answers, but a request that it makes is carried out; so those that change something are refused. Programs send none of
- * these headers and are let through.
+ * answers, but a request that it makes is carried out; so those that change something are refused. Programs, which do not
+ * send what browsers send, are let through.
  */
 
 import { failed, type InspectResponse } from '../inspect/answers.ts';
+import type { ApiRequest } from '../request.ts';
 
-type Headers = Readonly<Record<string, string | undefined>>;
+type Asking = Pick<ApiRequest, 'method' | 'headers'>;
+type Headers = ApiRequest['headers'];
 
 /** Undefined if the request is none of those. */
 export function foreignPageRejection(
@@ -36,28 +38,33 @@ export function isFromForeignPage(headers: Headers, publicUrl: string | undefine
  * names of this machine, or the one that it is configured to have.
  */
 export function foreignNameRejection(
-  headers: Headers,
+  request: Asking,
   { isLocal, publicUrl }: { readonly isLocal: boolean; readonly publicUrl?: string | undefined },
 ): InspectResponse | undefined {
-  if (!isLocal || !isOfBrowser(headers)) return undefined;
-  const { host = '' } = headers;
+  if (!isLocal || !isOfBrowser(request)) return undefined;
+  const { host = '' } = request.headers;
   if (host === hostOf(publicUrl) || isLocalName(host.replace(/:\d+$/, ''))) return undefined;
   const message = 'Pages come to this server by the name localhost, or by its --public-url.';
   return failed(403, 'ForeignName', message);
 }
 
 /**
- * Whether a browser asks by GET and does not tell for which page: to a server that is on another machine, or comes by
- * another name, and has no HTTPS, it says neither site nor origin.
+ * Whether a browser asks without telling for which page: to a server that is on another machine, or comes by another name,
+ * and has no HTTPS, it says neither site nor origin with GET and HEAD.
  */
-export function isOfUnknownPage(method: string, headers: Headers): boolean {
-  return method === 'GET' && !isPageTold(headers) && isOfBrowser(headers);
+export function isOfUnknownPage(request: Asking): boolean {
+  return !isPageTold(request.headers) && isOfBrowser(request);
 }
 
-/** Browsers always say their reader's language, which no page can keep them from; of programs Node's `fetch` does so too. */
-function isOfBrowser(headers: Headers): boolean {
+/**
+ * Browsers always say their reader's language, which no page can keep them from. Of programs Node's `fetch` does so too, and
+ * says its mode; one that says its language alone cannot be told from a browser, and has POST.
+ */
+function isOfBrowser({ method, headers }: Asking): boolean {
+  const isReading = method === 'GET' || method === 'HEAD';
   const isFetchOfNode = headers['sec-fetch-mode'] !== undefined;
-  return isPageTold(headers) || (headers['accept-language'] !== undefined && !isFetchOfNode);
+  const hasLanguage = headers['accept-language'] !== undefined;
+  return isPageTold(headers) || (isReading && hasLanguage && !isFetchOfNode);
 }
 
 function isPageTold(headers: Headers): boolean {

@@ -68,7 +68,7 @@ export interface ListenerOptions {
 export function createListener(api: Api, inspect: Inspect, options: ListenerOptions): Listener {
   const { onError, metrics } = options;
   const answer = (call: Call): Promise<Answer> => {
-    const rejection = foreignNameRejection(call.headers, options);
+    const rejection = foreignNameRejection(call, options);
     if (rejection !== undefined) return Promise.resolve(inspectAnswer(rejection));
     if (call.path.startsWith(inspectPrefix)) return answerInspect(api, inspect, call, options);
     // No queue's path: those begin with an account.
