@@ -4,7 +4,9 @@
  * the text explains, 2 a wrong use. Rules live in core, never here.
  */
 
+import { nearestName } from '../api/nearest-name.ts';
 import { ConfigError } from '../server/config.ts';
+import { version } from '../server/version.ts';
 import { backup, backupUsage, check, checkUsage } from './data.ts';
 import { events, eventsUsage } from './events.ts';
 import { isChild } from './in-child.ts';
@@ -55,18 +57,22 @@ const usage = `Usage: oncemq COMMAND
   gate      what a merge must pass: producers that a git range changes, sends past them
   replay    send again what an outbox holds of a time
 
-oncemq COMMAND --help says more.
+oncemq COMMAND --help says more; oncemq --version which one this is.
 `;
 
 const [name, ...args] = process.argv.slice(2);
 const asksForHelp = args.includes('--help') || args.includes('-h');
 
 try {
-  if (name === undefined || name === '--help' || name === '-h') {
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     process.stdout.write(usage);
     process.exitCode = name === undefined ? 2 : 0;
+  } else if (name === '--version' || name === '-v' || name === 'version') {
+    process.stdout.write(`oncemq ${version}\n`);
   } else if (!Object.hasOwn(commands, name)) {
-    throw new UsageError(`There is no command ${name}.\n\n${usage}`);
+    const near = nearestName(name, Object.keys(commands));
+    const guess = near === undefined ? '' : ` Did you mean ${near}?`;
+    throw new UsageError(`There is no command ${name}.${guess}\n\n${usage}`);
   } else {
     const command = await (commands[name] as () => Promise<Command>)();
     if (asksForHelp) process.stdout.write(command.usage);

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import type { Keys, Unsigned } from './signing.ts';
+import { UsageError } from './usage.ts';
 
 const timeoutMs = 30_000;
 
@@ -18,6 +19,9 @@ export class Remote {
 
   /** The server that `--url` names, or ONCEMQ_URL. */
   constructor({ url = process.env['ONCEMQ_URL'] ?? urlDefault }: { readonly url?: string }) {
+    if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+      throw new UsageError(`A server has a URL such as ${urlDefault}, not ${url}.`);
+    }
     this.#url = url.replace(/\/+$/, '');
   }
 

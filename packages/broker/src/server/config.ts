@@ -115,7 +115,11 @@ export const settings: Readonly<Record<string, Setting>> = {
     choices: ['real', 'virtual', 'manual'],
     default: 'real',
   },
-  region: { doc: 'region in ARNs', value: 'NAME', pattern: /^[a-z0-9-]{1,32}$/ },
+  region: {
+    doc: 'region in ARNs; default: us-east-1, or ru-central1 with the profile yandex',
+    value: 'NAME',
+    pattern: /^[a-z0-9-]{1,32}$/,
+  },
   account: {
     doc: 'account in ARNs and queue URLs, 12 digits',
     value: 'ID',
@@ -164,7 +168,7 @@ export const settings: Readonly<Record<string, Setting>> = {
     default: '1073741824',
   },
   log: {
-    doc: 'how errors are logged, to standard error',
+    doc: 'pretty, json or silent: how errors are logged, to standard error',
     value: 'FORM',
     choices: ['pretty', 'json', 'silent'],
     default: 'pretty',
@@ -290,10 +294,11 @@ function checkNames(
   given: Readonly<Record<string, string>>,
   kind: string,
   spell: (name: string) => string,
+  others: readonly string[] = [],
 ): Record<string, string> {
   for (const name of Object.keys(given)) {
     if (Object.hasOwn(settings, name)) continue;
-    const near = nearestName(name, names);
+    const near = nearestName(name, [...names, ...others]);
     const hint = near === undefined ? '' : ` Did you mean ${spell(near)}?`;
     throw new ConfigError(`There is no ${kind} ${spell(name)}.${hint}`);
   }
@@ -340,7 +345,7 @@ function fileSettings(file: string): FileSettings {
   const spell = (name: string): string =>
     name.replace(/-[a-z]/g, (pair) => (pair[1] as string).toUpperCase());
   return {
-    settings: checkNames(found, `setting in ${file}:`, spell),
+    settings: checkNames(found, `setting in ${file}:`, spell, ['queues', 'topics', 'credentials']),
     queues: queuesOf(queues ?? [], file),
     topics: topicsOf(topics ?? [], file),
     credentials,

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -82,8 +82,13 @@ test('a wrong use ends with 2 and says how it is meant', async () => {
   const flag = await run('serve', '--prot', '1');
   assert.equal(flag.code, 2);
   assert.match(flag.error, /Did you mean --port\?/);
-  assert.equal((await run('nothing')).code, 2);
+  const command = await run('serv');
+  assert.equal(command.code, 2);
+  assert.match(command.error, /^oncemq: There is no command serv\. Did you mean serve\?\n/);
   assert.equal((await run()).code, 2);
+  const url = await run('queue', 'list', '--url', '127.0.0.1:9324');
+  assert.equal(url.code, 2);
+  assert.match(url.error, /a URL such as http:\/\/127\.0\.0\.1:9324, not 127\.0\.0\.1:9324/);
   const word = await run('queue', 'nothing');
   assert.equal(word.code, 2);
   const words = 'list, peek, explain, violations, purge, redrive';
@@ -95,6 +100,7 @@ test('a wrong use ends with 2 and says how it is meant', async () => {
 test('help is help, and ends with 0', async () => {
   for (const args of [
     ['--help'],
+    ['help'],
     ['serve', '--help'],
     ['queue', '--help'],
     ['events', '--help'],
@@ -106,6 +112,12 @@ test('help is help, and ends with 0', async () => {
     assert.equal(code, 0);
     assert.match(out, /^Usage: oncemq/);
   }
+});
+
+test('the version is that of the package', async () => {
+  const { code, out } = await run('--version');
+  const manifest = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
+  assert.deepEqual([code, out], [0, `oncemq ${JSON.parse(manifest).version}\n`]);
 });
 
 test('queue violations tells what broke the contract of a queue, and collisions', async (t) => {

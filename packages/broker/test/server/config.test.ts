@@ -76,6 +76,7 @@ test('an unknown name is refused with the nearest known one, in the spelling of 
   refused(() => readConfig({}, { ONCEMQ_REGOIN: 'x' }), /ONCEMQ_REGOIN.*ONCEMQ_REGION\?/);
   refused(() => readConfig({ config: file({ publicURl: 'x' }) }, {}), /Did you mean publicUrl\?/);
   refused(() => readConfig({ config: file({ prot: false }) }, {}), /Did you mean port\?/);
+  refused(() => readConfig({ config: file({ quues: [] }) }, {}), /Did you mean queues\?/);
   const queues = file({ queues: [{ name: 'a', atributes: {} }] });
   refused(() => readConfig({ config: queues }, {}), /queues\[0\].*atributes.*attributes\?/);
 });

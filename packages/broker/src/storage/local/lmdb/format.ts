@@ -51,7 +51,7 @@ export function knownFormat(
   const format = formatOf(environment);
   if (format === undefined || format <= current) return format;
   throw new DataError(
-    `The data in ${environment.directory} was written by a newer OnceMQ (format ${format}; this one knows ${current}). Upgrade OnceMQ, or choose another directory with --data.`,
+    `The data in ${environment.directory} was written by a newer OnceMQ (format ${format}; this one knows ${current}). Upgrade OnceMQ, or choose another directory.`,
   );
 }
 

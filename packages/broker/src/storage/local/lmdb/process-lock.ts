@@ -41,7 +41,7 @@ export async function takeLock(
     if (other === undefined) break;
     if (attempt === attempts) {
       throw new DataError(
-        `The data directory ${directory} is in use by process ${other}; stop that server or let that backup end, or choose another directory with --data.`,
+        `The data directory ${directory} is in use by process ${other}; stop that server or let that backup end, or choose another directory.`,
       );
     }
     await delay(50 + Math.random() * 100);
@@ -52,7 +52,7 @@ export async function takeLock(
 
 export function sameNumber(directory: string, cause: unknown): DataError {
   return new DataError(
-    `The data directory ${directory} is in use by another process with the number ${process.pid}, as in another container; stop that server, or choose another directory with --data.`,
+    `The data directory ${directory} is in use by another process with the number ${process.pid}, as in another container; stop that server, or choose another directory.`,
     { cause },
   );
 }
