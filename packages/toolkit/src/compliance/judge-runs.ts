@@ -49,8 +49,15 @@ export function judgeRuns(runs: ObservedRuns, rules: MessageRules = {}): CheckRe
     title,
     findings: findings.slice(0, findingsMax),
   });
+  const envelope = result(
+    'envelope',
+    'every message is an envelope of the contract',
+    envelopes(first, rules),
+  );
+  // Of nothing nothing else can be said to hold.
+  if (first.messages.length + first.duplicates.length === 0) return [envelope];
   return [
-    result('envelope', 'every message is an envelope of the contract', envelopes(first, rules)),
+    envelope,
     result('keys', 'every event has a key of its own', sharedKeys(first)),
     result(
       'collapse',

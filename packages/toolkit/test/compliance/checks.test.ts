@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { checkProducer, complianceChecks } from '../../src/compliance/checks.ts';
+import { judgeRuns } from '../../src/compliance/judge-runs.ts';
 import { queueUnderTest } from '../../src/compliance/queue-under-test.ts';
 import { type AnyProducer, defineProducer } from '../../src/producer/define-producer.ts';
 import { landsat, type Scene, scene, scenes } from '../support/landsat.ts';
@@ -72,6 +73,19 @@ describe('a good producer passes', () => {
     });
     assert.deepEqual(await codesOf(await openQueue(t), producer), {});
   });
+});
+
+test('of a producer without samples, and of a program that sends nothing, no check is said to hold', async (t) => {
+  const queue = underTest(await openQueue(t));
+  const unproven = await checkProducer({ producer: landsat({ samples: [] }), queue });
+  const none = { messages: [], duplicates: [] };
+  const silent = judgeRuns({ first: none, replay: none, afterWindow: none });
+  for (const results of [unproven, silent]) {
+    assert.deepEqual(
+      results.map(({ check, findings }) => [check, findings.length]),
+      [['envelope', 1]],
+    );
+  }
 });
 
 describe('a bad producer is found', () => {
