@@ -94,6 +94,12 @@ export async function createTopics(
     }
     for (const { protocol, endpoint, attributes } of subscriptions) {
       const isName = protocol === 'sqs' && !endpoint.includes(':');
+      // On AWS, too, a subscription may name what is not there, and loses all that is published until it is: here it is a slip.
+      if (isName && !(await backend.run({ type: 'describe-queue', queue: endpoint })).ok) {
+        throw new ConfigError(
+          `${endpoint} cannot be subscribed to ${name}: there is no such queue. Name it under queues, too, or give its ARN.`,
+        );
+      }
       const subscribed = await backend.run({
         type: 'subscribe',
         topicArn: created.topicArn,

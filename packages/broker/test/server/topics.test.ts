@@ -60,12 +60,15 @@ test('topics and subscriptions of the config file are there at the start, bare n
 });
 
 test('a topic or subscription that cannot be made stops the start with its reason', async () => {
-  const start = (topics: unknown[]) => startTestServer({ config: configFile({ topics }) });
+  const start = (topics: unknown[]) =>
+    startTestServer({ config: configFile({ queues: ['jobs.fifo'], topics }) });
   const isTold = (text: RegExp) => (error: unknown) =>
     error instanceof ConfigError && text.test(error.message);
   await assert.rejects(start(['no spaces']), isTold(/no spaces.*Topic Name/));
   const wrong = { name: 'events', subscriptions: ['jobs.fifo'] };
   await assert.rejects(start([wrong]), isTold(/jobs\.fifo.*events.*FIFO SQS Queues/));
+  const misspelt = { name: 'prices.fifo', subscriptions: ['jbos.fifo'] };
+  await assert.rejects(start([misspelt]), isTold(/jbos\.fifo.*prices\.fifo: there is no such/));
 });
 
 test('the list of topics has their counts', async (t) => {

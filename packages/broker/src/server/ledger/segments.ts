@@ -145,7 +145,10 @@ async function mend(path: string): Promise<string> {
     const tail = Buffer.alloc(size - start);
     await handle.read(tail, 0, tail.length, start);
     const end = tail.lastIndexOf(newline) + 1;
-    if (end < tail.length && (await standsStill(handle, size))) await truncate(path, start + end);
+    // What may not be cut stays: it is the end of a file that nobody writes to any more, and readers pass over it.
+    if (end < tail.length && (await standsStill(handle, size))) {
+      await truncate(path, start + end).catch(() => {});
+    }
     const before = end < 2 ? -1 : tail.lastIndexOf(newline, end - 2);
     return tail.toString('utf8', before + 1, Math.max(0, end - 1));
   } finally {
