@@ -76,16 +76,21 @@ export function dedupeGuard(options: GuardOptions): DedupeGuard {
       throw new ContractError(refused.refusal, id === undefined ? '' : `Entry ${id}: `);
     }
     // Before they leave: sends under way at the same time collide, too. What the queue did not take is taken back.
-    const takeBack = messages.map((message) =>
+    const notes = messages.map((message) =>
       sent.note(target, idOf(message), restOf(message, options), now()),
     );
     try {
       const result = await next(args);
       const failed = failedIn(result);
-      for (const [index, { id }] of messages.entries()) if (failed.has(id)) takeBack[index]?.();
+      const ended = messages.map(({ id }, index) => ({
+        isFailed: failed.has(id),
+        ...notes[index],
+      }));
+      for (const { isFailed, takeBack } of ended) if (isFailed) takeBack?.();
+      for (const { isFailed, keep } of ended) if (!isFailed) keep?.();
       return result;
     } catch (error) {
-      for (const undo of takeBack) undo();
+      for (const { takeBack } of notes) takeBack();
       throw error;
     }
   };

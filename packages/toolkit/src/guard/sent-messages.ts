@@ -12,6 +12,12 @@ const messagesMax = 10_000;
 
 export type Verdict = 'new' | 'again' | 'collision';
 
+/** What becomes of a note once it is known how its send ended. */
+interface Note {
+  takeBack(): void;
+  keep(): void;
+}
+
 export class SentMessages {
   readonly #windowMs: number;
   /** In order of sending: a Map keeps it. */
@@ -28,18 +34,21 @@ export class SentMessages {
     return sent.rest === restHash(rest) ? 'again' : 'collision';
   }
 
-  /** Only the first send counts: a duplicate does not prolong the window. Answers how to take it back. */
-  note(target: string, id: string, rest: unknown, now: number): () => void {
+  /** Only the first send counts: a duplicate does not prolong the window. */
+  note(target: string, id: string, rest: unknown, now: number): Note {
     for (const [key, { at }] of this.#sent) {
       if (now - at < this.#windowMs && this.#sent.size < messagesMax) break;
       this.#sent.delete(key);
     }
     const key = `${target} ${id}`;
-    if (this.#sent.has(key)) return () => {};
-    const noted = { rest: restHash(rest), at: now };
-    this.#sent.set(key, noted);
-    return () => {
-      if (this.#sent.get(key) === noted) this.#sent.delete(key);
+    const own = { rest: restHash(rest), at: now };
+    if (!this.#sent.has(key)) this.#sent.set(key, own);
+    return {
+      takeBack: () => {
+        if (this.#sent.get(key) === own) this.#sent.delete(key);
+      },
+      // A copy is nobody's own: the same message sent at the same time, which fails later, does not take it back.
+      keep: () => this.#sent.set(key, { ...(this.#sent.get(key) ?? own) }),
     };
   }
 }

@@ -160,6 +160,57 @@ describe('a body that is sent again', () => {
     assert.deepEqual(await drain(queue), [body]);
   });
 
+  for (const order of ['before', 'after'] as const) {
+    test(`with other attributes is a collision when the first of two at once failed ${order} the second was taken`, async (t) => {
+      const queue = await openQueue(t);
+      guard(queue);
+      const { client, queueUrl: QueueUrl } = queue;
+      const message = { QueueUrl, MessageBody: body, MessageGroupId };
+      let sends = 0;
+      // Below the guard: the first gets no answer, and one of the two waits for how the other ended.
+      client.middlewareStack.add(
+        (next) => async (args) => {
+          sends += 1;
+          if (sends === 1) {
+            if (order === 'after') await second;
+            throw new Error('no answer in time');
+          }
+          if (sends === 2 && order === 'before') await first;
+          return next(args);
+        },
+        { step: 'build', name: 'noAnswer' },
+      );
+      const first = assert.rejects(client.sendMessage(message), /no answer in time/);
+      const second = client.sendMessage(message);
+      await Promise.all([first, second]);
+      await assert.rejects(
+        client.sendMessage({ ...message, ...other }),
+        isRefused('same-body-other-attributes'),
+      );
+    });
+  }
+
+  test('with another group is a collision when the queue took one of two from a batch', async (t) => {
+    const queue = await openQueue(t);
+    guard(queue);
+    const { client, queueUrl: QueueUrl } = queue;
+    const Entries = ['a', 'b'].map((Id) => ({ Id, MessageBody: body, MessageGroupId }));
+    // The first of the same two is told to have failed.
+    client.middlewareStack.add(
+      (next) => async (args) => {
+        const result = await next(args);
+        Object.assign(result.output, { Failed: [{ Id: 'a' }] });
+        return result;
+      },
+      { step: 'build', name: 'firstFails' },
+    );
+    await client.sendMessageBatch({ QueueUrl, Entries });
+    await assert.rejects(
+      client.sendMessage({ QueueUrl, MessageBody: body, MessageGroupId: 'h' }),
+      isRefused('same-body-other-attributes'),
+    );
+  });
+
   for (const name of ['trace_id', ...traceContextNames]) {
     test(`with another ${name} is the same message again`, async (t) => {
       const queue = await openQueue(t);
