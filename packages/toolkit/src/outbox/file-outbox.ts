@@ -7,7 +7,13 @@
 
 import { RecordLog } from '../log/record-log.ts';
 import type { ProducerMessage } from '../producer/send.ts';
-import { eventTimeOf, type KeptMessage, type Outbox, type TimeRange } from './outbox.ts';
+import {
+  eventTimeOf,
+  type KeptMessage,
+  type Outbox,
+  type TimeRange,
+  timeToKeep,
+} from './outbox.ts';
 import { type Unsent, UnsentMessages } from './unsent-messages.ts';
 
 export interface FileOutboxOptions {
@@ -65,7 +71,7 @@ class FolderOutbox implements FileOutbox {
   }
 
   async append(message: ProducerMessage): Promise<number> {
-    eventTimeOf(message);
+    timeToKeep(message);
     const { body, groupId, attributes } = message;
     const id = this.#unsent.newId();
     const at = this.#now();

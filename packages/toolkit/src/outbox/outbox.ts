@@ -41,13 +41,18 @@ export interface TimeRange {
   readonly to: number;
 }
 
-/** When the event of a message happened. Throws at a body that is no envelope: one that no relay could send, ever. */
+/** When the event of a message happened; NaN of a body that is no envelope, which versions before could keep. */
 export function eventTimeOf({ body }: ProducerMessage): number {
   try {
-    const { event_time: time } = JSON.parse(body) as Envelope;
-    if (Number.isFinite(epochMsOf(time))) return epochMsOf(time);
+    return epochMsOf((JSON.parse(body) as Envelope).event_time);
   } catch {
-    // Told below.
+    return Number.NaN;
   }
+}
+
+/** The same of a message that is to be kept. Throws at a body that is no envelope: no relay can send it by its key. */
+export function timeToKeep(message: ProducerMessage): number {
+  const time = eventTimeOf(message);
+  if (Number.isFinite(time)) return time;
   throw new Error('An outbox keeps what a producer makes: the body is no envelope with a time.');
 }

@@ -8,7 +8,7 @@
 
 import { inTransaction, type Pool, type Queryable, tableName } from '../database.ts';
 import type { ProducerMessage } from '../producer/send.ts';
-import { eventTimeOf, type KeptMessage, type Outbox, type TimeRange } from './outbox.ts';
+import { type KeptMessage, type Outbox, type TimeRange, timeToKeep } from './outbox.ts';
 
 export interface PostgresOutboxOptions {
   readonly pool: Pool;
@@ -52,7 +52,7 @@ export function postgresOutbox(options: PostgresOutboxOptions): PostgresOutbox {
     const { rows } = await connection.query(
       `insert into ${table} (appended_at, event_time, group_id, body, attributes)
        values ($1, $2, $3, $4, $5) returning id`,
-      [now(), eventTimeOf(message), groupId, body, attributes === undefined ? null : attributes],
+      [now(), timeToKeep(message), groupId, body, attributes === undefined ? null : attributes],
     );
     return Number((rows[0] as Row).id);
   };

@@ -7,6 +7,7 @@
  * the relay says so, sends it, and leaves it to the consumer's inbox to recognise it.
  */
 
+import type { Envelope } from '../contract/envelope.ts';
 import { windowMsDefault } from '../contract/window.ts';
 import { batchesOf, type Destination, type ProducerMessage, sendBatch } from '../producer/send.ts';
 import type { KeptMessage, Outbox, TimeRange } from './outbox.ts';
@@ -86,11 +87,19 @@ export function createRelay(options: RelayOptions): Relay {
 }
 
 function warnOfProcess({ id, message }: KeptMessage, ageMs: number): void {
-  const { dedupe_key: key } = JSON.parse(message.body) as { dedupe_key: string };
   process.emitWarning(
-    `Message ${id} (${key}) was kept ${Math.round(ageMs / 1000)} s ago, longer than the queue remembers. If it was sent then, it is delivered again, and it is for the inbox of the consumer to recognise it.`,
+    `Message ${id} (${keyOf(message)}) was kept ${Math.round(ageMs / 1000)} s ago, longer than the queue remembers. If it was sent then, it is delivered again, and it is for the inbox of the consumer to recognise it.`,
     { code: 'ONCEMQ_PAST_WINDOW' },
   );
+}
+
+/** Versions before kept bodies that are no envelopes, too. */
+function keyOf({ body }: ProducerMessage): string {
+  try {
+    return String((JSON.parse(body) as Envelope).dedupe_key);
+  } catch {
+    return 'no envelope';
+  }
 }
 
 /** The ids of those that were taken. After a request that failed as a whole nothing more is tried: it is broken. */

@@ -127,11 +127,11 @@ function wireWords(
   { body, groupId, attributes = {} }: ProducerMessage,
   { deduplicateBy }: Destination,
 ): Omit<SendMessageBatchRequestEntry, 'Id'> {
-  const { dedupe_key } = JSON.parse(body) as Envelope;
+  const keyOf = (): string => (JSON.parse(body) as Envelope).dedupe_key;
   return {
     MessageBody: body,
     MessageGroupId: groupId,
-    ...(deduplicateBy === 'key' ? { MessageDeduplicationId: deduplicationIdOf(dedupe_key) } : {}),
+    ...(deduplicateBy === 'key' ? { MessageDeduplicationId: deduplicationIdOf(keyOf()) } : {}),
     ...(Object.keys(attributes).length === 0
       ? {}
       : { MessageAttributes: textAttributes(attributes) }),

@@ -9,6 +9,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { RecordLog } from '../../src/log/record-log.ts';
 import { openFileOutbox } from '../../src/outbox/file-outbox.ts';
 import type { KeptMessage, Outbox } from '../../src/outbox/outbox.ts';
 import { postgresOutbox } from '../../src/outbox/postgres-outbox.ts';
@@ -253,6 +254,25 @@ test('without somebody to tell, the process warns of a message that may come twi
   const [warning] = (await warned) as [Error & { code: string }];
   assert.equal(warning.code, 'ONCEMQ_PAST_WINDOW');
   assert.match(warning.message, /landsat\/p32r29\/2025-12-04\) was kept 300 s ago/);
+});
+
+test('a folder with bodies that are no envelopes, of a version before, is sent and replayed', async (t) => {
+  const queue = await openQueue(t);
+  const folder = mkdtempSync(join(tmpdir(), 'oncemq-outbox-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const strange = ['hello', 'null', '{}', '{"event_time":7}'];
+  const log = await RecordLog.open(folder, {}, () => {});
+  for (const [id, body] of strange.entries()) {
+    await log.append({ id, at: 0, message: { body, groupId: `g${id}` } });
+  }
+  await log.close();
+  await using outbox = await openFileOutbox(folder, { now: () => 0 });
+  await outbox.append(byTile.message(scene));
+  const relay = createRelay({ ...queue, outbox, now: () => 300_000 });
+  assert.deepEqual(await relay.flush(), { sent: 5, pastWindow: 5, failures: [] });
+  assert.deepEqual((await drain(queue)).sort(), [...strange, byTile.message(scene).body].sort());
+  const all = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
+  assert.deepEqual(await relay.replay(all), { sent: 1, pastWindow: 1, failures: [] });
 });
 
 test('a name that could be more than a name is refused as a table', () => {
