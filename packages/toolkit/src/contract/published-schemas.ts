@@ -29,8 +29,6 @@ export const envelopeSchema: JsonSchema = {
       description: 'When it happened, as RFC 3339 writes times.',
       type: 'string',
       format: 'date-time',
-      // Some readers of the format take an offset of hours alone, which RFC 3339 does not know.
-      pattern: '([Zz]|[+-]\\d{2}:\\d{2})$',
     },
     dedupe_key: {
       description: 'The identity of the logical event, derived from the event alone.',

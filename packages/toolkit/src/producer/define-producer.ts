@@ -6,6 +6,7 @@
  * and the sends throw it as a ContractError. Sending itself is in send.ts.
  */
 
+import { types } from 'node:util';
 import { canonicalText } from '../contract/canonical.ts';
 import { checkEnvelope, defaultNamespace, type Envelope, epochMsOf } from '../contract/envelope.ts';
 import { derivedEventId, randomEventId } from '../contract/event-id.ts';
@@ -228,15 +229,19 @@ function reportRefusal(refusal: Refusal, { queueUrl, telemetry }: Destination): 
   });
 }
 
+/**
+ * The schema's format takes an offset of hours alone, which RFC 3339 does not know. Whoever reads is lenient: such messages
+ * were sent, by databases' writing of times say.
+ */
+const wholeOffset = /(?:z|[+-]\d{2}:\d{2})$/i;
+
 function timeOf(time: unknown): string | undefined {
   if (typeof time === 'string') {
-    return checkEnvelope({ ...wellFormed, event_source: 'a.b.c', event_time: time }, 'a') ===
-      undefined
-      ? time
-      : undefined;
+    const envelope = { ...wellFormed, event_source: 'a.b.c', event_time: time };
+    return checkEnvelope(envelope, 'a') === undefined && wholeOffset.test(time) ? time : undefined;
   }
-  // Of null a Date would be made, too: the first of January 1970.
-  if (typeof time !== 'number' && !(time instanceof Date)) return undefined;
+  // Of null a Date would be made, too: the first of January 1970. A Date may be of another realm, in Jest say.
+  if (typeof time !== 'number' && !types.isDate(time)) return undefined;
   const date = new Date(time);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }

@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
+import { runInNewContext } from 'node:vm';
 import { sha256 } from '../../src/contract/canonical.ts';
 import { checkEnvelope, readEnvelope } from '../../src/contract/envelope.ts';
 import { key } from '../../src/contract/keys.ts';
@@ -53,12 +54,19 @@ test('the namespace is a setting', () => {
 });
 
 test('times are taken as texts, dates and milliseconds', () => {
-  for (const eventTime of [new Date(0), 0]) {
+  // Jest runs tests in a realm of their own, with a Date of its own.
+  const dateOfAnotherRealm = runInNewContext('new Date(0)') as Date;
+  for (const eventTime of [new Date(0), dateOfAnotherRealm, 0]) {
     assert.equal(
       landsat({ eventTime: () => eventTime }).envelope(scene).event_time,
       '1970-01-01T00:00:00.000Z',
     );
   }
+});
+
+test('whoever reads takes an offset of hours alone, as PostgreSQL writes times', () => {
+  const event_time = '2025-12-04 00:00:00+00';
+  assert.equal(checkEnvelope({ ...landsat().envelope(scene), event_time }), undefined);
 });
 
 test('attributes may have the names that SQS takes', () => {
