@@ -5,7 +5,7 @@
  * Its limits: one process at a time has the folder; and the effect and its mark are two steps. A process that dies
  * between them has had the effect and does not know it, so the message takes effect once more. Where that must not be,
  * the effect must be harmless twice, or in PostgreSQL together with its mark. A mark that cannot be written (a full disk)
- * is written later, and until it is, nothing else takes effect.
+ * is written later, at the latest when the inbox is closed, and until it is, nothing else takes effect.
  */
 
 import { RecordLog } from '../log/record-log.ts';
@@ -73,11 +73,15 @@ export async function openFileInbox(
     if (isNewSegment) await removeForgotten();
   };
 
+  const markAll = async (): Promise<void> => {
+    for (const done of unmarked.values()) await mark(done);
+  };
+
   const once: Inbox['once'] = async (key, effect) => {
     if (keys.has(key, now())) return 'duplicate';
     if (!keys.begin(key, now())) return 'busy';
     try {
-      for (const done of unmarked.values()) await mark(done);
+      await markAll();
       if (keys.has(key, now())) return 'duplicate';
       await effect(undefined);
       await mark({ key, until: now() + keepMs });
@@ -86,7 +90,11 @@ export async function openFileInbox(
       keys.end(key);
     }
   };
-  const close = (): Promise<void> => log.close();
+  const close = async (): Promise<void> => {
+    // The last try; whoever ends does not wait for a disk.
+    await markAll().catch(() => {});
+    await log.close();
+  };
   return {
     once,
     get size() {

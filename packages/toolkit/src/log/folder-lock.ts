@@ -5,16 +5,24 @@
  * A number alone does not name a process: in a container the next one has it again after a crash, most often as number 1. So
  * the file also says when the process started, where the system tells (Linux); elsewhere a number that is our own is
  * somebody else's unless we hold the folder. Processes that do not see each other, in two containers say, are not kept apart.
+ *
+ * A worker thread that ends gives its folders back. One that is ended by `worker.terminate()` runs no line more and cannot:
+ * its folders stay locked until the process ends, unless it has closed them.
  */
 
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { threadId } from 'node:worker_threads';
+import { isMainThread, threadId } from 'node:worker_threads';
 
 const attemptsMax = 10;
 
 /** What this very thread holds. */
 const held: Set<string> = new Set();
+if (!isMainThread) {
+  process.on('exit', () => {
+    for (const lockFile of held) rmSync(lockFile, { force: true });
+  });
+}
 
 /** Throws when another living process holds the folder. Answers how to give it back. */
 export function lockFolder(folder: string): () => void {
@@ -50,17 +58,19 @@ function takeOver(lockFile: string, ownFile: string, folder: string): void {
       } finally {
         rmSync(takeoverFile, { force: true });
       }
-    } else if (readIfThere(takeoverFile) !== '') {
-      refuseIfHeld(takeoverFile, folder);
-      // Somebody died in the lines above.
+    } else {
+      const holder = readIfThere(takeoverFile);
+      if (holder === '') continue;
+      refuseIfHeld(takeoverFile, folder, holder);
+      // Somebody died in the lines above. Of several that see it at once, one may remove what another has just put there.
       rmSync(takeoverFile, { force: true });
     }
   }
   throw new Error(`${folder} could not be locked: others take it again and again.`);
 }
 
-function refuseIfHeld(lockFile: string, folder: string): void {
-  const [pid = '', start = ''] = readIfThere(lockFile).split(' ');
+function refuseIfHeld(lockFile: string, folder: string, holder = readIfThere(lockFile)): void {
+  const [pid = '', start = ''] = holder.split(' ');
   const isOurs = Number(pid) === process.pid && start === '';
   if (isOurs ? held.has(lockFile) : isAlive(Number(pid), start)) {
     throw new Error(`${folder} is in use by process ${pid}; one process at a time can have it.`);

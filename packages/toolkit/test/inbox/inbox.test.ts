@@ -177,6 +177,24 @@ test('an effect whose mark could not be written does not take place again, nor d
   assert.equal(readFileSync(segment, 'utf8').trim().split('\n').length, 2);
 });
 
+test('a mark that could not be written is written when the inbox is closed, which a disk cannot hinder', async (t) => {
+  const path = folder(t);
+  const segment = join(path, '00000001.log');
+  for (const isMended of [false, true]) {
+    const inbox = await openFileInbox(path);
+    mkdirSync(segment);
+    await assert.rejects(
+      inbox.once('a', async () => {}),
+      /EISDIR/,
+    );
+    if (isMended) rmdirSync(segment);
+    await inbox.close();
+    if (!isMended) rmdirSync(segment);
+  }
+  await using again = await openFileInbox(path);
+  assert.equal(await again.once('a', async () => assert.fail()), 'duplicate');
+});
+
 test('the folder of an outbox is no inbox, nor the other way round, and nothing in it is touched', async (t) => {
   const path = folder(t);
   const outbox = await openFileOutbox(join(path, 'outbox'), { segmentBytesMax: 1 });
@@ -255,6 +273,20 @@ describe('an inbox in PostgreSQL', () => {
     await inbox.once('a', async () => {
       assert.equal(await inbox.once('a', async () => assert.fail()), 'busy');
     });
+  });
+
+  test('knows a long key again that a version before kept plainly, until its time is over', async () => {
+    let time = 0;
+    const { pool } = database;
+    const table = database.newTable();
+    const inbox = postgresInbox({ pool, table, now: () => time });
+    await inbox.migrate();
+    const long = '\u{20000}'.repeat(1_024);
+    await pool.query(`insert into ${table} values ($1, 10)`, [long]);
+    assert.equal(await inbox.once(long, async () => assert.fail()), 'duplicate');
+    time = 10;
+    assert.equal(await inbox.once(long, async () => {}), 'done');
+    assert.equal(await inbox.once(long, async () => assert.fail()), 'duplicate');
   });
 
   test('keys whose time is over are removed when asked', async () => {

@@ -21,6 +21,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { type Place, RecordLog } from '../../src/log/record-log.ts';
 
@@ -170,6 +171,19 @@ test('of processes that start at once after a crash, one has the folder', async 
     assert.equal((await answered).filter((isMine) => isMine === true).length, 1);
     assert.deepEqual(readdirSync(contested), ['lock']);
   }
+});
+
+test('a worker thread that ends gives its folder back', async (t) => {
+  const path = folder(t);
+  const module = new URL('../../src/log/folder-lock.js', import.meta.url).href;
+  const program = `import('${module}').then(({ lockFolder }) => {
+    lockFolder(require('node:worker_threads').workerData);
+    process.exit(7);
+  });`;
+  const worker = new Worker(program, { eval: true, workerData: path });
+  assert.deepEqual(await once(worker, 'exit'), [7]);
+  const { log } = await opened(path);
+  await log.close();
 });
 
 test('a log that is closed twice leaves the folder to whoever has it by then', async (t) => {
