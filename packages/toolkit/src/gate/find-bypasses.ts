@@ -53,13 +53,15 @@ function sends(source: string): Finding[] {
     new RegExp(`\\.\\s*(${sendMethods})\\s*\\(`, 'g'),
     ...(source.includes('sqs-producer') ? [/\b(Producer\.create)\s*\(/g] : []),
   ];
+  // Once, and not for each send: a file may hold many.
+  const isFifoFile = fifoSign.test(source);
   return forms.flatMap((form) =>
     [...source.matchAll(form)].flatMap((match) => {
       const [whole, name = ''] = match;
       const given = argumentAt(source, match.index + whole.length - 1);
-      // What is written out is judged by itself; what comes from elsewhere, by the file it stands in.
-      const isWrittenOut = /^\s*\{/.test(given) && !given.includes('...');
-      if (!fifoSign.test(isWrittenOut ? given : source)) return [];
+      // What is written out is judged by itself; what comes from elsewhere or has no end, by the file it stands in.
+      const isWrittenOut = given !== undefined && /^\s*\{/.test(given) && !given.includes('...');
+      if (!(isWrittenOut ? fifoSign.test(given) : isFifoFile)) return [];
       return [
         { ...finding('send-bypasses-producer', { name }), line: lineAt(source, match.index) },
       ];

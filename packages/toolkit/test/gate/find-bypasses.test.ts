@@ -70,6 +70,7 @@ test('a pattern that looks like a comment hides no send, nor do brackets in a te
     "const bare = (path) => path.replace(/\\/*$/, '') + path.match(/[/*']/);",
     "new SendMessageCommand({ MessageBody: ':))', MessageGroupId: 'g' });",
     'const half = (all) => all / 2; /* of all */ // new SendMessageCommand({ MessageGroupId });',
+    'half = i++ / 2; // new SendMessageCommand({ MessageGroupId });',
   ];
   assert.deepEqual(found(lines.join('\n')), ['3 send-bypasses-producer']);
 });
@@ -79,10 +80,24 @@ test('a file of megabytes in one text is read', () => {
   assert.deepEqual(found(text), ['3 send-bypasses-producer']);
 });
 
+test('a send is found however much it is given before its group', () => {
+  const long = 'x'.repeat(20_000);
+  const entries = '{ Id: next(), MessageBody: body() },\n'.repeat(500);
+  for (const given of [`MessageBody: '${long}'`, `Entries: [${entries}]`]) {
+    const text = `${sdk}\nnew SendMessageCommand({ ${given}, MessageGroupId: 'g' });`;
+    assert.deepEqual(found(text), ['2 send-bypasses-producer']);
+  }
+  // A long text hides no end: the second send alone has a group.
+  const both = `new SendMessageCommand({ MessageBody: '${long}' });\nnew Many({ MessageGroupId });`;
+  assert.deepEqual(found(`${sdk}\n${both}`), ['3 send-bypasses-producer']);
+});
+
 test('a file in which nothing that opens is closed is read', () => {
   const mention = `${sdk} // '@oncemq/toolkit'\n`;
   const begun = ['new SendMessageCommand({ a: ( ', 'defineProducer<', '= /[', '"', '`', '/*'];
   for (const text of begun) assert.deepEqual(found(mention + text.repeat(20_000)), [], text);
+  const withTexts = "new SendMessageCommand({ a: 'a text of some length' + ( ";
+  assert.deepEqual(found(mention + withTexts.repeat(2_000)), []);
 });
 
 test('a producer where verify does not look is found', () => {
