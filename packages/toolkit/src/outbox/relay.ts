@@ -88,17 +88,18 @@ export function createRelay(options: RelayOptions): Relay {
 
 function warnOfProcess({ id, message }: KeptMessage, ageMs: number): void {
   process.emitWarning(
-    `Message ${id} (${keyOf(message)}) was kept ${Math.round(ageMs / 1000)} s ago, longer than the queue remembers. If it was sent then, it is delivered again, and it is for the inbox of the consumer to recognise it.`,
+    `Message ${id} (${keyOf(message) ?? 'no envelope'}) was kept ${Math.round(ageMs / 1000)} s ago, longer than the queue remembers. If it was sent then, it is delivered again, and it is for the inbox of the consumer to recognise it.`,
     { code: 'ONCEMQ_PAST_WINDOW' },
   );
 }
 
 /** Versions before kept bodies that are no envelopes, too. */
-function keyOf({ body }: ProducerMessage): string {
+function keyOf({ body }: ProducerMessage): string | undefined {
   try {
-    return String((JSON.parse(body) as Envelope).dedupe_key);
+    const { dedupe_key: key } = JSON.parse(body) as Partial<Envelope>;
+    return typeof key === 'string' ? key : undefined;
   } catch {
-    return 'no envelope';
+    return undefined;
   }
 }
 
@@ -110,8 +111,14 @@ async function sendKept(
 ): Promise<{ done: number[]; isBroken: boolean }> {
   const idOf = new Map<ProducerMessage, number>(kept.map(({ id, message }) => [message, id]));
   const done: number[] = [];
+  // Told of here, one by one: it would break the request for the others.
+  const isSendable = ({ id, message }: KeptMessage): boolean => {
+    if (destination.deduplicateBy !== 'key' || keyOf(message) !== undefined) return true;
+    failures.push(`Message ${id} has no dedupe_key to be sent by.`);
+    return false;
+  };
   try {
-    for (const batch of batchesOf(kept.map(({ message }) => message))) {
+    for (const batch of batchesOf(kept.filter(isSendable).map(({ message }) => message))) {
       const { answers, failures: refused } = await sendBatch(batch, destination);
       failures.push(...refused);
       for (const [index, message] of batch.entries()) {

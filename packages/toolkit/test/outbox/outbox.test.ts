@@ -268,8 +268,15 @@ test('a folder with bodies that are no envelopes, of a version before, is sent a
   await log.close();
   await using outbox = await openFileOutbox(folder, { now: () => 0 });
   await outbox.append(byTile.message(scene));
+  const byKey = createRelay({ ...queue, outbox, now: () => 0, deduplicateBy: 'key' });
+  const { sent, failures } = await byKey.flush();
+  assert.equal(sent, 1);
+  assert.deepEqual(
+    failures,
+    strange.map((_, id) => `Message ${id} has no dedupe_key to be sent by.`),
+  );
   const relay = createRelay({ ...queue, outbox, now: () => 300_000 });
-  assert.deepEqual(await relay.flush(), { sent: 5, pastWindow: 5, failures: [] });
+  assert.deepEqual(await relay.flush(), { sent: 4, pastWindow: 4, failures: [] });
   assert.deepEqual((await drain(queue)).sort(), [...strange, byTile.message(scene).body].sort());
   const all = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
   assert.deepEqual(await relay.replay(all), { sent: 1, pastWindow: 1, failures: [] });
