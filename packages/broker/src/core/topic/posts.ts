@@ -25,8 +25,9 @@ const notBegun: KeptPostAttempt = { attempts: 0, dueAt: 0 };
 
 /** The posts of one subscription, while it has any. */
 interface Endpoint {
+  /** In the order in which they were added, also at a start: by id. */
+  readonly ids: Set<number>;
   readonly waiting: Agenda;
-  posts: number;
   underWay: number;
 }
 
@@ -43,8 +44,14 @@ export class Posts {
   add(id: number, subscription: string, messageId: string | undefined): void {
     this.#posts.set(id, { subscription, messageId, attempt: notBegun });
     const endpoint = this.#endpoints.get(subscription);
-    if (endpoint !== undefined) endpoint.posts += 1;
-    else this.#endpoints.set(subscription, { waiting: new Agenda(), posts: 1, underWay: 0 });
+    if (endpoint !== undefined) endpoint.ids.add(id);
+    else {
+      this.#endpoints.set(subscription, {
+        ids: new Set([id]),
+        waiting: new Agenda(),
+        underWay: 0,
+      });
+    }
   }
 
   get(id: number): Post | undefined {
@@ -70,21 +77,20 @@ export class Posts {
     if (post === undefined) return;
     const endpoint = this.#unfile(id, post);
     this.#posts.delete(id);
-    endpoint.posts -= 1;
-    if (endpoint.posts === 0) this.#endpoints.delete(post.subscription);
+    endpoint.ids.delete(id);
+    if (endpoint.ids.size === 0) this.#endpoints.delete(post.subscription);
   }
 
   countOf(subscription: string): number {
-    return this.#endpoints.get(subscription)?.posts ?? 0;
+    return this.#endpoints.get(subscription)?.ids.size ?? 0;
   }
 
   /** The oldest ones of a subscription. */
   of(subscription: string, limit: number): [id: number, post: Post][] {
-    const wanted = Math.min(limit, this.countOf(subscription));
     const found: [id: number, post: Post][] = [];
-    for (const [id, post] of this.#posts) {
-      if (found.length >= wanted) break;
-      if (post.subscription === subscription) found.push([id, post]);
+    for (const id of this.#endpoints.get(subscription)?.ids ?? []) {
+      if (found.length >= limit) break;
+      found.push([id, this.#posts.get(id) as Post]);
     }
     return found;
   }
@@ -97,18 +103,18 @@ export class Posts {
     return due === Number.POSITIVE_INFINITY ? undefined : due;
   }
 
-  /** Those to be called now, at most so many: lost ones first. */
+  /** Those to be called now, at most so many: lost ones first, then of each endpoint those that have been due longest. */
   due(now: number, limit: number): number[] {
     const lost = numbers(this.#underWay.dueBy(now));
+    const room = underWayMax - this.#underWayCount;
     const next = this.#endpointsWithRoom().flatMap(({ waiting, underWay }) =>
       // However many are due: a backlog of thousands must not be looked through with every report.
-      numbers(waiting.dueBy(now, underWayOfOneMax - underWay)).map((id, index) => ({
+      numbers(waiting.dueBy(now, Math.min(room, underWayOfOneMax - underWay))).map((id, index) => ({
         id,
         rank: underWay + index,
       })),
     );
     next.sort((one, other) => one.rank - other.rank || one.id - other.id);
-    const room = Math.max(0, underWayMax - this.#underWayCount);
     return [...lost, ...next.slice(0, room).map(({ id }) => id)].slice(0, limit);
   }
 
