@@ -298,6 +298,22 @@ testEveryBackend('a page of peeked messages ends early where bodies are large', 
   assert.deepEqual([rest.messages.length, rest.next], [3, undefined]);
 });
 
+testEveryBackend(
+  'a full page of peeked messages is the last if nothing follows it',
+  async (open) => {
+    const backend = await withQueue(open);
+    for (const body of ['first', 'second', 'third', 'fourth']) await send(backend, body);
+    const peek = { type: 'peek-messages', queue: 'jobs.fifo', limit: 2 } as const;
+    const first = await backend.peek(peek);
+    assert.ok(first.ok);
+    assert.deepEqual([first.messages.length, first.next], [2, first.messages[1]?.sequence]);
+    const last = await backend.peek({ ...peek, after: first.next });
+    assert.ok(last.ok);
+    const bodies = last.messages.map(({ content }) => content.body);
+    assert.deepEqual([bodies, last.next], [['third', 'fourth'], undefined]);
+  },
+);
+
 testEveryBackend('explaining an id names its original and every suppressed send', async (open) => {
   const backend = await withQueue(open);
   const entry = { body: 'price', groupId: 'g', deduplicationId: 'p-1' };

@@ -187,17 +187,18 @@ class LocalBackend implements Backend, EntriesUser {
   }
 
   peek(command: CommandOf<'peek-messages'>): Promise<PeekedPage | Refusal> {
-    const outcome = this.#apply(command);
+    // One more than is shown says whether a page follows.
+    const outcome = this.#apply({ ...command, limit: command.limit + 1 });
     if (!outcome.ok) return this.#answer(outcome);
     const messages: Peeked[] = [];
     let chars = 0;
-    for (const message of outcome.messages) {
+    for (const message of outcome.messages.slice(0, command.limit)) {
       const content = this.#content(command.queue, message.sequence);
       messages.push({ ...message, content });
       chars += content.body.length;
       if (chars >= peekedCharsMax) break;
     }
-    const isLast = messages.length === outcome.messages.length && messages.length < command.limit;
+    const isLast = messages.length === outcome.messages.length;
     const next = isLast ? undefined : messages.at(-1)?.sequence;
     return this.#answer({ ok: true, messages, next });
   }
