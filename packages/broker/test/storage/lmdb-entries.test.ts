@@ -203,3 +203,33 @@ test('no commit begins before the one before it has ended', async () => {
   await entries.close();
   directory.remove();
 });
+
+/** A commit of its own for the one that came early would make all others wait for it. */
+test('what came during a commit is committed with what those ask next who waited for that commit', async () => {
+  const directory = temporaryDirectory();
+  const environment = await Environment.open({ directory: directory.path });
+  await bringUpToDate(environment);
+  const write = environment.write.bind(environment);
+  let commits = 0;
+  const begun = new Promise<void>((resolve) => {
+    environment.write = (writes) => {
+      commits += 1;
+      resolve();
+      return write(writes);
+    };
+  });
+  const entries = new LmdbEntries(environment, user(0));
+  for (const _ of entries.load());
+  entries.apply([{ kind: 'name', queue: 'first', value: 1 }]);
+  const first = entries.kept();
+  await begun;
+  entries.apply([{ kind: 'name', queue: 'early', value: 1 }]);
+  await first;
+  // Clients are heard in the next turn of the event loop.
+  await new Promise((resolve) => setImmediate(resolve));
+  entries.apply([{ kind: 'name', queue: 'next', value: 1 }]);
+  await entries.kept();
+  assert.equal(commits, 2);
+  await entries.close();
+  directory.remove();
+});
