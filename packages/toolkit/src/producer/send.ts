@@ -127,11 +127,12 @@ function wireWords(
   { body, groupId, attributes = {} }: ProducerMessage,
   { deduplicateBy }: Destination,
 ): Omit<SendMessageBatchRequestEntry, 'Id'> {
-  const keyOf = (): string => (JSON.parse(body) as Envelope).dedupe_key;
   return {
     MessageBody: body,
     MessageGroupId: groupId,
-    ...(deduplicateBy === 'key' ? { MessageDeduplicationId: deduplicationIdOf(keyOf()) } : {}),
+    ...(deduplicateBy === 'key'
+      ? { MessageDeduplicationId: deduplicationIdOf((JSON.parse(body) as Envelope).dedupe_key) }
+      : {}),
     ...(Object.keys(attributes).length === 0
       ? {}
       : { MessageAttributes: textAttributes(attributes) }),

@@ -1,0 +1,75 @@
+/**
+ * Pages of others that are open in somebody's browser: what they ask of a server on the same machine, or in the network, is
+ * refused; programs are let through.
+ */
+
+import assert from 'node:assert/strict';
+import { get, request } from 'node:http';
+import { test } from 'node:test';
+import { startServer } from '../../src/index.ts';
+import { startTestServer } from '../../src/testing.ts';
+
+test('pages that come by a foreign name to a server on this machine are refused; programs are not', async (t) => {
+  const server = await startTestServer({ publicUrl: 'https://queues.example' });
+  t.after(() => server.close());
+  const { port } = new URL(server.url);
+  const status = (path: string, headers: Record<string, string>): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      get(`${server.url}${path}`, { headers }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      }).on('error', reject);
+    });
+  const site = { 'sec-fetch-site': 'same-origin' };
+  const rebound = { host: `rebound.example:${port}` };
+  for (const path of ['/_oncemq/queues', '/metrics', '/?Action=ListQueues']) {
+    assert.equal(await status(path, { ...site, ...rebound }), 403, path);
+    // All that a browser tells of a page that came by HTTP and such a name.
+    assert.equal(await status(path, { ...rebound, 'accept-language': 'en' }), 403, path);
+    const fetchOfNode = { 'accept-language': '*', 'sec-fetch-mode': 'cors' };
+    assert.equal(await status(path, { ...rebound, ...fetchOfNode }), 200, path);
+    assert.equal(await status(path, rebound), 200, path);
+    for (const host of ['localhost', '127.0.0.1', '[::1]', 'app.localhost']) {
+      assert.equal(await status(path, { ...site, host: `${host}:${port}` }), 200, host);
+    }
+    assert.equal(await status(path, { ...site, host: 'queues.example' }), 200, path);
+  }
+  // Of what a program posts the language says nothing, however large it is.
+  const large = await new Promise((resolve, reject) => {
+    const headers = { ...rebound, 'accept-language': '*', 'x-amz-target': 'AmazonSQS.ListQueues' };
+    request(server.url, { method: 'POST', headers }, ({ statusCode }) => resolve(statusCode))
+      .on('error', reject)
+      .end(`{${' '.repeat(100_000)}}`);
+  });
+  assert.equal(large, 200);
+});
+
+test('a picture in a page of another site, whose site no browser tells to a server in the network, carries out no action', async (t) => {
+  const server = await startServer({ host: '0.0.0.0', port: 0, memory: true, log: 'silent' });
+  t.after(() => server.close());
+  const { port } = server;
+  const create = (
+    method: string,
+    name: string,
+    headers: Record<string, string>,
+  ): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const url = `http://127.0.0.1:${port}/?Action=CreateQueue&QueueName=${name}`;
+      request(url, { method, headers: { host: 'queues.lan', ...headers } }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      })
+        .on('error', reject)
+        .end();
+    });
+  const ofPage = { accept: 'image/*', 'accept-language': 'en' };
+  assert.equal(await create('GET', 'by-a-page', ofPage), 403);
+  assert.equal(await create('HEAD', 'by-a-page', ofPage), 403);
+  assert.equal(await create('GET', 'by-a-program', {}), 200);
+  const listed = await fetch(`http://127.0.0.1:${port}/_oncemq/queues`);
+  const { queues } = (await listed.json()) as { queues: { name: string }[] };
+  assert.deepEqual(
+    queues.map(({ name }) => name),
+    ['by-a-program'],
+  );
+});

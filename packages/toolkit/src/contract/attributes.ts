@@ -1,0 +1,31 @@
+/**
+ * The message attributes that SQS takes. What it would refuse, it refuses again and again: a message that was kept in an outbox
+ * would hold up its group for ever.
+ */
+
+import { type Refusal, refuse } from './refusals.ts';
+
+const attributesMax = 10;
+const attributeNameCharsMax = 256;
+/** Control characters and what is no character; a queue takes the others. */
+const notSendable = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
+const attributeName =
+  /^(?!(?:aws|amazon)\.)[\p{Script=Latin}\d_-]+(?:\.[\p{Script=Latin}\d_-]+)*$/iu;
+
+export function checkAttributes(attributes: unknown): Refusal | undefined {
+  const wrong = (reason: string): Refusal => refuse('attributes-invalid', { reason });
+  if (typeof attributes !== 'object' || attributes === null || attributes instanceof Promise) {
+    return wrong('they are no object of names and values');
+  }
+  const all = Object.entries(attributes);
+  if (all.length > attributesMax)
+    return wrong(`there are ${all.length}, of ${attributesMax} allowed`);
+  for (const [name, value] of all) {
+    if (!attributeName.test(name) || name.length > attributeNameCharsMax)
+      return wrong(`SQS takes no attribute of the name "${name}"`);
+    if (typeof value !== 'string' || value === '' || notSendable.test(value)) {
+      return wrong(`the value of ${name} is no text, or empty, or has control characters`);
+    }
+  }
+  return undefined;
+}
