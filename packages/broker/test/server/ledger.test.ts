@@ -4,7 +4,6 @@
  */
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -20,7 +19,7 @@ import { storyOf } from '../../src/cli/trace/story.ts';
 import { storyMax } from '../../src/cli/trace/telling.ts';
 import { type LedgerFields, type LedgerRecord, lineOf } from '../../src/server/ledger/record.ts';
 import { startTestServer, type TestServer, type TestServerOptions } from '../../src/testing.ts';
-import { main, readLedger, temporaryFolder, trace } from '../support/ledger.ts';
+import { readLedger, temporaryFolder, trace } from '../support/ledger.ts';
 
 interface Opened {
   readonly server: TestServer;
@@ -345,23 +344,6 @@ test('what is accepted again is explained by the window that was emptied in betw
   assert.ok(readLedger(ledger).some(({ queue }) => queue === 'others.fifo'));
 });
 
-test('a story that is too long says so, also of one queue and to programs', async (t) => {
-  const ledger = temporaryFolder(t);
-  const id = '00000000-0000-4000-8000-000000000001';
-  const about = { queue: 'jobs', message_id: id };
-  const line = (fields: LedgerFields): string => lineOf('r-1', '2025-12-04T00:00:00.000Z', fields);
-  const lines = [
-    line({ event: 'accepted', ...about }),
-    line({ event: 'dead-lettered', ...about, target: 'dead', receive_count: 1 }),
-    line({ event: 'delivered', ...about, queue: 'dead', receive_count: 1 }).repeat(storyMax),
-  ];
-  writeFileSync(join(ledger, 'ledger-r-1.jsonl'), lines.join(''));
-  const { out } = await trace(id, '--ledger', ledger, '--queue', 'jobs');
-  assert.match(out, /accepted.*\n.*dead-lettered.*\nThere is more: only its first 10000 records/);
-  const { records, isCut } = JSON.parse((await trace(id, '--ledger', ledger, '--json')).out);
-  assert.deepEqual([records.length, isCut], [storyMax, true]);
-});
-
 test('purges of other queues take no room in a story', async (t) => {
   const ledger = temporaryFolder(t);
   const id = '00000000-0000-4000-8000-000000000001';
@@ -444,33 +426,6 @@ test('the password in the URL of an endpoint is in no record and no event', asyn
   assert.ok(told.includes('subscription-confirmed') && !told.includes('s3cr'));
   const given = `Basic ${Buffer.from('user:s3cr@t').toString('base64')}`;
   assert.deepEqual(calls, [given, given], 'the endpoint itself gets it');
-});
-
-test('trace shows the codes for terminals that an envelope holds, and does not send them', async (t) => {
-  const { server, sqs, queue, ledger } = await open(t);
-  const QueueUrl = await queue('jobs');
-  const codes = '\u001b]0;title\u0007\n';
-  const envelope = { event_id: `e${codes}`, event_source: codes, dedupe_key: `k${codes}` };
-  await sqs.sendMessage({ QueueUrl, MessageBody: JSON.stringify(envelope) });
-  await server.close();
-  const { out } = await trace(`k${codes}`, '--ledger', ledger);
-  assert.ok(out.startsWith('event e\\u001b]0;title\\u0007\\u000a of \\u001b'), out);
-  assert.ok(out.includes('\nkey   k\\u001b]0;title\\u0007\\u000a\n'), out);
-});
-
-test('a reader of a story may go away; what is no ledger is said to be none', async (t) => {
-  const { server, sqs, queue, ledger } = await open(t);
-  const QueueUrl = await queue('jobs');
-  const { MessageId } = await sqs.sendMessage({ QueueUrl, MessageBody: 'x' });
-  await server.close();
-  const child = spawn(process.execPath, [main, 'trace', `${MessageId}`, '--ledger', ledger]);
-  child.stdout.destroy();
-  const said = text(child.stderr);
-  assert.deepEqual(await once(child, 'close'), [0, null]);
-  assert.equal(await said, '');
-  const file = await trace('x', '--ledger', main);
-  assert.equal(file.code, 1);
-  assert.match(file.error, /^oncemq: The ledger .+ cannot be read: ENOTDIR/);
 });
 
 test('trace shows one queue of a story if asked to, and says so when there is nothing', async (t) => {
