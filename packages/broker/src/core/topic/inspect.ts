@@ -17,13 +17,15 @@ import type {
 import { matches, readFilterPolicy } from './filter-policy/filter-policy.ts';
 import { PublicationValues } from './filter-policy/publication-values.ts';
 import { replayLeft } from './replay.ts';
+import { listedEndpoint } from './shown-endpoint.ts';
 import { shownSubscriptionAttributes } from './subscribe.ts';
 import type { Subscription } from './subscription.ts';
 import type { Topic } from './topic.ts';
 
 export function viewOf(topic: Topic, { arn, kept }: Subscription): SubscriptionView {
-  const { isConfirmed, protocol, endpoint, stamp } = kept;
+  const { isConfirmed, protocol, stamp } = kept;
   const place = { topic: topic.name, stamp };
+  const endpoint = listedEndpoint(kept.endpoint);
   return { subscriptionArn: arn, isConfirmed, topicArn: topic.arn, protocol, endpoint, place };
 }
 

@@ -20,7 +20,7 @@ import type { Turn } from '../turn.ts';
 import type { TopicCommandOf, TopicOutcomes } from './commands.ts';
 import { shownSubscriptionPolicy } from './delivery-policy.ts';
 import { begunReplay } from './replay.ts';
-import { shownEndpoint } from './shown-endpoint.ts';
+import { listedEndpoint, shownEndpoint } from './shown-endpoint.ts';
 import type { Subscription } from './subscription.ts';
 import {
   changedSubscriptionAttributes,
@@ -239,7 +239,7 @@ export function shownSubscriptionAttributes(
       : { EffectiveDeliveryPolicy: shownSubscriptionPolicy(policy, attributes['DeliveryPolicy']) }),
     ...(replay === undefined ? {} : { ReplayStatus: replay.status }),
     ConfirmationWasAuthenticated: String(isAuthenticated),
-    Endpoint: endpoint,
+    Endpoint: listedEndpoint(endpoint),
     Owner: topic.account,
     PendingConfirmation: String(!isConfirmed),
     Protocol: protocol,

@@ -163,6 +163,23 @@ test('an HTTP subscription shows its effective delivery policy (5.7)', () => {
   assert.equal(JSON.parse(EffectiveDeliveryPolicy).healthyRetryPolicy.numRetries, 1);
 });
 
+test('answers hide the password of an endpoint and nothing else of it (5.7, 5.11)', () => {
+  const shown = {
+    'https://user:s3cr:e@t@example.com/a:b@c': 'https://user:****@example.com/a:b@c',
+    'https://user@example.com:8443/a': 'https://user@example.com:8443/a',
+    'https://example.com:8443/a@b': 'https://example.com:8443/a@b',
+  };
+  for (const [endpoint, expected] of Object.entries(shown)) {
+    const topic = openTopic();
+    const { subscriptionArn } = accepted(topic.trySubscribe({ protocol: 'https', endpoint }));
+    const listed = accepted(topic.home.apply({ type: 'list-subscriptions', isByTopic: false }));
+    assert.equal(topic.attributesOf(subscriptionArn)['Endpoint'], expected);
+    assert.equal(listed.subscriptions[0]?.endpoint, expected);
+    const again = accepted(topic.trySubscribe({ protocol: 'https', endpoint }));
+    assert.equal(again.subscriptionArn, subscriptionArn, 'the whole of it tells endpoints apart');
+  }
+});
+
 test('the same cause has two texts, one for Subscribe and one for a change (5.8)', () => {
   const topic = openTopic({ fifo: true });
   const { subscriptionArn } = topic.subscribeQueue('jobs.fifo');
