@@ -1,5 +1,5 @@
 /**
- * As much of `pg` as the toolkit uses, so that it works with any version of it and does not need it to be installed:
+ * The part of `pg` that the toolkit uses, declared here so that any version works and `pg` need not be installed:
  * a pool that lends connections, and connections that run queries.
  */
 
@@ -11,7 +11,7 @@ export interface Queryable {
 }
 
 export interface Connection extends Queryable {
-  /** With an error: the connection is thrown away. */
+  /** With an error, the pool discards the connection. */
   release(error?: Error | boolean): void;
   on?(event: 'error', listener: () => void): unknown;
   off?(event: 'error', listener: () => void): unknown;
@@ -21,28 +21,28 @@ export interface Pool extends Queryable {
   connect(): Promise<Connection>;
 }
 
-/** Runs the work in a transaction of its own. */
+/** Runs the work in its own transaction. */
 export async function inTransaction<T>(
   pool: Pool,
   work: (connection: Queryable) => Promise<T>,
 ): Promise<T> {
   const connection = await pool.connect();
-  // A connection that breaks while nothing is asked of it says so by an event, which would end the process if nobody
-  // listened. The next query fails and tells.
+  // A connection that breaks while idle emits 'error', which would end the process without a listener. The next query
+  // fails and reports it.
   connection.on?.('error', ignore);
   let failure: Error | undefined;
   try {
     await connection.query('begin');
     const result = await work(connection);
     const { command } = await connection.query('commit');
-    // PostgreSQL answers so, and with no error, where a query had failed and the work went on in spite of it.
+    // If a query failed and the work went on regardless, PostgreSQL rolls back on commit without reporting an error.
     if (command === 'ROLLBACK') {
       throw new Error('A query of the transaction had failed, so nothing of it was kept.');
     }
     return result;
   } catch (error) {
     failure = error instanceof Error ? error : new Error(String(error));
-    // A connection that cannot even roll back is thrown away, and the database rolls back for it.
+    // A connection that cannot even roll back is discarded, and the database rolls back for it.
     await connection.query('rollback').then(
       () => {
         failure = undefined;
@@ -51,7 +51,7 @@ export async function inTransaction<T>(
     );
     throw error;
   } finally {
-    // One that is thrown away may still have something to say.
+    // A discarded connection keeps its listener: it may still emit 'error'.
     if (failure === undefined) connection.off?.('error', ignore);
     connection.release(failure);
   }

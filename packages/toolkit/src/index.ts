@@ -1,6 +1,6 @@
 /**
  * The public entry of `@oncemq/toolkit`: what producers and consumers share, on OnceMQ and on AWS. Everything that makes
- * an event unique stands in the body, because a content hash sees nothing else; the toolkit builds, checks, keeps, sends
+ * an event unique is in the body, because a content hash covers nothing else; the toolkit builds, checks, stores, sends
  * and receives such bodies. It never imports the broker.
  */
 

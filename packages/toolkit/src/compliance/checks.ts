@@ -1,7 +1,7 @@
 /**
  * The compliance tests of a producer, as functions for any test runner: the contract's three (hash behaviour, attribute
- * ignorance, replay window) and four more. Each takes the producer with samples of its events and a queue, and answers
- * with what it found; an empty list is a pass.
+ * ignorance, replay window) and four more. Each takes the producer, its samples and a queue, and returns its
+ * findings; an empty list is a pass.
  *
  *   for (const { title, run } of complianceChecks)
  *     test(title, async () => assert.deepEqual(await run({ producer, queue }), []));
@@ -33,10 +33,10 @@ export interface ComplianceCheck {
   run(subject: ComplianceSubject): Promise<Finding[]>;
 }
 
-/** What is longer is cut: the checks on the queue cost a few requests for each sample. */
+/** Further samples are ignored: the checks on the queue cost a few requests for each sample. */
 const samplesMax = 1_000;
 const windowSeconds = windowMsDefault / 1000;
-/** The same finding about a hundred samples is one that says enough after ten. */
+/** Further findings of a check are dropped: ten samples with the same problem say enough. */
 const findingsMax = 10;
 
 export const complianceChecks: readonly ComplianceCheck[] = [
@@ -82,12 +82,12 @@ export const complianceChecks: readonly ComplianceCheck[] = [
   },
 ];
 
-/** All checks, one after the other, each with what it found. */
+/** Runs all checks, one after another; returns each with its findings. */
 export async function checkProducer(subject: ComplianceSubject): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   for (const { name, title, run } of complianceChecks) {
     results.push({ check: name, title, findings: (await run(subject)).slice(0, findingsMax) });
-    // The first check says that there is no sample; nothing else can be said to hold.
+    // Without samples, the first check reports that, and the others would pass without checking anything.
     if (samplesOf(subject).length === 0) break;
   }
   return results;
@@ -97,7 +97,7 @@ function samplesOf({ producer, samples }: Omit<ComplianceSubject, 'queue'>): rea
   return (samples ?? producer.options.samples ?? []).slice(0, samplesMax);
 }
 
-/** The messages of the samples that have one; what the others lack is found by the first check. */
+/** The messages of the samples that have one; the first check reports what is wrong with the others. */
 function messagesOf(subject: ComplianceSubject): ProducerMessage[] {
   return samplesOf(subject).flatMap((sample) => {
     const checked = attempt(() => subject.producer.check(sample));
@@ -106,7 +106,7 @@ function messagesOf(subject: ComplianceSubject): ProducerMessage[] {
 }
 
 function enoughSamples(subject: ComplianceSubject): Finding[] {
-  // To the last leaf: two events may differ there alone.
+  // At full depth: two events may differ only in a deeply nested value.
   const whole = { depth: null, maxArrayLength: null, maxStringLength: null };
   const different = new Set(samplesOf(subject).map((sample) => inspect(sample, whole)));
   return different.size < 2 ? [finding('samples-missing', { count: different.size })] : [];
@@ -155,7 +155,7 @@ async function attributeIgnorance(
   const [message] = [...messages].sort((a, b) => a.body.length - b.body.length);
   if (message === undefined) return found;
   const id = await queue.send(message);
-  // None, or one, so that neither their number nor the size of the message passes its limit.
+  // Drop all attributes, or add one if there are none, so that neither their number nor the size exceeds its limit.
   const { attributes = {}, ...bare } = message;
   const others = Object.keys(attributes).length === 0 ? { other: 'yes' } : {};
   const other = await queue.send({ ...bare, attributes: others });
@@ -200,7 +200,7 @@ async function replayWindow(
   return found;
 }
 
-/** The next check begins with an empty queue that remembers nothing. */
+/** Lets the next check start with an empty queue that remembers nothing. */
 async function leaveWindow(queue: QueueUnderTest): Promise<void> {
   await queue.drain();
   await queue.advance(windowSeconds);

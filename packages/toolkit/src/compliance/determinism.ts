@@ -1,7 +1,7 @@
 /**
- * Whether an event is the same bytes each time: asked twice, the second time on another day. For the second call the
- * global Date is one that is a day ahead, which a function that runs to its end without waiting cannot escape; whatever
- * is made of the time of sending shows.
+ * Checks that an event gives the same bytes each time, by building its message twice, the second time on another day: for
+ * that call, the global Date is a day ahead. A synchronous function cannot escape that, so anything derived from the time
+ * of sending shows.
  */
 
 import { inspect } from 'node:util';
@@ -20,7 +20,7 @@ export function notDeterministic(producer: AnyProducer, sample: unknown): Findin
   return [finding('not-deterministic', { members: members.join(', ') }, second)];
 }
 
-/** The members in which two envelopes differ; of two texts that are none, all there is to say is that they do. */
+/** The members in which two envelopes differ; just `the body` if the texts are not JSON. */
 export function differingMembers(first: string, second: string): string[] {
   if (first === second) return [];
   try {
@@ -43,7 +43,7 @@ function bodyOf(producer: AnyProducer, sample: unknown): string | undefined {
   }
 }
 
-/** A sample without a message is the envelope check's to tell, unless it is its key that changes. */
+/** The envelope check reports samples without a message; only a changing key is reported here as well. */
 function keyFinding(producer: AnyProducer, sample: unknown): Finding[] {
   try {
     const checked = producer.check(sample);

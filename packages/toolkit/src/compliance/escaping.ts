@@ -1,10 +1,9 @@
 /**
- * Whether a key can be made to lie: two events whose texts differ, with one key, because a separator inside of a value
- * looks like one between values ("a-b" and "c", "a" and "b-c"), or because none stands between them ("ab" and "c", "a"
- * and "bc").
+ * Checks that a key is unambiguous. Two different events get the same key if a separator inside a value looks like one
+ * between values ("a-b" and "c", "a" and "b-c"), or if there is no separator at all ("ab" and "c", "a" and "bc").
  *
- * Tried on each pair of texts in a sample on which the key depends at all: the same characters are divided between the
- * two in two ways. Events that the producer refuses prove nothing.
+ * Every pair of string fields of a sample on which the key depends is tried, by splitting the same characters between the
+ * two fields in two ways. Events that the producer refuses prove nothing.
  */
 
 import { inspect } from 'node:util';

@@ -1,11 +1,11 @@
 /**
- * What the compliance tests can find, one row each, in the form of the contract's refusals; those can be findings as
- * well. A finding names the message it is about, so that a person can look at it.
+ * Everything the compliance tests can find, one row each, in the form of the contract's refusals, which can be findings
+ * too. A finding carries the message it is about, so that a person can look at it.
  */
 
 import type { Refusal } from '../contract/refusals.ts';
 
-/** For each code its text, in which `{word}` stands for the detail of that name. */
+/** The text of each code; `{word}` is replaced by the detail of that name. */
 export const findingTexts = {
   'producer-missing': 'The module exports no producer: export what defineProducer gives.',
   'module-broken': 'The module cannot be loaded: {reason}.',
@@ -45,15 +45,15 @@ export type FindingCode = keyof typeof findingTexts;
 export interface Finding {
   readonly code: FindingCode | Refusal['code'];
   readonly text: string;
-  /** Where the documentation tells more, from the root of the repository. */
+  /** The documentation of the code, as a path from the root of the repository. */
   readonly docs: string;
-  /** The body of the message that it is about. */
+  /** The body of the message that the finding is about. */
   readonly message?: string;
-  /** The line of the source that it is about, from 1. */
+  /** The source line that the finding is about, counted from 1. */
   readonly line?: number;
 }
 
-/** One check and what it found; nothing found is passed. */
+/** One check and its findings; without findings it has passed. */
 export interface CheckResult {
   readonly check: string;
   readonly title: string;

@@ -1,8 +1,8 @@
 /**
- * The compliance tests of a program in any language, judged by what it sends: it was run twice within the window and once
- * after it, always with the same input, against a queue with deduplication by content.
+ * The compliance tests for a program in any language, judged by what it sends: the program was run twice within the
+ * window and once after it, always with the same input, against a queue with content-based deduplication.
  *
- * A run that sends nothing although the first did is no fault: a program may remember what it has sent.
+ * A later run that sends nothing is not a fault: a program may remember what it has sent.
  */
 
 import { sha256 } from '../contract/canonical.ts';
@@ -17,7 +17,7 @@ export interface ObservedMessage {
   readonly deduplicationId: string;
 }
 
-/** A send that the queue suppressed, and how it differed from the original in what the id does not show. */
+/** A send that the queue suppressed, and how it differed from the original in what the id does not cover. */
 export interface ObservedDuplicate {
   readonly originalBody: string;
   readonly differed: {
@@ -39,7 +39,7 @@ export interface ObservedRuns {
   readonly afterWindow: ObservedRun;
 }
 
-/** The same finding about a hundred messages is one that says enough after ten. */
+/** Further findings of a check are dropped: ten messages with the same problem say enough. */
 const findingsMax = 10;
 
 export function judgeRuns(runs: ObservedRuns, rules: MessageRules = {}): CheckResult[] {
@@ -54,7 +54,7 @@ export function judgeRuns(runs: ObservedRuns, rules: MessageRules = {}): CheckRe
     'every message is an envelope of the contract',
     envelopes(first, rules),
   );
-  // Of nothing nothing else can be said to hold.
+  // If nothing was sent, the other checks would pass without checking anything.
   if (first.messages.length + first.duplicates.length === 0) return [envelope];
   return [
     envelope,
@@ -99,7 +99,7 @@ function sharedKeys({ messages }: ObservedRun): Finding[] {
   });
 }
 
-/** Within one run two sends are two events; later, a duplicate is a replay, and its attributes may tell of the attempt. */
+/** Within one run, two sends are two events. In later runs a duplicate is a replay, whose attributes may name the attempt. */
 function collapsed({ duplicates }: ObservedRun): Finding[] {
   return duplicates.flatMap(({ originalBody, differed }) => {
     if (differed.body) return [finding('events-collapsed', {}, originalBody)];
@@ -116,7 +116,7 @@ function notSuppressed(first: ObservedRun, replay: ObservedRun): Finding[] {
   return [...delivered, ...otherBodies(replay)];
 }
 
-/** Suppressed by an explicit id, and yet not what was sent at first. */
+/** Replays that were suppressed by an explicit id although their body differs from the original's. */
 function otherBodies({ duplicates }: ObservedRun): Finding[] {
   const reason = 'it has the MessageDeduplicationId of one and another body';
   return duplicates

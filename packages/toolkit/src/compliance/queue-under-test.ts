@@ -1,16 +1,16 @@
 /**
- * A FIFO queue with deduplication by content on a clock that can be moved: what the compliance tests need to see a
- * window open and close. `oncemq verify` brings its own; in a test, `queueUnderTest` makes one of the AWS client and the
- * clock of `startTestServer()`.
+ * A FIFO queue with content-based deduplication and a clock that can be advanced: what the compliance tests need to see a
+ * window open and close. `oncemq verify` brings its own; in a test, `queueUnderTest` builds one from the AWS client and
+ * the clock of `startTestServer()`.
  */
 
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { type ProducerMessage, sendMessages } from '../producer/send.ts';
 
 export interface QueueUnderTest {
-  /** Answers the id of the message, or of the original if it was a duplicate. */
+  /** Returns the id of the message, or of the original if it was a duplicate. */
   send(message: ProducerMessage): Promise<string>;
-  /** Receives and deletes all there is; the bodies in order. */
+  /** Receives and deletes all messages; returns their bodies in order. */
   drain(): Promise<string[]>;
   advance(seconds: number): Promise<unknown>;
 }

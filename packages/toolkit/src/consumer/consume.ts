@@ -1,9 +1,9 @@
 /**
- * A plain loop: receive, handle, delete, until the signal aborts. For consumers that need no framework; those that have
- * one give it the idempotent handler instead.
+ * A plain loop for consumers without a framework: receive, handle, delete, until the signal aborts. Consumers with a
+ * framework pass it the idempotent handler instead.
  *
- * All messages of a receive are held by heartbeats from the start, since the last of them waits for the first. What
- * fails is left to come again at its timeout, and so are the later messages of its group.
+ * Heartbeats hold all messages of a receive from the start, because the last one waits for all the others. A message
+ * that fails, and the later ones of its group, stay in the queue and come again after their visibility timeout.
  */
 
 import type { SQSClient } from '@aws-sdk/client-sqs';
@@ -15,17 +15,17 @@ export interface ConsumeOptions {
   readonly client: Pick<SQSClient, 'send'>;
   readonly queueUrl: string;
   readonly handler: (message: SqsMessage) => Promise<unknown>;
-  /** Ends the loop: no further receive, and the messages at hand are handled. */
+  /** Ends the loop: the messages already received are still handled, and no more are received. */
   readonly signal: AbortSignal;
   /** Long polling; default 20. */
   readonly waitSeconds?: number;
   /** Default 30; extended while handlers run. */
   readonly visibilitySeconds?: number;
-  /** Told of what failed, and with which message; without one, receiving did. What it throws ends the loop. Default: nobody is. */
+  /** Called with each failure and its message, or without one if receiving failed. If it throws, the loop ends. Optional. */
   readonly onError?: (error: unknown, message: SqsMessage | undefined) => void;
-  /** What drives the heartbeats; default: an interval of Node's. */
+  /** The timer of the heartbeats; default: setInterval. */
   readonly every?: Every;
-  /** Makes a span of each handling, for handlers that make none of their own; default: none does. */
+  /** Creates a span for each handler call, for handlers that create none themselves; default: no spans. */
   readonly telemetry?: Telemetry;
 }
 
@@ -87,7 +87,7 @@ async function handleAll(messages: readonly SqsMessage[], options: ConsumeOption
       }
     }
   } finally {
-    // If onError has thrown, nobody gets to the others, and they must not be held for hours.
+    // If onError has thrown, the remaining messages are not handled and must not be held for hours.
     for (const beat of beats) beat.stop();
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Keeps a message hidden while its handler runs: its visibility is extended again and again, at half of its time, so that
- * no other consumer gets it however long the handler takes. A handler whose message could not be held is told by its
- * signal: another consumer may have it by now.
+ * Keeps a message hidden while its handler runs: extends its visibility timeout each time half of it has passed, so that
+ * no other consumer gets the message however long the handler takes. If an extension fails, the signal aborts: another
+ * consumer may have the message by now.
  */
 
 import type { SQSClient } from '@aws-sdk/client-sqs';
@@ -12,11 +12,11 @@ export interface HeartbeatOptions {
   readonly queueUrl: string;
   /** For how long each beat hides the message; default 30. */
   readonly visibilitySeconds?: number;
-  /** Default: an interval of Node's. */
+  /** Default: setInterval. */
   readonly every?: Every;
 }
 
-/** Calls a function again and again; answers how to stop. */
+/** Calls a function periodically; returns a function that stops it. */
 export type Every = (milliseconds: number, beat: () => void) => () => void;
 
 export interface Heartbeat {
@@ -53,7 +53,7 @@ export function startHeartbeat(message: SqsMessage, options: HeartbeatOptions): 
       return;
     }
     extend().catch((error: unknown) => {
-      // A handler that has ended in the meantime has deleted the message, and nothing is lost.
+      // If the handler has ended in the meantime, the message may already be deleted, and nothing is lost.
       if (!isStopped) lost.abort(error);
     });
   });

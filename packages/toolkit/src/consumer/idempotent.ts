@@ -1,12 +1,12 @@
 /**
- * One effect for one dedupe_key: wraps a handler so that a message whose key the inbox knows is acknowledged without
+ * One effect per dedupe_key: wraps a handler so that a message whose key the inbox already knows is acknowledged without
  * calling it. The wrapped handler fits wherever messages come from:
  *
- *   sqs-consumer   handleMessage or handleMessageBatch: answers the messages that may be deleted
- *   Lambda         an event with Records: answers the failures of the batch, which come again
+ *   sqs-consumer   handleMessage or handleMessageBatch: returns the messages that may be deleted
+ *   Lambda         an event with Records: returns the failures of the batch, which are delivered again
  *   a plain loop   one message: resolves when it may be deleted; `consume` is such a loop
  *
- * After a failure the later messages of the same group are not handled: they must not overtake it.
+ * After a failure, the later messages of the same group are not handled: they must not overtake it.
  */
 
 import type { Envelope } from '../contract/envelope.ts';
@@ -24,7 +24,7 @@ import {
 
 export interface HandlerContext<Transaction> {
   readonly message: SqsMessage;
-  /** The inbox's own, for effects that are kept together with their mark. */
+  /** The inbox's transaction, for effects that commit together with their mark. */
   readonly transaction: Transaction;
   /** Aborts when the message could not be held; without a heartbeat, never. */
   readonly signal: AbortSignal;
@@ -38,13 +38,13 @@ export type Handler<Payload, Transaction> = (
 export interface IdempotentOptions {
   /** First part of every event_source; default kfm. */
   readonly namespace?: string;
-  /** Extends the visibility while the handler runs; default: nobody does. */
+  /** Extends the visibility timeout while the handler runs; default: it is not extended. */
   readonly heartbeat?: HeartbeatOptions;
-  /** Told what became of each message. */
+  /** Called with the inbox's outcome for each message. */
   readonly onOutcome?: (outcome: InboxOutcome, envelope: Envelope) => void;
-  /** Makes a span of each handling; default: none is made. */
+  /** Creates a span for each handler call; default: no spans. */
   readonly telemetry?: Telemetry;
-  /** For the name of these spans; default: that of the heartbeat, or Lambda's. */
+  /** Names these spans; default: the queue of the heartbeat, or of Lambda's records. */
   readonly queueUrl?: string;
 }
 
@@ -54,7 +54,7 @@ export interface IdempotentHandler {
   (event: LambdaEvent): Promise<LambdaAnswer>;
 }
 
-/** Another consumer is at the same event; the message must come again. */
+/** Another consumer is handling the same event; the message must be delivered again. */
 export class BusyError extends Error {
   override readonly name: string = 'BusyError';
 }
@@ -90,7 +90,7 @@ export function idempotent<Payload, Transaction>(
     }
   };
 
-  /** The messages that were handled; those of a group stop at its first failure. */
+  /** Returns the messages that were handled, and the first failure. Each group stops at its own first failure. */
   const handleAll = async <Message extends SqsMessage>(
     messages: readonly Message[],
     queue?: string,
@@ -124,7 +124,7 @@ export function idempotent<Payload, Transaction>(
     }
     if (isList(given)) {
       const { done, failure } = await handleAll(given);
-      // With nothing to acknowledge the failure itself says more.
+      // With nothing to acknowledge, throwing the failure says more than an empty list.
       if (done.length === 0 && failure !== undefined) throw failure;
       return done;
     }

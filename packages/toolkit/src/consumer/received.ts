@@ -1,6 +1,6 @@
 /**
- * A received message, as the AWS SDK, sqs-consumer and Lambda spell it, and the envelope in it. A queue that is
- * subscribed to a topic without raw delivery gets the topic's own wrapping around the body, which is taken off.
+ * A received message, as the AWS SDK, sqs-consumer and Lambda represent it, and the envelope in it. A queue subscribed to
+ * a topic without raw message delivery gets the body inside an SNS notification, which is unwrapped here.
  */
 
 import { type Envelope, readEnvelope } from '../contract/envelope.ts';
@@ -31,7 +31,7 @@ export interface LambdaEvent {
   readonly Records: readonly LambdaRecord[];
 }
 
-/** What Lambda takes with ReportBatchItemFailures: these come again, the others are deleted. */
+/** Lambda's partial batch response (ReportBatchItemFailures): these are delivered again, the others are deleted. */
 export interface LambdaAnswer {
   readonly batchItemFailures: readonly { readonly itemIdentifier: string }[];
 }
@@ -51,12 +51,12 @@ export function asSqsMessage(record: LambdaRecord): SqsMessage {
   };
 }
 
-/** Messages without a group, those of standard queues, are each a group of their own. */
+/** A message without a group, as on a standard queue, is its own group. */
 export function groupOf({ Attributes, MessageId }: SqsMessage): string {
   return Attributes?.['MessageGroupId'] ?? `message ${MessageId}`;
 }
 
-/** Throws a ContractError when there is none. */
+/** Throws a ContractError if the body is not an envelope. */
 export function envelopeOf<Payload>(
   { Body = '', MessageId }: SqsMessage,
   namespace: string | undefined,
@@ -66,7 +66,7 @@ export function envelopeOf<Payload>(
   return read.envelope as Envelope<Payload>;
 }
 
-/** What a topic has wrapped: the message, and its attributes that are texts. */
+/** Unwraps an SNS notification: the message, and those of its attributes whose value is a string. */
 export function notificationIn(
   body: string,
 ): { readonly message: string; readonly attributes: Readonly<Record<string, string>> } | undefined {

@@ -1,13 +1,13 @@
 /**
- * The message attributes that SQS takes. What it would refuse, it refuses again and again: a message that was kept in an outbox
- * would hold up its group for ever.
+ * Which message attributes SQS accepts. Attributes that SQS refuses are refused on every retry, so a message with them in
+ * an outbox would block its group forever.
  */
 
 import { type Refusal, refuse } from './refusals.ts';
 
 const attributesMax = 10;
 const attributeNameCharsMax = 256;
-/** Control characters and what is no character; a queue takes the others. */
+/** Control characters below the space, lone surrogates, U+FFFE and U+FFFF; a queue accepts all others. */
 const notSendable = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 const attributeName =
   /^(?!(?:aws|amazon)\.)[\p{Script=Latin}\d_-]+(?:\.[\p{Script=Latin}\d_-]+)*$/iu;

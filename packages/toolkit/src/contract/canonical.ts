@@ -1,9 +1,9 @@
 /**
  * Canonical JSON (RFC 8785): one value, one text, one hash. Deduplication by content compares bytes, so a replay that
- * means the same must be the same bytes; that holds only for values that JSON carries unchanged.
+ * means the same must be the same bytes; that holds only for values that survive JSON unchanged.
  *
- * The serialisation is the package canonicalize's. What it would let through changed, or not at all, is refused here
- * first: numbers that are not finite, texts that are no Unicode, what JSON does not know, and what it takes for empty.
+ * The package canonicalize does the serialisation. Values that it would alter or drop are refused here first: numbers
+ * that are not finite, strings that are not valid Unicode, types that JSON lacks, and objects that would become `{}`.
  */
 
 import { createHash } from 'node:crypto';
@@ -19,14 +19,14 @@ export function canonicalText(
   return notCanonical(value, '$', 0) ?? { ok: true, text: canonicalize(value) as string };
 }
 
-/** SHA-256 in lower-case hexadecimal, as SQS makes a deduplication id of a body. */
+/** SHA-256 in lower-case hexadecimal, the way SQS derives a deduplication id from a body. */
 export function sha256(text: string): string {
   return createHash('sha256').update(text, 'utf8').digest('hex');
 }
 
 /**
- * The first number in a JSON text that readers with 64-bit floats take for another one, or that has already been taken
- * for one: beyond 2^53 two ids in a row are the same number (I-JSON, RFC 7493, 2.2).
+ * The first number in a JSON text that a reader with 64-bit floats would change, or that a writer may already have
+ * changed: beyond 2^53, two consecutive ids are the same number (I-JSON, RFC 7493, 2.2).
  */
 export function changedNumber(json: string): string | undefined {
   for (const [token] of json.matchAll(
@@ -37,7 +37,7 @@ export function changedNumber(json: string): string | undefined {
   return undefined;
 }
 
-/** Seventeen digits always name one float and no other (IEEE 754). */
+/** Seventeen significant digits identify every 64-bit float uniquely (IEEE 754). */
 const digitsMax = 17;
 
 function isChanged(token: string): boolean {
@@ -71,7 +71,7 @@ function notCanonical(value: unknown, path: string, depth: number): Refusal | un
   if (isHollow(value)) return wrong(`a ${value.constructor.name} would become {}`);
   const members = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
   for (const [name, member] of members) {
-    // As in JSON.stringify, a member without a value is a member that is not there; in a list it would become null.
+    // As in JSON.stringify, an undefined member counts as absent; in an array it would become null.
     if (member === undefined && !Array.isArray(value)) continue;
     if (hasLoneSurrogate(String(name)) || isUnsendable(String(name)))
       return wrong('the name of a member is no valid Unicode');
@@ -82,8 +82,8 @@ function notCanonical(value: unknown, path: string, depth: number): Refusal | un
 }
 
 /**
- * An object of some class, none of whose contents JSON sees: a Map, a Set, a Promise, what keeps its state in private
- * fields. Plain objects have a prototype without one of its own, in every realm.
+ * An instance of a class whose contents JSON does not see: a Map, a Set, a Promise, anything with its state in private
+ * fields. The prototype of a plain object has no prototype itself, in every realm.
  */
 function isHollow(value: object): boolean {
   if (Array.isArray(value) || Object.keys(value).length > 0) return false;
@@ -91,7 +91,7 @@ function isHollow(value: object): boolean {
   return prototype !== null && Object.getPrototypeOf(prototype) !== null;
 }
 
-/** No characters at all (RFC 7493, 2.1); a queue refuses a body with one of them. JSON escapes the others that it refuses. */
+/** Noncharacters (RFC 7493, 2.1) that a queue refuses in a body. JSON escapes the control characters that it refuses. */
 function isUnsendable(text: string): boolean {
   return /[\uFFFE\uFFFF]/.test(text);
 }

@@ -1,6 +1,6 @@
 /**
- * The envelope: the one form of a message body in which everything that makes an event unique can be seen by a content
- * hash. Its schema says what it must look like; here each finding of the schema gets the refusal that explains it.
+ * The envelope: the one form of a message body in which a content hash covers everything that makes an event unique.
+ * Its schema says what it must look like; this file maps each schema error to the refusal that explains it.
  */
 
 import type { ErrorObject } from 'ajv';
@@ -11,24 +11,24 @@ import { compileSchema, schemaReason } from './schemas.ts';
 
 /** One event as it is sent: the whole message body, before canonical serialisation (RFC 8785). */
 export interface Envelope<Payload = unknown> {
-  /** Provenance: a UUID v7, made once when the event is first written down, kept in every replay. */
+  /** Provenance: a UUID v7, created once when the event is first recorded, and the same in every replay. */
   readonly event_id: string;
-  /** Who says so: `<namespace>.<domain>.<pipeline>`, where the namespace is `kfm` by default. */
+  /** Who reports the event: `<namespace>.<domain>.<pipeline>`, where the namespace is `kfm` by default. */
   readonly event_source: string;
   /** When it happened, as an RFC 3339 time. */
   readonly event_time: string;
-  /** The logical event's identity, derived from the event alone: not from the time or the attempt. */
+  /** The logical event's identity, derived from the event alone, not from the time or the attempt. */
   readonly dedupe_key: string;
   /** What happened. */
   readonly payload: Payload;
 }
 
-/** The organisation whose contract this is at first; a setting wherever it matters. */
+/** The organisation that the contract is for by default; configurable wherever it matters. */
 export const defaultNamespace = 'kfm';
 
 const findEnvelopeError = compileSchema(envelopeSchema);
 
-/** What keeps a value from being an envelope of the namespace, if anything does. */
+/** Why the value is not an envelope of the namespace; undefined if it is one. */
 export function checkEnvelope(
   value: unknown,
   namespace: string = defaultNamespace,
@@ -41,12 +41,12 @@ export function checkEnvelope(
     : refuse('source-invalid', { source, namespace });
 }
 
-/** An event_time as epoch milliseconds. A leap second, which RFC 3339 knows and a Date does not, is the one before it. */
+/** An event_time as epoch milliseconds. RFC 3339 allows leap seconds and Date does not: one counts as the second before. */
 export function epochMsOf(eventTime: string): number {
   return Date.parse(eventTime.replace(':60', ':59'));
 }
 
-/** A message body as an envelope, or why it is none. */
+/** Parses a message body as an envelope, or says why it is not one. */
 export function readEnvelope(
   body: string,
   namespace?: string,
@@ -90,7 +90,7 @@ function refusalOf(
   return refuse('body-not-envelope', { reason });
 }
 
-/** Not by String: a stranger's object may have a `toString` of its own that is no function. */
+/** String() is not safe for objects: an untrusted one may have a `toString` member that is not a function. */
 function shown(value: unknown): string {
   return typeof value === 'object' ? (value === null ? 'null' : 'an object') : String(value);
 }

@@ -1,9 +1,9 @@
 /**
- * Event ids: UUIDs of version 7, which begin with the event's time.
+ * Event ids: version 7 UUIDs, which begin with a time: the event's if derived, the current one if random.
  *
- * The derived one takes its other bits from the SHA-256 of source and key. So one event has one id however often its
- * envelope is built, and a producer that starts again from its input sends the same bytes again, even if it kept
- * nothing. The random one is for producers that keep each envelope before they send it and replay what they kept.
+ * A derived id takes its other bits from the SHA-256 of source and key. So an event has the same id however often its
+ * envelope is built, and a producer that restarts from its input sends the same bytes again, even if it kept nothing.
+ * Random ids are for producers that keep each envelope before they send it and replay what they kept.
  */
 
 import { createHash } from 'node:crypto';
@@ -18,7 +18,7 @@ export function derivedEventId(event: {
     .update(`${event.source}\n${event.key}`)
     .digest()
     .subarray(0, 16);
-  // Twelve bits of the sequence number and more come from here, so that nothing is left to the library's own counter.
+  // The 32 bits of the sequence number come from the hash too, so that nothing depends on the library's own counter.
   const seq = random.readUInt32BE(0);
   return v7({ msecs: Math.max(0, event.timeMs), random, seq });
 }

@@ -1,17 +1,16 @@
 /**
- * Dedupe keys made of parts: `key('landsat', scene, date)`. Two different lists of parts never give one string, whatever
- * the parts hold, so two different events cannot collapse because a separator stood in one of their names.
+ * Dedupe keys built from parts: `key('landsat', scene, date)`. Two different lists of parts never give the same string,
+ * so two different events cannot collapse because a value contains a separator.
  *
- * Parts are joined by a slash. In a text everything that could be taken for our own marks (slash, percent, hash) is
- * percent-encoded, and so is what is not plain ASCII. What is no text is written with a hash before it: the number 5 is
- * `#5`, the text "5" is `5`.
+ * Parts are joined by a slash. In strings, the marks used here (slash, percent, hash) are percent-encoded, and so is
+ * everything that is not ASCII. Other types get a leading hash: the number 5 is `#5`, the string "5" is `5`.
  */
 
 import { ContractError, refuse } from './refusals.ts';
 
 export type KeyPart = string | number | bigint | boolean | Date;
 
-/** Harmless in a key and common in names and times; encodeURIComponent is stricter than we need. */
+/** Left readable: harmless in a key and common in names and times. encodeURIComponent is stricter than we need. */
 const readable: ReadonlyMap<string, string> = new Map([
   ['%3A', ':'],
   ['%2B', '+'],
@@ -37,7 +36,7 @@ function partText(part: KeyPart): string {
 }
 
 function encoded(text: string): string {
-  // encodeURIComponent throws on it, with a text that says less.
+  // encodeURIComponent would throw too, with a less helpful message.
   if (/\p{Surrogate}/u.test(text)) throw invalid('has a part that is no valid Unicode');
   return encodeURIComponent(text).replace(/%[0-9A-F]{2}/g, (code) => readable.get(code) ?? code);
 }

@@ -1,7 +1,7 @@
 /**
- * Whether a whole message may go to a FIFO queue: its body, its attributes and its deduplication id together. The
- * producer, the guard, `oncemq verify` and the server ask here, so that the forbidden pattern (uniqueness in attributes,
- * which no content hash sees) is one rule.
+ * Whether a message may go to a FIFO queue, judged by its body, attributes and deduplication id together. The producer,
+ * the guard, `oncemq verify` and the server all call this, so that the forbidden pattern (uniqueness in attributes, which
+ * no content hash covers) is defined once.
  */
 
 import { sha256 } from './canonical.ts';
@@ -10,7 +10,7 @@ import { type Refusal, refuse } from './refusals.ts';
 
 export interface MessageParts {
   readonly body: string;
-  /** Names and values; values that are no text are left out by the caller. */
+  /** Names and values; the caller leaves out values that are not strings. */
   readonly attributes?: Readonly<Record<string, string>> | undefined;
   readonly deduplicationId?: string | undefined;
 }
@@ -29,7 +29,7 @@ export const messageBytesMax = 1_048_576;
 const keyName = /^(dedup(e|lication)?|idempotency|idempotence|unique(ness)?)([_.-]?(key|id))$/i;
 const criticalName =
   /(^|[_.-])(id|uuid|guid|key|version|sequence|seq|hash|checksum)$|[a-z](Id|Key|Version)$/;
-/** They tell attempts or conversations apart, not events. */
+/** Attributes that distinguish attempts or conversations, not events. */
 export const tracingName: RegExp =
   /(trace|span|correlation|causation|request|session|parent|tenant|schema)/i;
 
@@ -51,13 +51,13 @@ export function checkMessage(
 
 export function messageBytes(body: string, attributes: Readonly<Record<string, string>>): number {
   return Object.entries(attributes).reduce(
-    // The data type counts too; "String" is the longest of the usual ones.
+    // The data type counts too; "String", "Number" and "Binary" all have six bytes.
     (sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(value) + 6,
     Buffer.byteLength(body),
   );
 }
 
-/** What an explicit MessageDeduplicationId should be: it fits however long the key is. */
+/** The recommended explicit MessageDeduplicationId: a hash fits, however long the key is. */
 export function deduplicationIdOf(dedupeKey: string): string {
   return sha256(dedupeKey);
 }
@@ -87,7 +87,7 @@ function valueInAttributes(
   return missing && refuse('value-only-in-attributes', { name: missing[0], value: missing[1] });
 }
 
-/** Whether the value stands in the key as a whole: "2" is in "order-v2", and not in "p32r29". */
+/** Whether the key contains the value as a whole token: "2" is in "order-v2", but not in "p32r29". */
 function holds(key: string, value: string): boolean {
   if (value === '') return true;
   for (let at = key.indexOf(value); at >= 0; at = key.indexOf(value, at + 1)) {
@@ -97,12 +97,12 @@ function holds(key: string, value: string): boolean {
   return false;
 }
 
-/** Whether a number or a word goes on across the place. */
+/** Whether the position is inside a number or a word. */
 function isWithin(key: string, at: number): boolean {
   return /^(\d\d|[A-Za-z]{2})$/.test(key.slice(Math.max(0, at - 1), at + 1));
 }
 
-/** Not by recursion: a stranger's body may be nested as deeply as it is long. */
+/** Not recursive: an untrusted body may be nested as deeply as it is long. */
 function leavesOf(value: unknown): Set<string> {
   const leaves = new Set<string>();
   const open: unknown[] = [value];

@@ -1,7 +1,7 @@
 /**
- * The two JSON Schemas that the package publishes, as the code uses them. They are the one source: `npm run docs` writes
- * them to packages/toolkit/schemas, for other languages, and a test holds the files to them. They are not read from there,
- * because a program that was bundled into one file has no files beside it.
+ * The two JSON Schemas that the package publishes. This is their only source: `npm run docs` writes them to
+ * packages/toolkit/schemas for other languages, and a test checks that those files match. The code does not read the
+ * files, because a program bundled into one file has none beside it.
  */
 
 import type { JsonSchema } from './schemas.ts';

@@ -1,10 +1,10 @@
 /**
- * Every refusal of the contract, one row each: a code for programs, a text for people, a place in the documentation for
- * both. A refusal is a value, so that a producer, the guard, `oncemq verify` and the server say the same in their own
- * ways; only what is called to send, and must not, throws it as a ContractError.
+ * Every refusal of the contract, one row each: a code for programs, a text for people, and a place in the documentation.
+ * A refusal is a value, so that a producer, the guard, `oncemq verify` and the server can each report it in their own way.
+ * Functions that cannot return one, such as a send, throw it as a ContractError.
  */
 
-/** For each code its text, in which `{word}` stands for the detail of that name. */
+/** The text of each code; `{word}` is replaced by the detail of that name. */
 export const refusalTexts = {
   'event-missing': 'There is no event: the producer was given {given}.',
   'key-missing': 'The dedupe_key is missing or empty. Derive it from what identifies the event.',
@@ -43,7 +43,7 @@ export interface Refusal {
   readonly ok: false;
   readonly code: RefusalCode;
   readonly text: string;
-  /** Where the documentation tells more, from the root of the repository. */
+  /** The documentation of the code, as a path from the root of the repository. */
   readonly docs: string;
 }
 
@@ -54,7 +54,7 @@ export function refuse(code: RefusalCode, detail: RefusalDetail = {}): Refusal {
   return { ok: false, code, text, docs: `docs/contracts/producer-requirements.md#${code}` };
 }
 
-/** What must not be sent was about to be; carries the refusal. */
+/** Thrown instead of sending a message that breaks the contract; carries the refusal. */
 export class ContractError extends Error {
   override readonly name: string = 'ContractError';
   readonly code: RefusalCode;
@@ -69,7 +69,7 @@ export class ContractError extends Error {
   }
 }
 
-/** A refusal may quote what a stranger wrote: never all of it. */
+/** Bounded, because a refusal may quote untrusted input. */
 function quoted(value: string | number | undefined): string {
   const text = String(value);
   return text.length <= quotedCharsMax ? text : `${text.slice(0, quotedCharsMax)}…`;

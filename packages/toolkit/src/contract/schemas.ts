@@ -1,6 +1,6 @@
 /**
- * JSON Schemas: compiling them, and saying in a sentence what they found. Schemas without `$schema` are taken for draft
- * 2020-12; draft-07 is known too. The two that the package publishes are in published-schemas.ts.
+ * Compiles JSON Schemas and phrases their errors for a sentence. Schemas without `$schema` count as draft 2020-12;
+ * draft-07 is supported too. The two schemas that the package publishes are in published-schemas.ts.
  */
 
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
@@ -9,15 +9,15 @@ import formats from 'ajv-formats';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** What is wrong with a value, first thing first; undefined if nothing is. */
+/** Returns the first error in a value, or undefined if it is valid. */
 export type SchemaCheck = (value: unknown) => ErrorObject | undefined;
 
-/** Throws when the schema itself is wrong. */
+/** Throws if the schema itself is invalid. */
 export function compileSchema(schema: JsonSchema): SchemaCheck {
-  // It would answer with promises, which are never false.
+  // Validation would return promises, which are always truthy.
   if (schema['$async'] !== undefined) throw new Error('$async is not known here');
   const isDraft7 = String(schema['$schema'] ?? '').includes('draft-07');
-  // Strict about the schema, so that a misspelt keyword does not go unnoticed; an unknown format is one, too.
+  // Strict about the schema, so that a misspelt keyword or an unknown format does not go unnoticed.
   const options = { strict: true, strictTypes: false, strictRequired: false };
   const ajv = isDraft7 ? new Ajv(options) : new Ajv2020(options);
   formats.default(ajv);
@@ -25,7 +25,7 @@ export function compileSchema(schema: JsonSchema): SchemaCheck {
   return (value) => (validate(value) ? undefined : validate.errors?.[0]);
 }
 
-/** A finding of the schema as a part of a sentence: `/payload/tile must be string`. */
+/** A schema error as part of a sentence: `/payload/tile must be string`. */
 export function schemaReason({ instancePath, message, params }: ErrorObject): string {
   const name = params['additionalProperty'] ?? params['unevaluatedProperty'];
   const which = typeof name === 'string' ? ` (${name})` : '';

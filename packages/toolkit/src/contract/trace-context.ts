@@ -1,6 +1,6 @@
 /**
- * Attributes that carry a trace: W3C's trace context and baggage, and what other tracers use. They tell attempts
- * apart and never events: a retry of the same event has others. So nothing that compares messages looks at them.
+ * Attributes that carry a trace: W3C's trace context and baggage, and what other tracers use. They distinguish attempts,
+ * never events: a retry of the same event has different ones. So comparisons of messages ignore them.
  */
 
 export const traceContextNames: ReadonlySet<string> = new Set([
@@ -11,7 +11,7 @@ export const traceContextNames: ReadonlySet<string> = new Set([
   // X-Ray.
   'x-amzn-trace-id',
   'awstraceheader',
-  // Zipkin, in one piece and in several.
+  // Zipkin, as a single header and as several.
   'b3',
   'x-b3-traceid',
   'x-b3-spanid',
@@ -24,7 +24,7 @@ export const traceContextNames: ReadonlySet<string> = new Set([
   'sentry-trace',
 ]);
 
-/** The attributes that may tell events apart, in a stable order. */
+/** The attributes that may distinguish events, in a stable order. */
 export function comparedAttributes(
   attributes: Readonly<Record<string, string>>,
 ): [name: string, value: string][] {

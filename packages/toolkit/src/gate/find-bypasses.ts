@@ -1,9 +1,9 @@
 /**
- * Sends to FIFO queues and topics that bypass a defined producer, found in TypeScript and JavaScript source: commands and
- * methods of the AWS SDK that send, and producers of sqs-producer. A send counts as one to a FIFO target when it, or the
- * file around what it is given, speaks of a message group or of `.fifo`.
+ * Finds sends to FIFO queues and topics that bypass a defined producer in TypeScript and JavaScript source: AWS SDK
+ * commands and methods that send, and producers of sqs-producer. A send counts as FIFO if its argument mentions a message
+ * group or `.fifo`, or, where the argument is not a plain literal, if the file does.
  *
- * Also found: producers that are defined where `oncemq verify` does not look for them.
+ * Also finds producers that are defined where `oncemq verify` does not look for them.
  */
 
 import { type Finding, finding } from '../compliance/findings.ts';
@@ -26,7 +26,7 @@ export interface SourceFile {
 
 export const sourceForm: RegExp = /\.[mc]?[jt]sx?$/;
 const producerModule = /\.producer\.[mc]?[jt]s$/;
-/** Tests send whatever they test with; declarations send nothing. */
+/** Tests may send anything; declaration files send nothing. */
 const leftOut = /\.(test|spec)\.[mc]?[jt]sx?$|(^|\/)__tests__\/|\.d\.[mc]?ts$/;
 
 export function findBypasses({ path, text }: SourceFile): Finding[] {
@@ -53,13 +53,13 @@ function sends(source: string): Finding[] {
     new RegExp(`\\.\\s*(${sendMethods})\\s*\\(`, 'g'),
     ...(source.includes('sqs-producer') ? [/\b(Producer\.create)\s*\(/g] : []),
   ];
-  // Once, and not for each send: a file may hold many.
+  // Computed once, since a file may contain many sends.
   const isFifoFile = fifoSign.test(source);
   return forms.flatMap((form) =>
     [...source.matchAll(form)].flatMap((match) => {
       const [whole, name = ''] = match;
       const given = argumentAt(source, match.index + whole.length - 1);
-      // What is written out is judged by itself; what comes from elsewhere or has no end, by the file it stands in.
+      // A complete object literal is judged by itself; any other argument, or one without an end, by its file.
       const isWrittenOut = given !== undefined && /^\s*\{/.test(given) && !given.includes('...');
       if (!(isWrittenOut ? fifoSign.test(given) : isFifoFile)) return [];
       return [
@@ -69,7 +69,7 @@ function sends(source: string): Finding[] {
   );
 }
 
-/** Other names under which the file knows the commands: `SendMessageCommand as Send`, `SendMessageCommand: Send`. */
+/** Local aliases of the commands: `SendMessageCommand as Send`, `SendMessageCommand: Send`. */
 function aliases(source: string): string[] {
   const form = new RegExp(`\\b(?:${sendCommands.join('|')})\\s*(?:as\\s|:)\\s*([\\w$]+)`, 'g');
   return [...source.matchAll(form)].map(([, alias = '']) => alias.replace(/\$/g, '\\$&'));

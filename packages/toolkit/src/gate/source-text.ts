@@ -1,18 +1,18 @@
 /**
- * Source text as the gate reads it: TypeScript and JavaScript with comments blanked out, at the same places, so that what
- * is only talked about is not found and lines keep their numbers. No parser: it must read whatever a repository holds.
+ * Source text as the gate reads it: TypeScript and JavaScript with comments blanked out in place, so that matches inside
+ * comments are ignored and line numbers stay the same. Not a parser, because it must read whatever a repository contains.
  */
 
 const text =
   /"[^"\\\n]*(?:\\.[^"\\\n]*)*"|'[^'\\\n]*(?:\\.[^'\\\n]*)*'|`[^`\\]*(?:\\[\s\S][^`\\]*)*`/;
-/** A regular expression, where a value is expected, and not a division. Bounded, since what opens one may never close it. */
+/** A regular expression literal (where a value is expected), not a division. Bounded, since it may never be closed. */
 const pattern =
   /\/(?<=(?:[(,=:[!&|?{};>]|(?<!\+)\+|\breturn)\s*\/)(?![*/])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.){0,500}\]){1,500}\//;
 const comment = /\/\/[^\n]*|\/\*[\s\S]*?\*\//;
 
-/** The text with every comment replaced by blanks; line breaks stay. */
+/** Replaces every comment with blanks; line breaks stay. */
 export function withoutComments(source: string): string {
-  // Texts and patterns are matched so that what looks like a comment inside of them is passed over.
+  // Strings and regular expressions are matched so that what looks like a comment inside them is skipped.
   const token = new RegExp(`${text.source}|${pattern.source}|(?<comment>${comment.source})`, 'g');
   return source.replace(token, (found, ...rest) =>
     (rest.at(-1) as { comment?: string }).comment === undefined
@@ -26,15 +26,15 @@ export function lineAt(source: string, index: number): number {
 }
 
 /**
- * More is not looked through, a text counted as one: a bracket that nothing closes would lead to the end of the file, once
- * for each send.
+ * The search for a closing bracket ends here; a string counts as one character. Without a bound, an unclosed bracket would
+ * mean reading to the end of the file for each send.
  */
 const argumentCharsMax = 10_000;
 
-/** What stands between the bracket at the index and the one that closes it; nothing if that is too far to be looked for. */
+/** The text between the bracket at the index and its closing one; undefined if that is too far away. */
 export function argumentAt(source: string, index: number): string | undefined {
   let [depth, chars] = [0, 0];
-  // A text is one token, and no bracket.
+  // A string is one token, so brackets inside it do not count.
   const token = new RegExp(`${text.source}|[^"'\`()[\\]{}]+|[\\s\\S]`, 'y');
   token.lastIndex = index;
   for (let at = index; at < source.length; at = token.lastIndex) {

@@ -1,12 +1,12 @@
 /**
- * The contract for code that sends already: a middleware of the AWS SDK v3 that looks at every SendMessage,
- * SendMessageBatch, Publish and PublishBatch to a FIFO queue or topic.
+ * The contract for existing code: an AWS SDK v3 middleware that checks every SendMessage, SendMessageBatch, Publish and
+ * PublishBatch to a FIFO queue or topic.
  *
  *   client.middlewareStack.use(dedupeGuard({ mode: 'observe', report: console.log }));
  *
- * observe: everything is sent, and what is wrong is reported. reject: what is wrong is thrown as a ContractError before
- * anything leaves; of a batch with one bad entry nothing does. The SDK's own retries happen below the guard and are seen
- * as one send.
+ * observe: everything is sent, and violations are reported. reject: a violation is thrown as a ContractError before
+ * anything is sent; one bad entry fails its whole batch. The SDK's own retries happen below the guard, which sees them as
+ * one send.
  */
 
 import { sha256 } from '../contract/canonical.ts';
@@ -25,11 +25,11 @@ import { SentMessages } from './sent-messages.ts';
 
 export interface GuardOptions extends MessageRules {
   readonly mode: 'observe' | 'reject';
-  /** Gets a record for everything seen; default: nobody does. It must not throw. */
+  /** Receives a record for everything the guard sees; optional. It must not throw. */
   readonly report?: Report;
   /** How long the queue remembers a body; default five minutes. */
   readonly windowMs?: number;
-  /** Epoch milliseconds; default the clock of the machine. */
+  /** Epoch milliseconds; default: the system clock. */
   readonly now?: () => number;
 }
 
@@ -40,7 +40,7 @@ type Middleware = <Args extends { input: object }, Result>(
   context: { readonly commandName?: string },
 ) => (args: Args) => Promise<Result>;
 
-/** As much of the SDK's middleware stack as the guard needs; the stacks of all clients have it. */
+/** The part of the SDK's middleware stack that the guard needs; every client's stack has it. */
 export interface GuardedStack {
   add(
     middleware: Middleware,
@@ -63,7 +63,7 @@ export function dedupeGuard(options: GuardOptions): DedupeGuard {
     const { target, messages } = messagesOf(context.commandName, args.input);
     if (!target.endsWith('.fifo')) return next(args);
     const base = { time: new Date(now()).toISOString(), target, mode };
-    // Entries of one batch can collide with each other, before any of them is sent.
+    // Entries of one batch can collide with each other before any of them is sent.
     const known = [sent, new SentMessages(windowMs)] as const;
     const refused = messages
       .map((message) => ({
@@ -75,7 +75,8 @@ export function dedupeGuard(options: GuardOptions): DedupeGuard {
       const { id } = refused.message;
       throw new ContractError(refused.refusal, id === undefined ? '' : `Entry ${id}: `);
     }
-    // Before they leave: sends under way at the same time collide, too. What the queue did not take is taken back.
+    // Noted before they are sent, because concurrent sends collide too. Notes of messages that the queue did not accept
+    // are withdrawn.
     const notes = messages.map((message) =>
       sent.note(target, idOf(message), restOf(message, options), now()),
     );
@@ -103,13 +104,13 @@ export function dedupeGuard(options: GuardOptions): DedupeGuard {
 interface Look {
   readonly base: Pick<TelemetryRecord, 'time' | 'target'> & { readonly mode: 'observe' | 'reject' };
   readonly options: GuardOptions;
-  /** What was sent before, and what stands before it in the same call. */
+  /** What was sent before, and the earlier entries of the same call. */
   readonly known: readonly [SentMessages, SentMessages];
   readonly report: Report;
   readonly now: () => number;
 }
 
-/** Reports all there is to say about one message, and answers what is wrong with it. */
+/** Reports everything about one message, and returns what is wrong with it. */
 function look(
   message: GuardedMessage,
   { base, options, known, report, now }: Look,
@@ -134,7 +135,7 @@ function look(
   const verdicts = known.map((sends) => sends.judge(base.target, id, rest, now()));
   const verdict = verdicts.find((each) => each !== 'new') ?? 'new';
   known[1].note(base.target, id, rest, now());
-  // Whoever gives ids says himself what is the same event: then a difference is told of, and no reason to refuse.
+  // A caller that sets ids decides itself which sends are the same event: a difference is then reported, not refused.
   const collision =
     verdict === 'collision' && source === 'content'
       ? refuse('same-body-other-attributes')
@@ -150,12 +151,12 @@ function look(
   return refusal;
 }
 
-/** By which the queue knows the message again. */
+/** The id by which the queue recognises a duplicate. */
 function idOf({ deduplicationId, body }: GuardedMessage): string {
   return deduplicationId ?? sha256(body);
 }
 
-/** What the id does not show and what may tell events apart, in a stable order. */
+/** What the id does not cover but may distinguish events, in a stable order. */
 function restOf(
   { groupId, attributes, deduplicationId, body }: GuardedMessage,
   { critical }: GuardOptions,

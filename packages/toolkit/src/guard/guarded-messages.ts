@@ -1,6 +1,6 @@
 /**
- * The messages in a command of the AWS SDK, whichever of the four it is: SQS says MessageBody where SNS says Message, and
- * batches have lists. Commands that send nothing have no messages.
+ * The messages in an AWS SDK command, for all four that send: SQS says MessageBody where SNS says Message, and batches
+ * have lists. Other commands have no messages.
  */
 
 export interface GuardedMessage {
@@ -26,7 +26,7 @@ export function messagesOf(
   commandName: string | undefined,
   input: object,
 ): { readonly target: string; readonly messages: readonly GuardedMessage[] } {
-  // A publication may name its topic by either.
+  // A publish may name its topic by TopicArn or TargetArn.
   const { QueueUrl, TopicArn, TargetArn } = input as Input;
   const entries = entriesOf[commandName ?? '']?.(input as Input);
   return {
@@ -35,7 +35,7 @@ export function messagesOf(
   };
 }
 
-/** The ids of the entries of a batch that were not taken. */
+/** The ids of the batch entries that were not accepted. */
 export function failedIn(result: unknown): ReadonlySet<unknown> {
   const { output } = Object(result) as { output?: { Failed?: readonly { Id?: unknown }[] } };
   return new Set(output?.Failed?.map(({ Id }) => Id));
@@ -59,7 +59,7 @@ function attributeTexts(attributes: unknown): Record<string, string> {
   if (typeof attributes !== 'object' || attributes === null) return {};
   return Object.fromEntries(
     Object.entries(attributes).flatMap(([name, attribute]) => {
-      // The SDK sends no attribute that is undefined.
+      // The SDK does not send undefined attributes.
       if (typeof attribute !== 'object' || attribute === null) return [];
       const { StringValue, BinaryValue } = attribute as Input;
       const value =

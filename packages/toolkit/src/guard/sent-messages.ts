@@ -1,9 +1,9 @@
 /**
  * What was sent within the last window, by deduplication id (given, or the hash of the body), each with a digest of what
- * the hash does not see: attributes and group. So the guard notices the forbidden pattern in the act, on Amazon too,
- * which never tells.
+ * the id does not cover, such as attributes and group. So the guard notices the forbidden pattern as it happens, also on
+ * Amazon, which never reports it.
  *
- * Bounded in time and in number; what is forgotten early is a collision that goes unnoticed here, nothing worse.
+ * Bounded in time and in number. Forgetting a message early only means that a collision may go unnoticed here.
  */
 
 import { sha256 } from '../contract/canonical.ts';
@@ -12,7 +12,7 @@ const messagesMax = 10_000;
 
 export type Verdict = 'new' | 'again' | 'collision';
 
-/** What becomes of a note once it is known how its send ended. */
+/** Settles a note once the outcome of its send is known. */
 interface Note {
   takeBack(): void;
   keep(): void;
@@ -20,21 +20,21 @@ interface Note {
 
 export class SentMessages {
   readonly #windowMs: number;
-  /** In order of sending: a Map keeps it. */
+  /** In order of sending, since a Map keeps insertion order. */
   readonly #sent: Map<string, { readonly rest: string; readonly at: number }> = new Map();
 
   constructor(windowMs: number) {
     this.#windowMs = windowMs;
   }
 
-  /** What a send would be to the queue. */
+  /** What the queue would take a send for. */
   judge(target: string, id: string, rest: unknown, now: number): Verdict {
     const sent = this.#sent.get(`${target} ${id}`);
     if (sent === undefined || now - sent.at >= this.#windowMs) return 'new';
     return sent.rest === restHash(rest) ? 'again' : 'collision';
   }
 
-  /** Only the first send counts: a duplicate does not prolong the window. */
+  /** Only the first send counts: a duplicate does not extend the window. */
   note(target: string, id: string, rest: unknown, now: number): Note {
     for (const [key, { at }] of this.#sent) {
       if (now - at < this.#windowMs && this.#sent.size < messagesMax) break;
@@ -47,7 +47,7 @@ export class SentMessages {
       takeBack: () => {
         if (this.#sent.get(key) === own) this.#sent.delete(key);
       },
-      // A copy is nobody's own: the same message sent at the same time, which fails later, does not take it back.
+      // A copy belongs to no note, so a concurrent send of the same message that fails later does not remove it.
       keep: () => this.#sent.set(key, { ...(this.#sent.get(key) ?? own) }),
     };
   }

@@ -2,10 +2,10 @@
  * An inbox in a folder, for consumers without a database: the keys whose effect has taken place, in a log on disk and in
  * memory. It survives restarts, and any number of handlers in one process can share it.
  *
- * Its limits: one process at a time has the folder; and the effect and its mark are two steps. A process that dies
- * between them has had the effect and does not know it, so the message takes effect once more. Where that must not be,
- * the effect must be harmless twice, or in PostgreSQL together with its mark. A mark that cannot be written (a full disk)
- * is written later, at the latest when the inbox is closed, and until it is, nothing else takes effect.
+ * Its limits: one process at a time can use the folder, and the effect and its mark are two steps. If the process dies
+ * between them, the message takes effect once more. Where that is not acceptable, make the effect idempotent, or use
+ * PostgreSQL, where effect and mark commit together. A mark that cannot be written (a full disk) is retried before the
+ * next effect and once more when the inbox is closed; until it is written, nothing else takes effect.
  */
 
 import { RecordLog } from '../log/record-log.ts';
@@ -14,7 +14,7 @@ import { defaultKeysMax, type MemoryInboxOptions } from './memory-inbox.ts';
 import { RememberedKeys } from './remembered-keys.ts';
 
 export interface FileInboxOptions extends MemoryInboxOptions {
-  /** Default 16 MiB; what is wholly forgotten is removed a segment at a time. */
+  /** Default 16 MiB. Expired keys are removed from disk a whole segment at a time. */
   readonly segmentBytesMax?: number;
 }
 
@@ -27,7 +27,7 @@ export interface FileInbox extends Inbox {
 
 interface DoneRecord {
   readonly key: string;
-  /** JSON has no infinity: null on disk. */
+  /** Infinity is null on disk, since JSON has no infinity. */
   readonly until: number | null;
 }
 
@@ -38,7 +38,7 @@ export async function openFileInbox(
   const { keysMax = defaultKeysMax, now = Date.now } = options;
   const keepMs = keepMsOf(options);
   const keys = new RememberedKeys(keysMax);
-  /** For each segment, until when something in it is remembered. */
+  /** For each segment, when its last key expires. */
   const neededUntil = new Map<number, number>();
   const note = (segment: number, record: DoneRecord): void => {
     const { key, until: written } = record;
@@ -47,7 +47,7 @@ export async function openFileInbox(
     if (until > now()) keys.remember(key, until);
   };
   const log = await RecordLog.open(folder, options, (record, { segment }) => {
-    // An outbox, say, whose segments would be taken for forgotten ones.
+    // It may be the folder of an outbox, whose segments would look expired and be removed.
     if (!('key' in (record as object))) throw new Error(`${folder} is not the folder of an inbox.`);
     note(segment, record as DoneRecord);
   });
@@ -60,7 +60,7 @@ export async function openFileInbox(
   };
   await removeForgotten();
 
-  /** Effects that took place and whose marks could not be written; one for each handler under way at most. */
+  /** Effects that took place but whose marks could not be written; at most one for each running handler. */
   const unmarked = new Map<string, DoneRecord>();
   const mark = async (done: DoneRecord): Promise<void> => {
     const { segment } = await log.append(done).catch((error: unknown) => {
@@ -91,7 +91,7 @@ export async function openFileInbox(
     }
   };
   const close = async (): Promise<void> => {
-    // The last try; whoever ends does not wait for a disk.
+    // The last attempt: closing does not wait for the disk to recover.
     await markAll().catch(() => {});
     await log.close();
   };

@@ -1,6 +1,6 @@
 /**
- * An inbox in memory, for tests and for consumers whose effects are harmless twice. Safe with any number of handlers in
- * one process. Its limit: it ends with the process, so what is redelivered after a restart takes effect again.
+ * An inbox in memory, for tests and for consumers with idempotent effects. Safe with any number of handlers in one
+ * process. Its limit: it ends with the process, so a message redelivered after a restart takes effect again.
  */
 
 import { type Inbox, type InboxOptions, keepMsOf } from './inbox.ts';

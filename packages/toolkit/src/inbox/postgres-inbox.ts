@@ -1,10 +1,10 @@
 /**
- * An inbox in PostgreSQL, in the very transaction of the effect: key and effect are kept together or not at all, so there
- * is no moment between them in which a crash could fall. Any number of consumers on any number of machines share it: the
- * second one that comes with a key waits for the first to end, and then knows how it ended.
+ * An inbox in PostgreSQL, in the same transaction as the effect: key and effect commit together or not at all, so a crash
+ * cannot separate them. Any number of consumers on any number of machines can share it: a second consumer with the same
+ * key waits for the first one's transaction and then knows its outcome.
  *
- * That holds for effects that are written through the transaction which the handler is given. What else a handler does
- * (a mail, a call) happens again when the transaction fails.
+ * That holds for effects written through the transaction that the handler is given. Anything else a handler does (an
+ * e-mail, a remote call) happens again if the transaction fails and the message is redelivered.
  */
 
 import { sha256 } from '../contract/canonical.ts';
@@ -15,24 +15,24 @@ export interface PostgresInboxOptions extends InboxOptions {
   readonly pool: Pool;
   /** With or without a schema; default oncemq_inbox. */
   readonly table?: string;
-  /** How long to wait for another consumer at the same key before the message is left to come again; default 5 s. */
+  /** How long to wait for another consumer with the same key before the outcome is `busy`; default 5 s. */
   readonly waitMs?: number;
 }
 
 export interface PostgresInbox extends Inbox<Queryable> {
-  /** Creates the table if it is not there. */
+  /** Creates the table if it does not exist. */
   migrate(): Promise<void>;
-  /** Removes the keys whose time is over; now and then is enough. */
+  /** Removes expired keys; calling it now and then is enough. */
   prune(): Promise<void>;
 }
 
-/** PostgreSQL's code for a lock that was not to be had in time. */
+/** PostgreSQL's code for a lock timeout (lock_not_available). */
 const lockNotAvailable = '55P03';
 
-/** An index takes 2,704 bytes; 1,024 characters can be more. */
+/** An index entry can have 2,704 bytes, and a key of 1,024 characters can have more. */
 const keyBytesMax = 2_600;
 
-/** The key itself, or its hash where PostgreSQL cannot hold it: such a message would come again and again. */
+/** The key, or its hash if PostgreSQL cannot store the key; otherwise such a message would fail on every delivery. */
 function keptKey(key: string): string {
   const fits = Buffer.byteLength(key) <= keyBytesMax && !key.includes('\0');
   return fits ? key : `sha256 ${sha256(key)}`;
@@ -43,7 +43,7 @@ export function postgresInbox(options: PostgresInboxOptions): PostgresInbox {
   const keepMs = keepMsOf(options);
   const table = tableName(options.table ?? 'oncemq_inbox');
 
-  /** Versions before kept long keys plainly where the index could compress them. */
+  /** Earlier versions stored long keys unhashed if the index could compress them. */
   const isKeptPlainly = async (transaction: Queryable, key: string): Promise<boolean> => {
     if (key === keptKey(key) || key.includes('\0')) return false;
     const { rows } = await transaction.query(
@@ -62,7 +62,7 @@ export function postgresInbox(options: PostgresInboxOptions): PostgresInbox {
        returning key`,
       [keptKey(key), Math.min(Math.trunc(now() + keepMs), Number.MAX_SAFE_INTEGER), now()],
     );
-    // The wait was for the key; what the effect waits for is its own business.
+    // The timeout is only for the key; locks that the effect waits for are its own concern.
     await transaction.query('set local lock_timeout to default');
     return rows.length > 0;
   };

@@ -1,13 +1,13 @@
 /**
- * Keys with the time until which they are remembered, and those whose effect is under way: what the inboxes that live in
- * one process have in common. Bounded, and never by forgetting early.
+ * What the inboxes of a single process share: keys with their expiry times, and the keys whose effect is running. It is
+ * bounded, and throws when it is full instead of forgetting keys early.
  */
 
 import { InboxFullError } from './inbox.ts';
 
 export class RememberedKeys {
   readonly #keysMax: number;
-  /** In the order in which they were remembered; with one keep time, the first is the first to go. */
+  /** In insertion order; since all keys are kept equally long, the first one expires first. */
   readonly #until: Map<string, number> = new Map();
   readonly #underWay: Set<string> = new Set();
 
@@ -28,7 +28,7 @@ export class RememberedKeys {
     return until !== undefined && until > now;
   }
 
-  /** False when the key's effect is under way already. */
+  /** Returns false if the key's effect is already running. */
   begin(key: string, now: number): boolean {
     if (this.#underWay.has(key)) return false;
     for (const [old, until] of this.#until) {

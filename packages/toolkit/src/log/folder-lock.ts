@@ -1,13 +1,14 @@
 /**
- * One process at a time in a folder: a file that names the process, linked into place so that whoever sees it can read it.
- * What a dead process left behind is taken over.
+ * Lets one process at a time use a folder: a lock file names the process. The file is hard-linked into place, so that it
+ * is complete as soon as it is visible. The lock of a dead process is taken over.
  *
- * A number alone does not name a process: in a container the next one has it again after a crash, most often as number 1. So
- * the file also says when the process started, where the system tells (Linux); elsewhere a number that is our own is
- * somebody else's unless we hold the folder. Processes that do not see each other, in two containers say, are not kept apart.
+ * A pid alone does not identify a process: in a container, the restarted process often has the same pid, usually 1. So
+ * the file also holds the start time of the process where the system reports it (Linux). Elsewhere, a lock with our own
+ * pid counts as stale unless this thread holds it. Processes that cannot see each other, for example in two containers,
+ * are not kept apart.
  *
- * A worker thread that ends gives its folders back. One that is ended by `worker.terminate()` runs no line more and cannot:
- * its folders stay locked until the process ends, unless it has closed them.
+ * A worker thread releases its folders when it exits. `worker.terminate()` gives it no chance to: folders that it has not
+ * closed stay locked until the process ends.
  */
 
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +17,7 @@ import { isMainThread, threadId } from 'node:worker_threads';
 
 const attemptsMax = 10;
 
-/** What this very thread holds. */
+/** The lock files that this thread holds. */
 const held: Set<string> = new Set();
 if (!isMainThread) {
   process.on('exit', () => {
@@ -24,7 +25,7 @@ if (!isMainThread) {
   });
 }
 
-/** Throws when another living process holds the folder. Answers how to give it back. */
+/** Returns a function that releases the folder. Throws if another live process holds it. */
 export function lockFolder(folder: string): () => void {
   mkdirSync(folder, { recursive: true });
   const lockFile = resolve(folder, 'lock');
@@ -43,8 +44,8 @@ export function lockFolder(folder: string): () => void {
 }
 
 /**
- * By one process at a time, under a lock of its own: of two that have seen the same dead one, the second would else remove
- * what the first has just put there.
+ * Takeovers have their own lock, so that only one process at a time does this. Otherwise, if two processes saw the same
+ * stale lock, the second would remove the new lock of the first.
  */
 function takeOver(lockFile: string, ownFile: string, folder: string): void {
   const takeoverFile = `${lockFile}-takeover`;
@@ -62,7 +63,7 @@ function takeOver(lockFile: string, ownFile: string, folder: string): void {
       const holder = readIfThere(takeoverFile);
       if (holder === '') continue;
       refuseIfHeld(takeoverFile, folder, holder);
-      // Somebody died in the lines above. Of several that see it at once, one may remove what another has just put there.
+      // The holder died during a takeover. If several processes notice at once, one may remove another's new takeover lock.
       rmSync(takeoverFile, { force: true });
     }
   }
@@ -95,15 +96,15 @@ function isRunning(pid: number): boolean {
   try {
     return pid > 0 && process.kill(pid, 0);
   } catch (error) {
-    // Somebody else's process is a running one too.
+    // A process of another user is running too.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
-/** Ticks since the machine started, the 22nd word of what Linux says of a process; elsewhere nothing. */
+/** The start time in ticks since boot, field 22 of Linux's /proc/PID/stat; empty on other systems. */
 function startOf(pid: number): string {
   const stat = readIfThere(`/proc/${pid}/stat`);
-  // The second word, the program's name, may hold spaces.
+  // Field 2, the program's name, may contain spaces; it ends at the last parenthesis.
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
 }
 

@@ -1,11 +1,11 @@
 /**
- * An append-only log of JSON records in segment files: what the file outbox and the file inbox are made of. A record is
- * there once `append` has resolved, whatever happens then; appends that come together share one write and one fsync.
+ * An append-only log of JSON records in segment files, on which the file outbox and the file inbox are built. Once
+ * `append` has resolved, the record is durable; concurrent appends share one write and one fsync.
  *
- * A line is a checksum (16 hexadecimal digits of SHA-256) and the record. What a crash has left half written at the end
- * of the last segment was never answered: it is cut off, and kept beside the segment as NAME.damaged for people to look
- * at. A wrong line with whole records behind it is damage that no crash explains, and opening fails: what was answered is
- * never dropped without a word.
+ * A line is a checksum (16 hexadecimal digits of SHA-256) and the record. A partial write at the end of the last segment,
+ * left by a crash, was never acknowledged: it is cut off, and kept beside the segment as NAME.damaged for inspection. A
+ * bad line followed by intact records is damage that no crash explains, and opening fails: acknowledged records are never
+ * dropped silently.
  */
 
 import {
@@ -29,7 +29,7 @@ export interface Place {
 }
 
 export interface RecordLogOptions {
-  /** A segment that has grown beyond this is followed by a new one; default 16 MiB. */
+  /** A new segment is started once the current one exceeds this; default 16 MiB. */
   readonly segmentBytesMax?: number;
 }
 
@@ -41,7 +41,7 @@ interface Waiting {
 
 const segmentForm = /^(\d{8})\.log$/;
 const checksumLength = 16;
-/** More would make one write, and the memory for it, too large. */
+/** Bounds the size of one write, and the memory for it. */
 const batchBytesMax = 8 * 1024 * 1024;
 
 export class RecordLog {
@@ -53,11 +53,11 @@ export class RecordLog {
   #file: FileHandle | undefined;
   #waiting: Waiting[] = [];
   #writing: Promise<void> | undefined;
-  /** Something stands behind the last record that was answered. */
+  /** There may be unacknowledged bytes after the last acknowledged record. */
   #isTorn = false;
   #isClosed = false;
 
-  /** Opens the folder, makes it if there is none, and shows every record in order. */
+  /** Opens the folder, creating it if needed, and passes every record to `onRecord` in order. */
   static async open(
     folder: string,
     options: RecordLogOptions,
@@ -112,7 +112,7 @@ export class RecordLog {
     }
   }
 
-  /** Every record that is on disk by now, in order, a segment at a time. */
+  /** Every record currently on disk, in order, read one segment at a time. */
   async *records(): AsyncIterable<unknown> {
     for (const segment of await segmentsIn(this.#folder)) {
       const bytes = await readFile(fileOf(this.#folder, segment));
@@ -120,17 +120,17 @@ export class RecordLog {
     }
   }
 
-  /** Removes the segments before this one; the one that is written to stays in any case. */
+  /** Removes the segments before this one, but never the one being written. */
   async removeBefore(segment: number): Promise<void> {
     for (const old of await segmentsIn(this.#folder)) {
-      // The oldest first: a crash in between leaves no hole.
+      // Oldest first, so that a crash in between leaves no gap.
       if (old < Math.min(segment, this.#segment)) await rm(fileOf(this.#folder, old));
     }
   }
 
   async close(): Promise<void> {
     await this.#writing;
-    // A second time the folder may be somebody else's.
+    // On a second close, the folder may already belong to another process.
     if (this.#isClosed) return;
     this.#isClosed = true;
     await this.#file?.close();
@@ -139,7 +139,7 @@ export class RecordLog {
   }
 
   async #writeAll(): Promise<void> {
-    // Everything that is appended in this turn of the event loop goes together.
+    // Wait one microtask, so that appends made in the same synchronous run share a batch.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       const batch = this.#nextBatch();
@@ -186,7 +186,7 @@ export class RecordLog {
     return places;
   }
 
-  /** After a write that failed (a full disk): nobody was told that it is there, so that it must not be. */
+  /** Removes what a failed write (a full disk) left behind: it was reported as failed, so it must not be there later. */
   async #cutOff(): Promise<void> {
     await this.#file?.close();
     this.#file = undefined;
@@ -197,7 +197,7 @@ export class RecordLog {
 
 async function openToAppend(folder: string, segment: number): Promise<FileHandle> {
   const file = await open(fileOf(folder, segment), 'a');
-  // A file is there after a crash only if its folder's entry is, too. (Windows has no such thing, and no way to ask.)
+  // A new file survives a crash only if its directory entry does, so sync the folder. (Windows has no way to do this.)
   if (process.platform !== 'win32') {
     const directory = await open(folder, 'r');
     await directory.sync();
@@ -211,7 +211,7 @@ async function segmentsIn(folder: string): Promise<number[]> {
   return names.flatMap((name) => Number(segmentForm.exec(name)?.[1]) || []).sort((a, b) => a - b);
 }
 
-/** Shows the records of a segment; answers its size without what is damaged at its end. */
+/** Passes the records of a segment to `onRecord`; returns its size without the damaged end, which is cut off. */
 async function readSegment(
   folder: string,
   segment: number,
@@ -237,7 +237,7 @@ async function readSegment(
   return end;
 }
 
-/** Whether a whole record stands somewhere in it. */
+/** Whether there is an intact record anywhere in the bytes. */
 function hasRecord(bytes: Buffer): boolean {
   for (let start = 0; ; ) {
     const end = bytes.indexOf(10, start);
@@ -247,7 +247,7 @@ function hasRecord(bytes: Buffer): boolean {
   }
 }
 
-/** The records from the start up to the first that is not whole. */
+/** The records from the start up to the first one that is not intact. */
 function* recordsIn(bytes: Buffer): Iterable<{ value: unknown; offset: number; length: number }> {
   let offset = 0;
   for (;;) {

@@ -1,8 +1,8 @@
 /**
- * An outbox in a folder, for producers without a database: segments of a log on disk. `append` resolves when the message
- * is on disk; a process that dies any time later sends it after its restart.
+ * An outbox in a folder, for producers without a database: a segmented log on disk. `append` resolves when the message
+ * is on disk; a process that dies any time later can send it after its restart.
  *
- * One process at a time has the folder. Memory holds a few words for each unsent message, and not its body.
+ * One process at a time can use the folder. Memory holds only the position of each unsent message, not its body.
  */
 
 import { RecordLog } from '../log/record-log.ts';
@@ -19,14 +19,14 @@ import { type Unsent, UnsentMessages } from './unsent-messages.ts';
 export interface FileOutboxOptions {
   /** Default 16 MiB. */
   readonly segmentBytesMax?: number;
-  /** Epoch milliseconds; default the clock of the machine. */
+  /** Epoch milliseconds; default: the system clock. */
   readonly now?: () => number;
 }
 
 export interface FileOutbox extends Outbox {
-  /** Keeps the message; resolves to its number when it is on disk. */
+  /** Resolves to the message's id once it is on disk. */
   append(message: ProducerMessage): Promise<number>;
-  /** How many are kept and not yet marked as sent. */
+  /** How many messages are kept and not yet marked as sent. */
   readonly unsent: number;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

@@ -1,9 +1,9 @@
 /**
- * The port of all outboxes: messages that are kept before they are sent, in order, until it is known that they were. A
- * crash between the send and its mark leads to a second send of the very same bytes, which the queue suppresses within
- * its window and the consumer's inbox recognises after it.
+ * The interface of all outboxes: they keep messages in order before they are sent, and until the send is confirmed. A
+ * crash between the send and its mark leads to a second send of the same bytes, which the queue suppresses within its
+ * window and the consumer's inbox recognises after it.
  *
- * Appending is not in the port: a file keeps a message by itself, a database within the caller's transaction.
+ * Appending is not part of the interface: a file outbox appends by itself, a database within the caller's transaction.
  */
 
 import { type Envelope, epochMsOf } from '../contract/envelope.ts';
@@ -18,9 +18,9 @@ export interface KeptMessage {
 
 export interface Outbox {
   /**
-   * Gives the work the oldest unsent message of each group, at most so many and none of the groups to leave out, and
-   * marks those sent whose ids it answers. One relay at a time; answers how many messages the work was given, 0 also
-   * when another relay is at it.
+   * Calls `work` with the oldest unsent message of each group, at most `limit` and none from the groups in `leaveOut`,
+   * and marks the messages whose ids it returns as sent. One relay at a time. Returns how many messages `work` was
+   * given; 0 also if another relay is active.
    */
   take(
     limit: number,
@@ -28,10 +28,10 @@ export interface Outbox {
     work: (kept: readonly KeptMessage[]) => Promise<readonly number[]>,
   ): Promise<number>;
 
-  /** Every kept message, sent or not, whose event_time is from the first to before the second time, in order. */
+  /** Every kept message, sent or not, whose event_time is at or after `from` and before `to`, in order. */
   between(range: TimeRange): AsyncIterable<KeptMessage>;
 
-  /** Forgets messages that were sent and that were appended before the time; the others are what `between` finds. */
+  /** Forgets sent messages that were appended before the time; `between` still finds the others. */
   prune(before: number): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export interface TimeRange {
   readonly to: number;
 }
 
-/** When the event of a message happened; NaN of a body that is no envelope, which versions before could keep. */
+/** When the event of a message happened; NaN if the body is not an envelope, which earlier versions could keep. */
 export function eventTimeOf({ body }: ProducerMessage): number {
   try {
     return epochMsOf((JSON.parse(body) as Envelope).event_time);
@@ -50,7 +50,7 @@ export function eventTimeOf({ body }: ProducerMessage): number {
   }
 }
 
-/** The same of a message that is to be kept. Throws at a body that is no envelope: no relay can send it by its key. */
+/** The same for a message about to be kept. Throws if the body is not an envelope: no relay could send it by its key. */
 export function timeToKeep(message: ProducerMessage): number {
   const time = eventTimeOf(message);
   if (Number.isFinite(time)) return time;

@@ -1,9 +1,9 @@
 /**
  * An outbox in the producer's own PostgreSQL: a message is kept in the transaction that makes its event true, or not at
- * all. `append` takes the caller's connection; `pg` is a peer and not imported.
+ * all. `append` uses the caller's connection; `pg` itself is not imported.
  *
- * Numbers are given when a message is inserted, not when its transaction commits. So that the order of numbers is the
- * order of commits within a group, `append` holds a lock on the group until the transaction ends.
+ * Ids are assigned when a message is inserted, not when its transaction commits. To make the order of ids the order of
+ * commits within a group, `append` holds a lock on the group until the transaction ends.
  */
 
 import { inTransaction, type Pool, type Queryable, tableName } from '../database.ts';
@@ -14,19 +14,19 @@ export interface PostgresOutboxOptions {
   readonly pool: Pool;
   /** With or without a schema; default oncemq_outbox. */
   readonly table?: string;
-  /** Epoch milliseconds; default the clock of the machine. */
+  /** Epoch milliseconds; default: the system clock. */
   readonly now?: () => number;
 }
 
 export interface PostgresOutbox extends Outbox {
   /** Keeps the message in the transaction that is open on the connection. */
   append(connection: Queryable, message: ProducerMessage): Promise<number>;
-  /** Creates the table if it is not there. */
+  /** Creates the table and its index if they do not exist. */
   migrate(): Promise<void>;
 }
 
 interface Row {
-  /** pg gives 64-bit integers as texts. */
+  /** pg returns 64-bit integers as strings. */
   readonly id: string;
   readonly appended_at: string;
   readonly body: string;
@@ -36,7 +36,7 @@ interface Row {
 
 const columns = 'id, appended_at, body, group_id, attributes';
 const pageSize = 100;
-/** The last time that a Date can be; a range may be open. */
+/** The largest time a Date can hold; a range may be open-ended (Infinity), which a bigint column cannot take. */
 const timeMax = 8.64e15;
 
 export function postgresOutbox(options: PostgresOutboxOptions): PostgresOutbox {

@@ -1,10 +1,10 @@
 /**
- * Sends what an outbox holds, in order, and marks it. A message is sent as it was kept, byte for byte: if the process
- * died between a send and its mark, the second send is a duplicate that the queue suppresses.
+ * Sends the messages of an outbox in order and marks them as sent. A message is sent byte for byte as it was kept: if
+ * the process died between a send and its mark, the second send is a duplicate that the queue suppresses.
  *
- * Of each group only the oldest message is under way at a time, so a failed send can hold up its group and nothing
- * overtakes. A message that was kept longer ago than the window may have been sent then and would be delivered again;
- * the relay says so, sends it, and leaves it to the consumer's inbox to recognise it.
+ * Only the oldest message of each group is in flight at a time, so a failed send holds up its group and nothing overtakes
+ * it. A message older than the window may already have been sent, and would then be delivered again: the relay warns,
+ * sends it, and leaves it to the consumer's inbox to recognise it.
  */
 
 import type { Envelope } from '../contract/envelope.ts';
@@ -16,24 +16,24 @@ export interface RelayOptions extends Destination {
   readonly outbox: Outbox;
   /** How long the queue remembers a message; default five minutes. */
   readonly windowMs?: number;
-  /** Told of each message that is sent although its window may be over; default: a warning of the process. */
+  /** Called for each message that is sent although its window may be over; default: a process warning. */
   readonly onPastWindow?: (kept: KeptMessage, ageMs: number) => void;
-  /** Epoch milliseconds; default the clock of the machine. */
+  /** Epoch milliseconds; default: the system clock. */
   readonly now?: () => number;
 }
 
 export interface Relayed {
   readonly sent: number;
-  /** Of these, how many were kept longer ago than the window. */
+  /** How many messages were older than the window. */
   readonly pastWindow: number;
-  /** Why messages were not taken; theirs and later ones of their groups are still unsent. */
+  /** Why messages were not accepted; these and the later ones of their groups are still unsent. */
   readonly failures: readonly string[];
 }
 
 export interface Relay {
-  /** Sends everything that is unsent. Resolves also when some could not be sent, and says so. */
+  /** Sends everything that is unsent. Resolves even if some messages could not be sent; see `failures`. */
   flush(): Promise<Relayed>;
-  /** Sends again what happened in a time, sent before or not: for backfills. Marks nothing. */
+  /** Sends every kept message whose event_time is in the range, sent before or not: for backfills. Marks nothing. */
   replay(range: TimeRange): Promise<Relayed>;
 }
 
@@ -76,7 +76,7 @@ export function createRelay(options: RelayOptions): Relay {
     let [sent, pastWindow] = [0, 0];
     for await (const kept of outbox.between(range)) {
       if (warn(kept)) pastWindow += 1;
-      // One by one: two of a group in one request could change places if the first one failed.
+      // One by one: in one request, a later message of a group could succeed although an earlier one failed.
       sent += (await sendKept([kept], options, failures)).done.length;
       if (failures.length > 0) break;
     }
@@ -93,7 +93,7 @@ function warnOfProcess({ id, message }: KeptMessage, ageMs: number): void {
   );
 }
 
-/** Versions before kept bodies that are no envelopes, too. */
+/** Undefined for bodies that are not envelopes, which earlier versions could keep. */
 function keyOf({ body }: ProducerMessage): string | undefined {
   try {
     const { dedupe_key: key } = JSON.parse(body) as Partial<Envelope>;
@@ -103,7 +103,7 @@ function keyOf({ body }: ProducerMessage): string | undefined {
   }
 }
 
-/** The ids of those that were taken. After a request that failed as a whole nothing more is tried: it is broken. */
+/** Returns the ids of the accepted messages. A request that fails as a whole ends the attempt: `isBroken`. */
 async function sendKept(
   kept: readonly KeptMessage[],
   destination: Destination,
@@ -111,7 +111,7 @@ async function sendKept(
 ): Promise<{ done: number[]; isBroken: boolean }> {
   const idOf = new Map<ProducerMessage, number>(kept.map(({ id, message }) => [message, id]));
   const done: number[] = [];
-  // Told of here, one by one: it would break the request for the others.
+  // Such a message is reported here: building the request would throw, for the other messages too.
   const isSendable = ({ id, message }: KeptMessage): boolean => {
     if (destination.deduplicateBy !== 'key' || keyOf(message) !== undefined) return true;
     failures.push(`Message ${id} has no dedupe_key to be sent by.`);

@@ -1,6 +1,6 @@
 /**
- * What a file outbox holds in memory: where each unsent message is, in order by group, and which segments of the log
- * nothing needs any more. No bodies.
+ * What a file outbox holds in memory: where each unsent message is, in order by group, and which segments of the log are
+ * no longer needed. No bodies.
  */
 
 import type { Place } from '../log/record-log.ts';
@@ -15,7 +15,7 @@ export interface Unsent {
 
 export class UnsentMessages {
   readonly #byId: Map<number, Unsent> = new Map();
-  /** Each group's in order. */
+  /** By group, each in order of appending. */
   readonly #groups: Map<string, Map<number, Unsent>> = new Map();
   readonly #segments: Map<number, { newestAt: number; unsent: number }> = new Map();
   #idMax = 0;
@@ -53,7 +53,7 @@ export class UnsentMessages {
     if (segment !== undefined) segment.unsent -= 1;
   }
 
-  /** The oldest of each group, in the order of appending. */
+  /** The oldest message of each group, in order of appending. */
   heads(limit: number, leaveOut: ReadonlySet<string>): Unsent[] {
     const heads: Unsent[] = [];
     for (const [groupId, group] of this.#groups) {
@@ -65,8 +65,8 @@ export class UnsentMessages {
   }
 
   /**
-   * The first segment with something unsent or appended since the time. Marks come after what they mark, so what stands
-   * before it is needed by nothing that stands after it.
+   * The first segment with a message that is unsent or was appended since the time. A mark always follows its message in
+   * the log, so nothing from this segment on needs an earlier one.
    */
   firstSegmentNeeded(since: number): number {
     const needed = [...this.#segments].filter(

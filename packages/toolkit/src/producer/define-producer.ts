@@ -1,9 +1,9 @@
 /**
- * A producer: how one kind of event becomes a message, said once. Everything that a message consists of is a pure
- * function of the event, so that the same event is the same bytes today, in a replay and in a backfill.
+ * A producer defines once how one kind of event becomes a message. Every part of a message is a pure function of the
+ * event, so that the same event gives the same bytes today, in a replay and in a backfill.
  *
- * What the contract forbids is refused before anything is sent: `check` answers with the refusal, `envelope`, `message`
- * and the sends throw it as a ContractError. Sending itself is in send.ts.
+ * What the contract forbids is refused before anything is sent: `check` returns the refusal; `envelope`, `message` and
+ * the sends throw it as a ContractError. Sending itself is in send.ts.
  */
 
 import { types } from 'node:util';
@@ -31,7 +31,7 @@ export interface ProducerOptions<Event, Payload extends object = Event & object>
   readonly dedupeKey: (event: Event) => string;
   /** When the event happened: an RFC 3339 text, a Date or epoch milliseconds. Not the time of sending. */
   readonly eventTime: (event: Event) => string | Date | number;
-  /** What the message says of the event; default: the event itself. */
+  /** What the message says about the event; default: the event itself. */
   readonly payload?: (event: Event) => Payload;
   /** JSON Schema of the payload. */
   readonly schema?: JsonSchema;
@@ -45,19 +45,19 @@ export interface ProducerOptions<Event, Payload extends object = Event & object>
   readonly eventId?: 'derived' | 'random';
   /** Body and attributes together; default 1 MiB. */
   readonly sizeBytesMax?: number;
-  /** Events to try the producer with: the tests that `oncemq verify` runs, two different ones at least. */
+  /** Example events for `oncemq verify`, which needs at least two different ones. */
   readonly samples?: readonly Event[];
 }
 
 export interface Producer<Event, Payload extends object = Event & object> {
   readonly source: string;
   readonly options: ProducerOptions<Event, Payload>;
-  /** The message of the event, or why there is none. */
+  /** Builds the message of the event, or returns why the contract forbids it. */
   check(event: Event): CheckedEvent<Payload> | Refusal;
   envelope(event: Event): Envelope<Payload>;
   message(event: Event): ProducerMessage;
   send(event: Event, destination: Destination): Promise<Sent>;
-  /** In order, ten to a request; the answers have the events' order. */
+  /** Sends in order, at most ten per request; the results are in the order of the events. */
   sendBatch(events: readonly Event[], destination: Destination): Promise<Sent[]>;
 }
 
@@ -67,11 +67,11 @@ export interface CheckedEvent<Payload> {
   readonly message: ProducerMessage;
 }
 
-/** A producer of events that its holder knows nothing about, and only hands back to it. */
+/** A producer whose event type is unknown to the code that holds it and only hands events back to it. */
 // biome-ignore lint/suspicious/noExplicitAny: events go in and payloads come out, so unknown fits neither
 export type AnyProducer = Producer<any, any>;
 
-/** Marks producers, so that one made by another copy of this package is recognised too. */
+/** Marks producers, so that one defined by another copy of this package is recognised too. */
 const mark = Symbol.for('oncemq.producer');
 
 export function isProducer(value: unknown): value is AnyProducer {
@@ -101,7 +101,7 @@ export function defineProducer<Event, Payload extends object = Event & object>(
     throw new ContractError(result, `${source}: `);
   };
   const sendBatch = async (events: readonly Event[], destination: Destination): Promise<Sent[]> =>
-    // All are made before the first is sent: a refused one stops the whole call, and nothing is half done.
+    // All messages are built before the first is sent: one refusal fails the whole call with nothing sent.
     sendMessages(
       events.map((event) => checked(event, destination).message),
       destination,
@@ -119,7 +119,7 @@ export function defineProducer<Event, Payload extends object = Event & object>(
   });
 }
 
-/** An envelope with nothing wrong, to look at one member of another. */
+/** The rest of a valid envelope, for checking a single member. */
 const wellFormed = {
   event_id: '00000000-0000-7000-8000-000000000000',
   event_time: '1970-01-01T00:00:00Z',
@@ -144,7 +144,7 @@ function checkEvent<Event, Payload extends object>(
   }
   const time = timeOf(options.eventTime(event));
   if (time === undefined) return refuse('time-invalid', { time: String(options.eventTime(event)) });
-  // What a function does not give is refused below: the event itself is not what it was to say.
+  // If `payload` returns nothing, that is refused below; falling back to the event would send what was not meant.
   const payload =
     options.payload === undefined ? (event as unknown as Payload) : options.payload(event);
   const eventId =
@@ -161,7 +161,7 @@ function checkEvent<Event, Payload extends object>(
   const canonical = canonicalText(envelope);
   if (!canonical.ok) return canonical;
   const body = canonical.text;
-  // The payload as it will be read: a Date is a text by then.
+  // Checks the payload as consumers will read it: a Date has become a string.
   const wrong = findPayloadError?.((JSON.parse(body) as Envelope).payload);
   if (wrong !== undefined) return refuse('payload-invalid', { reason: schemaReason(wrong) });
   const groupId: unknown = options.groupId === undefined ? source : options.groupId(event);
@@ -177,11 +177,11 @@ function checkEvent<Event, Payload extends object>(
   return allowed.ok ? { ok: true, envelope, message } : allowed;
 }
 
-/** What a function that is typed to give a text gives when nothing checks its types. */
+/** `dedupeKey` is typed to return a string, but plain JavaScript can return anything. */
 function checkKey(key: unknown): Refusal | undefined {
   if (key === undefined || key === null) return refuse('key-missing');
   if (key instanceof Promise) {
-    // Nobody will wait for it, so nobody would hear of its failure.
+    // Nothing awaits it, so a rejection would go unhandled.
     key.catch(() => {});
     return refuse('key-invalid', {
       reason: 'is a promise: derive it from the event alone, at once, not with an async function',
@@ -192,7 +192,7 @@ function checkKey(key: unknown): Refusal | undefined {
   return key.trim() === '' ? refuse('key-missing') : undefined;
 }
 
-/** What is refused here is never sent, and no guard gets to see it. */
+/** A message refused here is never sent, so no guard would report it. */
 function reportRefusal(refusal: Refusal, { queueUrl, telemetry }: Destination): void {
   telemetry?.report({
     time: new Date().toISOString(),
@@ -205,8 +205,8 @@ function reportRefusal(refusal: Refusal, { queueUrl, telemetry }: Destination): 
 }
 
 /**
- * The schema's format takes an offset of hours alone, which RFC 3339 does not know. Whoever reads is lenient: such messages
- * were sent, by databases' writing of times say.
+ * The schema's date-time format accepts an offset of hours alone, which RFC 3339 does not. Readers stay lenient because
+ * such messages have been sent, for example with times as a database writes them; producers are strict.
  */
 const wholeOffset = /(?:z|[+-]\d{2}:\d{2})$/i;
 
@@ -215,7 +215,7 @@ function timeOf(time: unknown): string | undefined {
     const envelope = { ...wellFormed, event_source: 'a.b.c', event_time: time };
     return checkEnvelope(envelope, 'a') === undefined && wholeOffset.test(time) ? time : undefined;
   }
-  // Of null a Date would be made, too: the first of January 1970. A Date may be of another realm, in Jest say.
+  // new Date(null) would be the first of January 1970. A Date may come from another realm, for example in Jest.
   if (typeof time !== 'number' && !types.isDate(time)) return undefined;
   const date = new Date(time);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();

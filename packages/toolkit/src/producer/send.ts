@@ -1,9 +1,9 @@
 /**
- * Sending messages as they are, through the caller's own AWS SDK client, to Amazon or to OnceMQ. One message is a
- * SendMessage; several are SendMessageBatch requests, ten and a mebibyte at most each, one after the other, because
- * their order is the order of the queue.
+ * Sends messages unchanged through the caller's own AWS SDK client, to Amazon or to OnceMQ. One message is a SendMessage;
+ * several are SendMessageBatch requests of at most ten messages and a mebibyte each, one after another, because their
+ * order becomes the order of the queue.
  *
- * The SDK is a peer that is loaded on the first send: whoever only checks messages does not need it.
+ * The SDK is a peer dependency, loaded on the first send: code that only checks messages does not need it.
  */
 
 import type { SendMessageBatchRequestEntry, SQSClient } from '@aws-sdk/client-sqs';
@@ -22,19 +22,19 @@ export interface ProducerMessage {
 export interface Destination {
   readonly client: Pick<SQSClient, 'send'>;
   readonly queueUrl: string;
-  /** `content`: the queue hashes the body. `key`: the id is the SHA-256 of the key, for queues that do not. */
+  /** `content`: the queue hashes the body. `key`: the id is the SHA-256 of the key, for queues that do not hash bodies. */
   readonly deduplicateBy?: 'content' | 'key';
-  /** Makes a span of each request, whose trace goes with its messages; default: none is made. */
+  /** Creates a span for each request, and its messages carry the trace; default: no spans. */
   readonly telemetry?: Telemetry;
 }
 
 export interface Sent {
   readonly messageId: string;
-  /** Of the original, when this was a duplicate; absent on standard queues. */
+  /** The original's, if this was a duplicate; absent on standard queues. */
   readonly sequenceNumber: string | undefined;
 }
 
-/** Some messages of a batch were not taken; `sent` has an answer for those that were. */
+/** Some messages of a batch were not accepted; `sent` has the results of those that were. */
 export class SendError extends Error {
   override readonly name: string = 'SendError';
   readonly sent: readonly (Sent | undefined)[];
@@ -56,7 +56,7 @@ export async function sendMessages(
   for (const batch of batchesOf(messages)) {
     const { answers, failures } = await sendBatch(batch, destination);
     sent.push(...answers);
-    // What follows may belong to the same group, and must not overtake what failed.
+    // Later messages may belong to the group of a failed one and must not overtake it.
     if (failures.length > 0) throw new SendError(failures.join('; '), sent);
   }
   return sent as Sent[];
@@ -75,7 +75,7 @@ function sendOne(message: ProducerMessage, destination: Destination): Promise<Se
   });
 }
 
-/** One request: an answer or nothing for each message, in their order, and what was said of those not taken. */
+/** Sends one request. Returns a result or undefined for each message, in order, and the reasons for those not accepted. */
 export function sendBatch(
   messages: readonly ProducerMessage[],
   destination: Destination,
@@ -105,7 +105,7 @@ function followed<Result>(
   return telemetry === undefined ? send(messages) : telemetry.sending({ queueUrl, messages }, send);
 }
 
-/** Cut where either limit of a request would be passed. */
+/** Starts a new batch where the next message would exceed a limit of a request. */
 export function batchesOf(messages: readonly ProducerMessage[]): ProducerMessage[][] {
   const batches: ProducerMessage[][] = [];
   let bytes = Number.POSITIVE_INFINITY;

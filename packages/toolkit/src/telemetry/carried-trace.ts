@@ -1,8 +1,8 @@
 /**
- * The trace that a message carries: `traceparent` and `tracestate` of W3C as message attributes, or X-Ray's form as the
- * AWSTraceHeader. A topic without raw delivery puts the attributes into its wrapping of the body.
+ * The trace that a message carries: W3C's `traceparent` and `tracestate` as message attributes, or X-Ray's format in the
+ * AWSTraceHeader. A topic without raw message delivery puts the attributes into the notification around the body.
  *
- * Sending puts the first form in, as far as there is room: Amazon lets a message have ten attributes, and a mebibyte.
+ * Sends add the W3C form if there is room: Amazon allows ten attributes and a mebibyte per message.
  */
 
 import { notificationIn, type SqsMessage } from '../consumer/received.ts';
@@ -34,12 +34,12 @@ export function traceIn(message: SqsMessage): CarriedTrace | undefined {
   );
 }
 
-/** The trace that a message to be sent has already. */
+/** The trace that a message already carries before it is sent. */
 export function traceOf({ attributes = {} }: Traceable): CarriedTrace | undefined {
   return fromW3c(attributes['traceparent'], attributes['tracestate']);
 }
 
-/** The messages, each with the trace if it has none of its own and there is room for it in itself and in the request. */
+/** Adds the trace to each message that has none, if there is room for it in the message and in the request. */
 export function withTrace<Message extends Traceable>(
   messages: readonly Message[],
   { traceId, spanId, flags, state }: CarriedTrace,

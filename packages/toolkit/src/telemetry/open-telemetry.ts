@@ -1,15 +1,15 @@
 /**
- * The toolkit's telemetry as OpenTelemetry: records become the contract's four metrics, sends and handlers become spans,
- * and the trace goes with the message.
+ * The toolkit's telemetry as OpenTelemetry: records become the contract's four metrics, sends and handler calls become
+ * spans, and messages carry the trace.
  *
  *   import * as api from '@opentelemetry/api';
  *   const telemetry = openTelemetry(api);
  *
- * The api is the caller's own copy, with the providers that are registered there; nothing of OpenTelemetry is imported
- * here, so whoever does not use it need not have it.
+ * The api is the caller's own copy, with the providers registered there. Nothing of OpenTelemetry is imported here (only
+ * types), so programs that do not use it need not install it.
  *
- * A send is a PRODUCER span for each request, whose context its messages carry. A handler is a CONSUMER span: a child of
- * what the message carries, or, where a span is under way already, a child of that one with a link.
+ * Each send request is a PRODUCER span, and its messages carry its context. Each handler call is a CONSUMER span: a child
+ * of the span that the message carries or, if a span is already active, a child of that one with a link to the message's.
  */
 
 import type {
@@ -57,7 +57,7 @@ export function openTelemetry(
   const tracer = tracerProvider.getTracer(scope);
   const instruments = instrumentsOf(meterProvider.getMeter(scope));
 
-  /** Runs the work inside of the span, which ends with it. */
+  /** Runs the work inside the span, and ends the span with it. */
   const follow = async <Result>(span: Span, work: () => Promise<Result>): Promise<Result> => {
     try {
       return await api.context.with(api.trace.setSpan(api.context.active(), span), work);
@@ -81,7 +81,7 @@ export function openTelemetry(
 
   const underWay = (): SpanContext | undefined => api.trace.getSpanContext(api.context.active());
 
-  /** Where no provider is registered spans have no ids, and there is nothing to carry. */
+  /** Without a registered provider, spans have no valid ids, and there is nothing to carry. */
   const traced = <Message extends Traceable>(
     messages: readonly Message[],
     by: SpanContext | undefined,
@@ -155,7 +155,7 @@ function instrumentsOf(meter: Meter): Readonly<Record<Metric, Instrument>> {
   };
 }
 
-/** What tells series apart, as on the server; nothing of which there can be many. */
+/** The metric attributes, as on the server; only values of low cardinality. */
 function seriesOf({ target, source, code }: TelemetryRecord): Attributes {
   const kind = target.startsWith('arn:') ? 'topic' : 'queue';
   return {

@@ -1,7 +1,7 @@
 /**
- * What the toolkit saw, one record each, under the four metric names of the contract. The toolkit only hands records to
- * a function: whether they become OpenTelemetry, log lines or nothing is the caller's business. The form is published as
- * schemas/telemetry.schema.json.
+ * The records of what the toolkit saw, under the four metric names of the contract. The toolkit only passes records to a
+ * function: whether they become OpenTelemetry metrics, log lines or nothing is up to the caller. Their format is
+ * published as schemas/telemetry.schema.json.
  */
 
 import type { Envelope } from '../contract/envelope.ts';
@@ -33,7 +33,7 @@ export interface TelemetryRecord {
 
 export type Report = (record: TelemetryRecord) => void;
 
-/** What a record says of the message that it is about. */
+/** What a record says about its message. */
 export function aboutEnvelope({
   event_id,
   event_source,

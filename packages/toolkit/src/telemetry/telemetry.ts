@@ -1,25 +1,25 @@
 /**
- * What the toolkit tells, and to whom: the port between sending and handling on one side and OpenTelemetry, or anything
- * else that wants to know, on the other. `openTelemetry` makes one.
+ * The interface between sending and handling on one side and OpenTelemetry, or any other telemetry, on the other.
+ * `openTelemetry` returns an implementation.
  */
 
 import type { SqsMessage } from '../consumer/received.ts';
 import type { Report } from './record.ts';
 
 export interface Telemetry {
-  /** Takes a record into the metric of its name; for the `report` of the guard. */
+  /** Adds a record to the metric of its name; also fits as the `report` of the guard. */
   readonly report: Report;
 
-  /** The message with the trace that is under way, for an outbox: what is kept with it goes with every send. */
+  /** Returns the message with the active trace, for an outbox: a trace kept with the message goes with every send. */
   carry<Message extends Traceable>(message: Message): Message;
 
-  /** Follows one request; the send gets the messages as they are to be sent, and may say more of the span. */
+  /** Traces one request; `send` gets the messages as they are to be sent, and may set attributes of the span. */
   sending<Message extends Traceable, Result>(
     request: { readonly queueUrl: string; readonly messages: readonly Message[] },
     send: (messages: readonly Message[], span: NotedSpan) => Promise<Result>,
   ): Promise<Result>;
 
-  /** Follows the handling of one message; `queue` is its URL or ARN, if that is known. */
+  /** Traces the handling of one message; `queue` is its URL or ARN, if known. */
   processing<Result>(
     message: SqsMessage,
     queue: string | undefined,
@@ -27,7 +27,7 @@ export interface Telemetry {
   ): Promise<Result>;
 }
 
-/** As much of a message as a trace needs. */
+/** The part of a message that a trace needs. */
 export interface Traceable {
   readonly body: string;
   readonly attributes?: Readonly<Record<string, string>>;
