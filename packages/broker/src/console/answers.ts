@@ -1,6 +1,6 @@
 /**
- * What the server answers, as far as the console reads it. The forms are those of `/_oncemq/`, told in docs/guide/server.md;
- * times are epoch milliseconds of the server's clock.
+ * The server's responses, as far as the console reads them. They are those of `/_oncemq/`, described in
+ * docs/guide/server.md; times are epoch milliseconds of the server's clock.
  */
 
 export interface Activity {
@@ -27,7 +27,7 @@ export interface QueueCounts {
 
 export type ClockKind = 'real' | 'virtual' | 'manual';
 
-/** With every answer of the console's own endpoints. */
+/** Part of every response of the console's own endpoints. */
 export interface Timed {
   readonly now: number;
   readonly clock?: ClockKind;
@@ -43,7 +43,7 @@ export interface TopicCounts {
 }
 
 export interface Overview extends Timed {
-  /** Since when rates and sums are counted. */
+  /** When the server began to count rates and sums. */
   readonly watchedSince: number;
   readonly version: string;
   readonly storage: string;
@@ -109,7 +109,7 @@ export interface WindowRow {
   readonly kind: 'accepted' | 'suppressed' | 'violation';
   readonly at: number;
   readonly groupId: string | null;
-  /** Of accepted and suppressed sends: the original's. */
+  /** For accepted and suppressed sends: the original's. */
   readonly sequence?: number;
   readonly messageId?: string;
   readonly id?: string;
@@ -128,7 +128,7 @@ export interface WindowRow {
 export interface Window extends Timed {
   readonly windowSeconds: number;
   readonly accepted: readonly number[];
-  /** What happened before these was too much to be counted, or is no longer known; null if all is counted. */
+  /** Sends before these times were too many to count, or are no longer known; null if all are counted. */
   readonly acceptedCountedFrom: number | null;
   readonly suppressedCountedFrom: number | null;
   readonly suppressed: readonly number[];
@@ -138,7 +138,7 @@ export interface Window extends Timed {
   readonly searched: {
     readonly entries: number;
     readonly isAll: boolean;
-    /** A deduplication id is found also behind the entries that were searched. */
+    /** A deduplication id is found even beyond the entries that were searched. */
     readonly hasOlderIds: boolean;
   } | null;
 }
@@ -186,7 +186,7 @@ export interface Subscription {
   readonly failed?: number;
   readonly replay: { readonly status: string; readonly left: number } | null;
   readonly waitingCount: number;
-  /** The oldest of them. */
+  /** The oldest of the waiting deliveries. */
   readonly waiting: readonly {
     readonly attempts: number;
     readonly dueAt: number;

@@ -1,6 +1,6 @@
 /**
- * What the parts of the page know of each other: a view is one page, loaded and painted again and again while it is shown;
- * the app is what a view may ask for.
+ * The interfaces between the parts of the page: a view is one page, loaded and painted repeatedly while it is shown; the
+ * app is what a view can use.
  */
 
 import type { ClockKind, Timed } from './answers.ts';
@@ -8,22 +8,22 @@ import type { Child } from './dom.ts';
 
 export interface View {
   readonly title: string;
-  /** Which events make it load again at once, as the query of `/_oncemq/events`; without, it asks now and then. */
+  /** The events that trigger a reload, as the query of `/_oncemq/events`; without it, the view is only polled. */
   readonly events?: string;
   load(): Promise<void>;
   render(): Child;
 }
 
 export interface App {
-  /** The server's time, as far as it is known. */
+  /** The best estimate of the server's time. */
   now(): number;
-  /** Undefined until the server has said it. */
+  /** Undefined until the server has reported it. */
   clock(): ClockKind | undefined;
-  /** Takes the time from an answer. */
+  /** Takes the time from a response. */
   learn(answer: Timed): void;
   repaint(): void;
-  /** Loads the view again, soon. */
+  /** Reloads the view soon. */
   refresh(): void;
-  /** Says what was done, to eyes and to screen readers. */
+  /** Announces what was done, on screen and to screen readers. */
   tell(text: string): void;
 }

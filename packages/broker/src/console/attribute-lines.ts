@@ -1,5 +1,5 @@
 /**
- * Message attributes as people type them, one in a line: `name: value`. What cannot be read is told with the line.
+ * Parses message attributes as people type them, one per line: `name: value`. An error quotes the line or the name.
  */
 
 const lineForm = /^\s*([^:=\s]+)\s*[:=]\s*(.+?)\s*$/;

@@ -1,6 +1,6 @@
 /**
- * What a queue is set to: every attribute as GetQueueAttributes gives it, and those that may be changed with a button that
- * changes them by SetQueueAttributes.
+ * The attributes of a queue, as GetQueueAttributes returns them. Those that can be changed have a button that calls
+ * SetQueueAttributes.
  */
 
 import type { App } from './app.ts';
@@ -12,7 +12,7 @@ import type { TabView } from './queue.ts';
 import { sqs } from './server.ts';
 import { table } from './table.ts';
 
-/** What SetQueueAttributes takes; the others are counts, dates and names. */
+/** What SetQueueAttributes accepts; the others are counts, dates and names. */
 const changeable: ReadonlySet<string> = new Set([
   'ContentBasedDeduplication',
   'DeduplicationIntervalSeconds',
@@ -28,7 +28,7 @@ const changeable: ReadonlySet<string> = new Set([
   'VisibilityTimeout',
 ]);
 
-/** Offered although GetQueueAttributes leaves them out while they are not set. */
+/** Shown even if not set, although GetQueueAttributes then omits them. */
 const offered = ['RedrivePolicy'];
 
 export function attributesTab(app: App, name: string): TabView {

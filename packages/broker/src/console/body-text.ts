@@ -1,6 +1,6 @@
 /**
- * What a message says, shown: JSON in lines and colours, anything else as it is, and attributes as a small table. All of it
- * is text of somebody else's, so it is isolated in its direction and never more than text.
+ * Shows the content of a message: JSON indented and colored, anything else as it is, and attributes as a small table. All
+ * of it is untrusted text, so its writing direction is isolated and it is never rendered as markup.
  */
 
 import type { Attribute } from './answers.ts';
@@ -8,7 +8,7 @@ import { type Child, h } from './dom.ts';
 import { exactCount } from './format.ts';
 import { pretty } from './json-text.ts';
 
-/** Longer texts are shown without colours: each coloured word is an element. */
+/** Longer texts are shown without colors, because each colored token is an element. */
 const colouredCharsMax = 32 * 1024;
 
 const token =

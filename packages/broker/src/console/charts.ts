@@ -1,6 +1,6 @@
 /**
- * Small pictures of numbers over time: sends accepted upwards, sends suppressed downwards. Each is one path for each kind,
- * however many bars it has, so that painting them every second costs nothing.
+ * Small charts of numbers over time: accepted sends upwards, suppressed sends downwards. Each chart has one path per kind,
+ * however many bars there are, so that repainting it every second is cheap.
  */
 
 import { svg } from './dom.ts';
@@ -8,7 +8,7 @@ import { svg } from './dom.ts';
 const height = 24;
 const middle = 15;
 
-/** The last five minutes of a queue, in a table's row. */
+/** The last five minutes of a queue, in a table row. */
 export function sparkline(
   sent: readonly number[],
   suppressed: readonly number[],
@@ -56,7 +56,7 @@ export function bars(
   return path;
 }
 
-/** Something is never so little that it cannot be seen. */
+/** Keeps even the smallest bar visible. */
 export function atLeast(length: number): number {
   return Math.max(length, 1.5);
 }

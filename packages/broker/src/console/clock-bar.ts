@@ -1,6 +1,6 @@
 /**
- * The server's clock where it can be moved: its time, and buttons that let time pass. Not there on a real clock. What falls
- * due on the way happens on the server, in order; the view then loads again and shows it.
+ * The server's clock if it can be moved: its time, and buttons that advance it. Absent on a real clock. Whatever falls due
+ * on the way happens on the server, in order; the view then reloads and shows it.
  */
 
 import type { App } from './app.ts';

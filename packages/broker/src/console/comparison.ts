@@ -1,6 +1,6 @@
 /**
- * Why did my message vanish? A suppressed send, and what made it a duplicate of which original, in a sentence or two; below
- * it the two side by side. An accepted send of which nothing was suppressed is shown alone.
+ * Why did my message vanish? Explains in a sentence or two what made a suppressed send a duplicate of its original, and
+ * shows the two side by side below. An accepted send without suppressed duplicates is shown alone.
  */
 
 import type { Send, SuppressedSend } from './answers.ts';
@@ -12,7 +12,7 @@ import { queueLink } from './route.ts';
 import { sides } from './sides.ts';
 
 export const comparisonTitleId = 'comparison-title';
-/** Of one original; the others are in the list of the window. */
+/** Per original; the others are in the window's list. */
 const choicesMax = 8;
 
 export function comparison(

@@ -1,6 +1,6 @@
 /**
- * Questions and forms above the page, as the browser's own modal dialogs: focus goes in and comes back, Escape closes.
- * They stand outside of what is painted again and again, and are gone when they are closed.
+ * Questions and forms as the browser's own modal dialogs: focus moves in and returns afterwards, and Escape closes them.
+ * They are outside the part of the page that is repainted, and are removed when they are closed.
  */
 
 import { type Child, h } from './dom.ts';
@@ -8,10 +8,10 @@ import { type Child, h } from './dom.ts';
 export interface DialogParts {
   readonly title: string;
   readonly content: Child;
-  /** What the button that does it says. */
+  /** The label of the submit button. */
   readonly action: string;
   readonly isDangerous?: boolean;
-  /** Does it; an error keeps the dialog open and is shown in it. True closes. */
+  /** Performs the action. True closes the dialog; an error keeps it open and is shown in it. */
   readonly run: (form: FormData, say: (child: Child) => void) => Promise<boolean>;
 }
 

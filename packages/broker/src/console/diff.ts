@@ -1,9 +1,9 @@
 /**
- * What differs between two texts, line by line, and within two lines that stand for each other, from the first to the last
- * character that differs. Bounded: texts of too many lines are compared by their beginnings and ends alone.
+ * The differences between two texts, line by line, and within two corresponding lines from the first to the last
+ * differing character. Bounded: if too many lines differ, only common lines at the start and at the end are recognized.
  */
 
-/** A piece of a line; `isDifferent` is what the other text does not have. */
+/** A piece of a line; `isDifferent` if the other text does not have it. */
 export interface Piece {
   readonly text: string;
   readonly isDifferent: boolean;
@@ -12,10 +12,10 @@ export interface Piece {
 /** A line of one text; undefined where only the other one has a line. */
 export type Line = readonly Piece[] | undefined;
 
-/** Cells of the table that the longest common sequence is found with. */
+/** Cells of the table for the longest common subsequence. */
 const cellsMax = 1_000_000;
 
-/** The lines of both texts, in as many rows, those that stand for each other side by side. */
+/** The lines of both texts as rows, with corresponding lines side by side. */
 export function compareTexts(
   left: string,
   right: string,
@@ -78,7 +78,7 @@ function pairs(a: readonly string[], b: readonly string[]): Row[] {
   return rows;
 }
 
-/** How many lines the rests of both texts have in common, by where the rests begin. */
+/** The length of the longest common subsequence of the remaining lines, by where they begin in each text. */
 function commonLengths(a: readonly string[], b: readonly string[]): readonly Uint32Array[] {
   const lengths = Array.from({ length: a.length + 1 }, () => new Uint32Array(b.length + 1));
   for (let i = a.length - 1; i >= 0; i -= 1) {
@@ -97,7 +97,7 @@ function at(lengths: readonly Uint32Array[], i: number, j: number): number {
   return lengths[i]?.[j] ?? 0;
 }
 
-/** Lines that stand in the same place of both texts, side by side. */
+/** Pairs the lines of both texts by position. */
 function changed(a: readonly string[], b: readonly string[]): Row[] {
   return Array.from({ length: Math.max(a.length, b.length) }, (_, index) => {
     const left = a[index];

@@ -1,9 +1,9 @@
 /**
- * The page's own small rendering layer. `h` and `svg` make elements; `morph` brings what is on the page into the form of
- * what was made anew, in place, so that focus, selection and scrolling stay where they are however often it is painted.
+ * The page's own small rendering layer. `h` and `svg` create elements; `morph` updates the elements on the page in place
+ * to match newly created ones, so that focus, selection and scroll position survive every repaint.
  *
- * Texts only ever become text nodes and attribute values: there is no way in here to make markup of them, since nearly
- * everything shown was written by somebody who sends messages.
+ * Strings only ever become text nodes and attribute values, never markup, because nearly everything shown is untrusted
+ * text from message senders.
  */
 
 export type Child = Node | string | number | false | null | undefined | readonly Child[];
@@ -14,7 +14,7 @@ export interface Props {
   readonly [name: string]: string | number | boolean | null | undefined | Handler;
 }
 
-/** A `key` tells which of its neighbours an element was before; `value` and `checked` are what the user sees. */
+/** A `key` identifies an element among its siblings across repaints; `value` and `checked` set properties, not attributes. */
 export function h(tag: string, props: Props = {}, ...children: readonly Child[]): HTMLElement {
   return filled(document.createElement(tag), props, children);
 }
@@ -37,7 +37,7 @@ function filled<E extends Element>(element: E, props: Props, children: readonly 
     else element.setAttribute(name, value === true ? '' : String(value));
   }
   append(element, children);
-  // A select has only values that its options have.
+  // A select only takes the value of an existing option, so it is set after the children.
   if (element instanceof HTMLSelectElement) element.value = String(props['value'] ?? '');
   return element;
 }
@@ -51,7 +51,7 @@ function append(parent: Node, children: readonly Child[]): void {
   }
 }
 
-/** Makes `old` look and behave as `next`, which is used up. */
+/** Makes `old` look and behave like `next`, which is consumed. */
 export function morph(old: Element, next: Element): void {
   morphAttributes(old, next);
   for (const name of handlers) {
@@ -80,7 +80,7 @@ function morphChildren(old: Element, next: Element): void {
   for (const wanted of [...next.childNodes]) {
     const key = keyOf(wanted);
     const known = key === undefined ? place : (keyed.get(key) ?? null);
-    // Each is used once: of two that have one key, the second is another element.
+    // Each is used once: if two elements have the same key, the second becomes a new element.
     if (key !== undefined) keyed.delete(key);
     if (known !== null && isAlike(known, wanted)) {
       if (known === place) place = place.nextSibling;
@@ -98,7 +98,7 @@ function morphChildren(old: Element, next: Element): void {
   }
 }
 
-/** What the user sees in a field; what he is writing at the moment is his. */
+/** Updates what a field shows, but never the text of the field that the user is editing. */
 function morphField(old: Element, next: Element): void {
   if (old instanceof HTMLInputElement && next instanceof HTMLInputElement) {
     if (old.checked !== next.checked) old.checked = next.checked;

@@ -1,11 +1,11 @@
 /**
- * A field of a form with its name above it and a hint below: the name is its label, the hint its description, so that a
- * screen reader says the one first and the other after it.
+ * A form field with its name above it and a hint below: the name is its label and the hint its description, so that a
+ * screen reader reads the name first and then the hint.
  */
 
 import { h } from './dom.ts';
 
-/** `id` is the field's own on the page. */
+/** `id` must be unique on the page. */
 export function field(id: string, label: string, input: HTMLElement, hint?: string): HTMLElement {
   input.id = id;
   const hintId = `${id}-hint`;

@@ -1,6 +1,6 @@
 /**
- * Numbers, times and texts as people read them. Times are the server's, shown in the reader's own zone; how long ago is
- * counted by the server's clock, which may be one that a test moves.
+ * Numbers, times and texts formatted for people. Times are the server's, shown in the reader's time zone; ages are
+ * relative to the server's clock, which a test may move.
  */
 
 const whole: Intl.NumberFormat = new Intl.NumberFormat('en-US');
@@ -30,7 +30,7 @@ export function exactCount(value: number): string {
   return whole.format(value);
 }
 
-/** Per second; a dash for none, so that a quiet table is quiet. */
+/** Per second; a dash for zero, so that an idle table looks idle. */
 export function rate(perSecond: number): string {
   if (perSecond === 0) return '–';
   if (perSecond < 0.1) return '< 0.1';
@@ -49,7 +49,7 @@ export function dayAndTime(at: number): string {
   return `${day.format(at)}, ${clock.format(at)}`;
 }
 
-/** The two greatest units: `4 m 10 s`, `3 d 2 h`. */
+/** The two largest units: `4 m 10 s`, `3 d 2 h`. */
 export function duration(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -64,7 +64,7 @@ function joined(great: number, greatUnit: string, small: number, smallUnit: stri
   return small === 0 ? `${great} ${greatUnit}` : `${great} ${greatUnit} ${small} ${smallUnit}`;
 }
 
-/** The beginning of an id, which is enough to tell it from its neighbours. */
+/** The beginning of an id, which is enough to distinguish it from its neighbors. */
 export function shortId(id: string): string {
   return id.length > 14 ? `${id.slice(0, 12)}…` : id;
 }
@@ -74,7 +74,7 @@ export function nameInArn(arn: string): string {
   return arn.slice(arn.lastIndexOf(':') + 1);
 }
 
-/** JSON with as few line breaks as make it readable: what fits in a line stands in one. */
+/** JSON with as few line breaks as readable: a value that fits on one line stays on one. */
 export function compact(text: string): string {
   try {
     return laidOut(JSON.parse(text), '');

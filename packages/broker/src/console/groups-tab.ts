@@ -1,6 +1,6 @@
 /**
- * The message groups of a queue: how much waits in each, how much is in flight, and what blocks it until when. A page at a
- * time, since a queue may have a million of them.
+ * The message groups of a queue: how many messages wait in each, how many are in flight, what blocks it and until when.
+ * Paged, since a queue may have a million groups.
  */
 
 import type { Group, GroupPage } from './answers.ts';
@@ -114,7 +114,7 @@ export function groupsTab(app: App, name: string): TabView {
   return { open: () => {}, load, render };
 }
 
-/** A page of blocked groups may be empty although others are blocked: so many groups are looked at for one page. */
+/** A page of blocked groups may be empty although later groups are blocked: the server examines a bounded number per page. */
 function noneText(isBlockedOnly: boolean, isAll: boolean): string {
   if (!isAll) return 'None on this page.';
   return isBlockedOnly ? 'No group is blocked.' : 'No message, so no group.';

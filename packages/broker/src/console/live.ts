@@ -1,24 +1,24 @@
 /**
- * Keeps the view fresh without ever flooding the server or the page. Events of the server's stream say when to load again;
- * without a stream it is asked every second. Loads never overlap and keep a distance; while the tab is hidden there are
- * none. A stream that brings more than anybody can look at is left for a while.
+ * Keeps the view fresh without flooding the server or the page. Events from the server's stream trigger reloads; without
+ * a stream, the view is polled every second. Loads never overlap and keep a minimum interval; while the tab is hidden
+ * there are none. A stream with more events than anyone could follow is closed for a while.
  *
- * A server that is gone is asked again and again, less and less often, and as soon as it answers all goes on.
+ * An unreachable server is retried with growing pauses; once it answers, everything continues.
  */
 
 import { Unreachable } from './server.ts';
 
 const apartMs = 400;
 const pollMs = 1_000;
-/** With a stream: for what no event tells of, such as time itself. */
+/** With a stream, for changes without an event, such as the passing of time. */
 const slowPollMs = 2_000;
-/** How much longer than the last load the wait is, so that a slow server is not asked all the time. */
+/** The wait is at least this many times the duration of the last load, so that a slow server is not kept busy. */
 const patience = 5;
 const retryMsMax = 5_000;
 const eventsPerSecondMax = 200;
 const streamPauseMs = 10_000;
 
-/** The stream names each event, and a browser gives only those that were asked for. */
+/** The stream names each event, and EventSource delivers only the named types that have a listener. */
 const eventTypes = [
   'queue-created queue-deleted queue-changed queue-purged window-forgotten sent duplicate collision',
   'contract-violation delivered visibility-changed deleted expired dead-lettered moved move-task',
@@ -42,11 +42,11 @@ export class Live {
   #loadedAt = 0;
   #isLoading = false;
   #isWanted = false;
-  /** The view changed while the one before was loading. */
+  /** The view changed while the previous one was loading. */
   #isUrgent = false;
   #failures = 0;
 
-  /** `load` throws Unreachable if there is no server. */
+  /** `load` throws Unreachable if the server does not answer. */
   constructor(load: () => Promise<void>, onChange: () => void) {
     this.#load = load;
     this.#onChange = onChange;
@@ -57,7 +57,7 @@ export class Live {
     return this.#connection;
   }
 
-  /** Another view is shown: it is loaded at once, and again with these events. */
+  /** Switches to another view: loads it at once, and reloads it on these events. */
   follow(events: string | undefined): void {
     if (events !== this.#events) {
       this.#events = events;
@@ -68,7 +68,7 @@ export class Live {
     this.soon();
   }
 
-  /** Loads as soon as may be. */
+  /** Loads as soon as the minimum interval allows. */
   soon(): void {
     if (this.#isLoading) this.#isWanted = true;
     else this.#loadAt(this.#loadedAt + apartMs);
@@ -124,7 +124,7 @@ export class Live {
     const stream = new EventSource(new URL(`events?${this.#events}`, document.baseURI));
     const heard = (): void => this.#heard();
     for (const type of eventTypes) stream.addEventListener(type, heard);
-    // Asked for again with the next load, which also finds out whether there is a server.
+    // The next load reopens the stream, and also finds out whether the server is still there.
     const lost = (): void => {
       this.#closeStream();
       this.soon();

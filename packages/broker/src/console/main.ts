@@ -1,6 +1,6 @@
 /**
- * The console's start: which view the address asks for, loading it, painting it. What is painted is painted once a frame
- * at most, and once a second even if nothing came, because ages and countdowns move.
+ * The console's entry: picks the view for the address, loads it and paints it. It paints at most once per frame, and once
+ * a second even without new data, because ages and countdowns change.
  */
 
 import type { ClockKind, Timed } from './answers.ts';
@@ -32,7 +32,7 @@ let isPaintDue = false;
 
 const app: App = {
   now: () => {
-    // A manual clock stands still until somebody moves it.
+    // A manual clock stands still until it is moved.
     const passed = clock === 'manual' ? 0 : performance.now() - learntAt;
     return serverNow + passed;
   },
@@ -134,7 +134,7 @@ function enter(): void {
   }
   live.follow(view.events);
   repaint();
-  // Where a page is left for another, its heading is where reading starts; the first page leaves focus alone.
+  // After navigation, focus moves to the new page's heading, where reading starts. The first page leaves focus alone.
   if (before !== undefined && view !== before) {
     requestAnimationFrame(() => document.querySelector<HTMLElement>('h1')?.focus());
   }

@@ -1,6 +1,6 @@
 /**
- * Peeking: the messages of a queue or of one group in order, with their bodies, and nothing is received by it. A page at a
- * time; long bodies are cut until the whole of one is asked for.
+ * Peeks at the messages of a queue or of one group, in order, with their bodies, without receiving them. Paged; long
+ * bodies are truncated until the user asks for the whole one.
  */
 
 import type { Message, MessagePage } from './answers.ts';
@@ -21,7 +21,7 @@ export function messagesTab(app: App, name: string): TabView {
   let group = '';
   let after = '';
   let answer: MessagePage | undefined;
-  /** By sequence: the message that is open, with its whole body once that was asked for. */
+  /** The sequence of the open message; `whole` is the message with its full body, once requested. */
   let openSequence: number | undefined;
   let whole: Message | undefined;
 

@@ -1,6 +1,6 @@
 /**
- * Numbers on the page: the tiles at the top of a view, and the cells of tables. What is nothing is quiet, and what asks for
- * attention has a tone.
+ * Numbers on the page: the tiles at the top of a view, and table cells. Zeros are toned down, and values that need
+ * attention are highlighted.
  */
 
 import { h } from './dom.ts';
@@ -9,7 +9,7 @@ import { count } from './format.ts';
 export interface Tile {
   readonly label: string;
   readonly text: string;
-  /** For a value that somebody should look at. */
+  /** Highlights a value that needs attention. */
   readonly tone?: 'warn' | 'bad' | undefined;
 }
 
@@ -31,7 +31,7 @@ export function numberCell(value: number, kind = ''): HTMLElement {
   return value === 0 ? textCell('–', kind.replace(/warn|bad/, '')) : textCell(count(value), kind);
 }
 
-/** A number that is a text already, or a dash for none. */
+/** An already formatted number, or a dash for none. */
 export function textCell(text: string, kind = ''): HTMLElement {
   return h('td', { class: `number ${kind} ${text === '–' ? 'none' : ''}` }, text);
 }

@@ -1,6 +1,6 @@
 /**
- * The first page: what all queues and topics come to, every queue with its counts, rates, oldest age and blocked groups, and
- * every topic.
+ * The first page: totals over all queues and topics, every queue with its counts, rates, age of the oldest message and
+ * blocked groups, and every topic.
  */
 
 import type { Overview, QueueCounts } from './answers.ts';
@@ -13,10 +13,10 @@ import { topicLink } from './route.ts';
 import { look } from './server.ts';
 import { pager, table } from './table.ts';
 
-/** What the server counts goes back so far, if it was watched so long. */
+/** How far back the server counts, if it has been counting that long. */
 const countedMs = 300_000;
 const queuesPerAnswer = 1_000;
-/** Queues beyond this many are found by the beginning of their names. */
+/** Queues beyond this number are only found by the beginning of their names. */
 const queuesMax = 10_000;
 const topicsPerPage = 50;
 
@@ -125,7 +125,7 @@ function noQueues(): HTMLElement {
   );
 }
 
-// Outlives the view, as what was looked for in the list of queues does.
+// Outlives the view, like the search in the list of queues.
 let topicPage = 0;
 
 function topicList(app: App, { topics, hasMoreTopics }: Overview): HTMLElement {

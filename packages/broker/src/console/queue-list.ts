@@ -1,6 +1,6 @@
 /**
- * The list of queues: found by a part of their names, sorted by any column, a page of rows at a time. All queues are in the
- * page's memory for that; only the rows of one page are on the screen.
+ * The list of queues, searchable by part of a name, sortable by any column, and paged. For that, all queues are in the
+ * browser's memory; only the rows of the current page are rendered.
  */
 
 import type { Activity, QueueCounts } from './answers.ts';
@@ -48,12 +48,12 @@ const sortValues: Readonly<Record<string, (row: QueueCounts) => number>> = {
   out: (row) => row.activity?.deletedPerSecond ?? 0,
 };
 
-// Outlives the view, so that coming back from a queue finds the list as it was left.
+// Outlives the view, so that the list is as it was when the user comes back from a queue.
 let search = '';
 let sorting: Sorting = { key: 'name', isDescending: false };
 let page = 0;
 
-/** What is searched for. */
+/** The current search text. */
 export function queueSearch(): string {
   return search;
 }
@@ -63,7 +63,7 @@ export function queueList(app: App, queues: readonly QueueCounts[]): Child {
   page = Math.min(page, Math.max(0, Math.ceil(found.length / rowsPerPage) - 1));
   const shown = found.slice(page * rowsPerPage, (page + 1) * rowsPerPage);
   const choose = (key: string): void => {
-    // The greatest number first, names from a to z; the same again turns it round.
+    // Largest numbers first, names from a to z; choosing the same column again reverses the order.
     const isDescending = sorting.key === key ? !sorting.isDescending : key !== 'name';
     sorting = { key, isDescending };
     page = 0;

@@ -1,6 +1,6 @@
 /**
- * One queue: its counts, what can be done with it, and its tabs. The tabs of a queue live as long as the queue is shown, so
- * that going from one to the other and back keeps what was looked for.
+ * One queue: its counts, its actions and its tabs. The tabs live as long as the view of the queue, so that switching
+ * between them keeps searches and pages.
  */
 
 import type { QueueCounts, Timed } from './answers.ts';
@@ -18,7 +18,7 @@ import { openSendDialog } from './send-dialog.ts';
 import { look, placePath, Refused, sqs } from './server.ts';
 import { windowTab } from './window-tab.ts';
 
-/** What a tab shows; `open` gets what stands behind it in the address. */
+/** The content of a tab; `open` gets the parts after the tab in the address. */
 export interface TabView {
   open(rest: readonly string[]): void;
   load(): Promise<void>;
@@ -48,7 +48,7 @@ export function queueView(app: App, name: string): QueueView {
   };
   let current: Tab = isFifo ? 'window' : 'messages';
   let counts: (QueueCounts & Timed) | undefined;
-  /** Why the tab cannot be shown; the rest of the page can. */
+  /** Why the tab cannot be shown, although the rest of the page can. */
   let problem: string | undefined;
 
   async function loadTab(): Promise<void> {

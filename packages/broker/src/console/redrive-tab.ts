@@ -1,6 +1,6 @@
 /**
- * Moving messages out of a dead-letter queue: which queues it serves, a task that moves them back or elsewhere, and how far
- * it has come. The tasks are those of StartMessageMoveTask, so one that was started elsewhere is shown too.
+ * Moves messages out of a dead-letter queue: which queues it serves, tasks that move its messages back or elsewhere, and
+ * their progress. They are the tasks of StartMessageMoveTask, so those started by other clients are shown too.
  */
 
 import type { MoveTask } from './answers.ts';

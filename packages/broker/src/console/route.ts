@@ -1,6 +1,6 @@
 /**
- * Which page is shown, in the part of the address behind `#`: the server has one page only, wherever it stands, and links,
- * bookmarks and the back button work.
+ * Which page is shown, from the fragment (`#…`) of the address: the server serves a single page at any base path, and
+ * links, bookmarks and the back button work.
  *
  *   #/                                  every queue and topic
  *   #/queues/NAME/TAB                   one queue; #/queues/NAME/window/SEQUENCE/NUMBER compares a suppressed send
@@ -15,7 +15,7 @@ export type Route =
       readonly page: 'queue';
       readonly name: string;
       readonly tab: Tab | undefined;
-      /** What follows the tab: a group, or the send that is looked at. */
+      /** The parts after the tab: a group, or the send to show. */
       readonly rest: readonly string[];
     }
   | { readonly page: 'topic'; readonly name: string }

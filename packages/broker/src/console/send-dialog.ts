@@ -1,6 +1,6 @@
 /**
- * Sending one message by hand, and what became of it: accepted with its id, or suppressed, with a way to see why. The dialog
- * stays open, because who tries deduplication sends more than once.
+ * Sends one message by hand and shows the result: accepted with its id, or suppressed with a link that shows why. The
+ * dialog stays open, because trying out deduplication takes more than one send.
  */
 
 import type { App } from './app.ts';

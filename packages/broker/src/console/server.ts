@@ -1,13 +1,13 @@
 /**
- * Talking to the server the page came from. Looking goes to `/_oncemq/`; what changes a queue goes through the ordinary
- * SQS actions, which `/_oncemq/sqs` takes as the server's root does, so there is nothing here that a client could not do.
- * Addresses are relative to the page, which may stand behind a proxy. A server that cannot be reached, and one that refuses, are different errors.
+ * Requests to the server that the page came from. Reads go to `/_oncemq/`; changes to a queue are ordinary SQS actions,
+ * which `/_oncemq/sqs` accepts like the server's root, so the console can do nothing that a client could not do. URLs are
+ * relative to the page, which may be behind a proxy. An unreachable server and a refusal are different errors.
  */
 
 /** The server did not answer. */
 export class Unreachable extends Error {}
 
-/** The server said no, and why. */
+/** The server refused the request; the message says why. */
 export class Refused extends Error {
   readonly status: number;
 
@@ -19,7 +19,7 @@ export class Refused extends Error {
 
 const answerMsMax = 30_000;
 
-/** `path` is what stands behind `/_oncemq/`. */
+/** `path` is relative to `/_oncemq/`. */
 export function look<T>(path: string): Promise<T> {
   return call<T>(path, {});
 }
@@ -51,7 +51,7 @@ export async function sqs<T>(action: string, input: object): Promise<Done<T>> {
   return { output, duplicateOf: response.headers.get('x-oncemq-duplicate-of') };
 }
 
-/** A queue's or topic's path, whatever is in its name. */
+/** The path of a queue or topic, with its name encoded. */
 export function placePath(kind: 'queues' | 'topics', name: string, rest = ''): string {
   return `${kind}/${encodeURIComponent(name)}${rest === '' ? '' : `/${rest}`}`;
 }
@@ -84,7 +84,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Ours stand under `error`; those of SQS on the outside. */
+/** `/_oncemq/` puts the message under `error`; SQS puts it at the top level. */
 function reasonIn(body: unknown): string | undefined {
   const { error, message } = (body ?? {}) as { error?: { message?: unknown }; message?: unknown };
   const reason = error?.message ?? message;

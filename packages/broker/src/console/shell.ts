@@ -1,5 +1,5 @@
 /**
- * What stands around every view: the name and the way back, whether the page is live, the server's clock where it can be
+ * The frame around every view: the name and the way back, whether the page is live, the server's clock if it can be
  * moved, and a line that says what was done.
  */
 
@@ -61,13 +61,13 @@ export function shell({ app, connection, told }: Surroundings, content: Child): 
   ];
 }
 
-/** The address behind # is the view's, so the link must not change it. */
+/** The fragment belongs to the view, so the link must not change it. */
 function skip(event: Event): void {
   event.preventDefault();
   document.querySelector<HTMLElement>('#main')?.focus();
 }
 
-/** One message that is there, and one that is not. */
+/** The logo: one message that is there, and the outline of one that is not. */
 function mark(): Element {
   return svg(
     'svg',

@@ -1,7 +1,7 @@
 /**
- * A suppressed send and its original side by side: field by field, what differs first and marked, then the bodies line by
- * line. What is the same stands once, across both sides. An original that nobody remembers is told by what the window
- * knows of it.
+ * A suppressed send and its original side by side: first the fields that differ, marked, then the bodies line by line.
+ * Equal fields are shown once, across both sides. If the original's content is no longer kept, the digests that the
+ * window still has are shown instead.
  */
 
 import type { Attribute, Content, Send, SuppressedSend } from './answers.ts';
@@ -15,7 +15,7 @@ interface Fact {
   readonly title: string;
   readonly left: string;
   readonly right: string;
-  /** Of another kind than a comparison: the two sides differ by nature. */
+  /** Not a comparison: the two sides always differ. */
   readonly isOfItsOwn?: boolean;
   readonly isCode?: boolean;
 }
@@ -81,7 +81,7 @@ function isSame({ left, right, isOfItsOwn = false }: Fact): boolean {
   return !isOfItsOwn && left === right;
 }
 
-/** Says whether its two sides are the same, and not by colour alone. */
+/** Says in words, not by color alone, whether the two sides are the same. */
 function row(fact: Fact): HTMLElement {
   const { title, left, right, isOfItsOwn = false, isCode = false } = fact;
   const text = (value: string): HTMLElement => h(isCode ? 'code' : 'bdi', {}, value);
@@ -197,7 +197,7 @@ function bodies({ original }: Send, { content, differed }: SuppressedSend): HTML
   );
 }
 
-/** Laid out, unless they differ in nothing else than what laying out takes away. */
+/** Both texts indented, unless indenting hides the only difference between them. */
 function comparable(left: string, right: string): [left: string, right: string] {
   const [prettyLeft, prettyRight] = [pretty(left), pretty(right)];
   return prettyLeft === prettyRight ? [left, right] : [prettyLeft, prettyRight];

@@ -1,6 +1,6 @@
 /**
- * Tables: a caption for who cannot see it, headers that sort, and pages, so that a thousand rows are as quick and as
- * reachable by keyboard as ten.
+ * Tables: a caption for screen readers, sortable headers, and pages, so that a thousand rows are as fast and as reachable
+ * by keyboard as ten.
  */
 
 import { type Child, h } from './dom.ts';
@@ -8,9 +8,9 @@ import { exactCount } from './format.ts';
 
 export interface Column {
   readonly title: string;
-  /** `number` columns stand right; `wide` ones are the first to go on small screens. */
+  /** `number` columns are right-aligned; `wide` ones are hidden on small screens. */
   readonly class?: string;
-  /** What the rows are sorted by; without, they are not. */
+  /** The key to sort the rows by; without it, the column is not sortable. */
   readonly sortKey?: string;
 }
 
@@ -50,7 +50,7 @@ export function table(
     h('thead', {}, h('tr', {}, head)),
     h('tbody', {}, rows),
   );
-  // On small screens it scrolls, so it must be reachable by keyboard, if nothing within is.
+  // On small screens the table scrolls, so it must be focusable by keyboard unless something inside it is.
   const isReachable = content.querySelector('a, button, pre') !== null;
   const reach = isReachable ? {} : { tabindex: 0, role: 'region', 'aria-label': caption };
   return h('div', { class: 'scroll', ...reach }, content);
@@ -68,7 +68,7 @@ export interface Pages {
   readonly go: (page: number) => void;
 }
 
-/** Nothing where there is one page only. */
+/** Shows nothing if there is only one page. */
 export function pager({ what, page, size, total, go }: Pages): Child {
   const last = Math.max(0, Math.ceil(total / size) - 1);
   if (last === 0) return undefined;
@@ -83,7 +83,7 @@ export function pager({ what, page, size, total, go }: Pages): Child {
   );
 }
 
-/** For lists whose length nobody counts: forward, and back to the start. */
+/** For lists of unknown length: forward, and back to the start. */
 export function cursorPager(
   what: string,
   at: { readonly isFirst: boolean; readonly hasNext: boolean },
@@ -98,7 +98,7 @@ export function cursorPager(
   );
 }
 
-/** Not `disabled`, which would take the focus away from who has just turned the last page. */
+/** Not `disabled`, which would take focus away from a user who has just reached the last page. */
 function turn(text: string, isOver: boolean, onclick: () => void): HTMLElement {
   return h(
     'button',

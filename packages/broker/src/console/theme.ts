@@ -1,6 +1,6 @@
 /**
- * Light and dark: as the system says, until the reader says otherwise, which is then remembered for this server. The
- * colours themselves are in console.css.
+ * Light or dark: follows the system until the user chooses otherwise; the browser remembers the choice for this server.
+ * The colors themselves are in console.css.
  */
 
 const storeKey = 'oncemq-theme';
@@ -23,7 +23,7 @@ export function switchTheme(): void {
   try {
     localStorage.setItem(storeKey, chosen);
   } catch {
-    // A browser that keeps nothing for this page: the choice holds until it is closed.
+    // The browser stores nothing for this page: the choice lasts until the page is closed.
   }
 }
 

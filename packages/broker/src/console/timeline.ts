@@ -1,7 +1,7 @@
 /**
- * The deduplication window as a picture: the whole of it from left to right, now at the right edge. Accepted sends grow
- * upwards, suppressed ones downwards, collisions and violations in the colour of what is wrong. A click on a suppressed
- * send opens it; who does not use a mouse finds the same sends in the list below.
+ * The deduplication window as a chart: the whole window from left to right, with now at the right edge. Accepted sends
+ * grow upwards, suppressed ones downwards; collisions and violations have the color of errors. Clicking a suppressed send
+ * opens it; without a mouse, the same sends are in the list below.
  */
 
 import type { Window, WindowRow } from './answers.ts';
@@ -14,7 +14,7 @@ const step = 4;
 const height = 132;
 const middle = 84;
 const top = 6;
-/** How far beside a bar a click may be, in parts of the window. */
+/** How far from a suppressed send a click may be, in bars. */
 const reach = 4;
 
 export function timeline(window: Window, open: (row: WindowRow) => void): HTMLElement {
@@ -76,7 +76,7 @@ export function timeline(window: Window, open: (row: WindowRow) => void): HTMLEl
   );
 }
 
-/** Where a count does not reach back to the beginning of the window. */
+/** A note if a count does not reach back to the beginning of the window. */
 function uncounted(window: Window, what: 'Accepted' | 'Suppressed', why: string): Child {
   const from = what === 'Accepted' ? window.acceptedCountedFrom : window.suppressedCountedFrom;
   if (from === null) return undefined;

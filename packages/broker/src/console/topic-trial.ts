@@ -1,6 +1,6 @@
 /**
- * Trying a message: which subscriptions of a topic would take it, and whether a policy that is not set yet would. The server
- * decides, by the rules of a publish; nothing is published.
+ * Tries a message: which subscriptions of a topic would accept it, and whether a policy that is not set yet would. The
+ * server decides by the rules of a publish; nothing is published.
  */
 
 import type { MatchResult, Subscription } from './answers.ts';
@@ -151,7 +151,7 @@ function verdict(who: string, matches: boolean): HTMLElement {
   );
 }
 
-/** A number is sent as one, and a list in brackets as a String.Array. */
+/** A numeric value is sent as a Number, and a list in brackets as a String.Array. */
 function typeOf(value: string): string {
   if (/^[+-]?(\d+\.?\d*|\.\d+)$/.test(value)) return 'Number';
   return value.startsWith('[') ? 'String.Array' : 'String';

@@ -1,6 +1,6 @@
 /**
- * One topic: its subscriptions with their filters and what waits for them, where the latest publications went, deliveries
- * that were given up, and a place to try a message against the filters.
+ * One topic: its subscriptions with their filters and pending deliveries, where the latest publications went, deliveries
+ * that were given up, and a form to try a message against the filters.
  */
 
 import type { Deliveries, Delivery, Subscription, Topic } from './answers.ts';

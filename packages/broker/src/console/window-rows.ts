@@ -1,6 +1,6 @@
 /**
  * The rows of the window's list: one for each send that was accepted or suppressed, and for each message that broke the
- * contract of the queue.
+ * queue's contract.
  */
 
 import type { WindowRow } from './answers.ts';
@@ -18,12 +18,12 @@ export const windowColumns: readonly Column[] = [
 ];
 
 export interface RowSetting {
-  /** Where the send opens beside its original. */
+  /** Opens the send beside its original. */
   readonly link: string;
   readonly now: number;
-  /** It is open. */
+  /** The send is currently open. */
   readonly isChosen?: boolean;
-  /** Its time in the window is over. */
+  /** It has left the window. */
   readonly isLeaving?: boolean;
 }
 
@@ -83,7 +83,7 @@ function what(row: WindowRow, link: string): Child {
   }
 }
 
-/** What is left of its time; or what of it differed. */
+/** The time an accepted send has left in the window, or how a suppressed one differed. */
 function rest(row: WindowRow, now: number): Child {
   if (row.kind === 'violation') return '–';
   if (row.kind === 'suppressed') {
@@ -98,12 +98,12 @@ function rest(row: WindowRow, now: number): Child {
   return [remaining(left / ((row.expiresAt ?? 0) - row.at)), ` ${duration(left)} left`];
 }
 
-/** Tells rows apart. */
+/** Identifies a row. */
 export function rowKey({ kind, sequence, number, at, reason }: WindowRow): string {
   return kind === 'violation' ? `v${at}${reason}` : `${kind}${sequence}/${number ?? ''}`;
 }
 
-/** A bar that runs out. */
+/** A bar that shrinks with the remaining time. */
 function remaining(part: number): Element {
   const width = 48;
   return svg(

@@ -1,7 +1,7 @@
 /**
- * The deduplication window of a queue: the timeline, a search, and the newest sends one by one, each with the time it has
- * left in the window. A suppressed one opens beside its original. Entries whose time is over stay a moment, marked as
- * expired, so that whoever moves the clock sees them go.
+ * The deduplication window of a queue: the timeline, a search, and the newest sends, each with its time left in the
+ * window. A suppressed send opens beside its original. Expired entries stay for a moment, marked as expired, so that a
+ * user who moves the clock sees them leave.
  */
 
 import type { Send, Window, WindowRow } from './answers.ts';
@@ -28,7 +28,7 @@ const filters: readonly { readonly name: Filter; readonly text: string }[] = [
 
 const rowsMax = 200;
 const rowsPerPage = 50;
-/** It goes in an address, of which servers take 16 KiB; a character may take nine bytes there. */
+/** The search is part of the URL, of which servers accept 16 KiB; a character can take nine bytes there. */
 const searchCharsMax = 1_000;
 const leavingMax = 50;
 const leavingMs = 3_000;
@@ -36,13 +36,13 @@ const leavingMs = 3_000;
 export function windowTab(app: App, name: string): TabView {
   let window: Window | undefined;
   let send: Send | undefined;
-  /** Why the send that is asked for cannot be shown. */
+  /** Why the requested send cannot be shown. */
   let missing: string | undefined;
   let chosen: readonly string[] = [];
   let search = '';
   let filter: Filter = 'all';
   let page = 0;
-  /** Where the focus goes once what was chosen is on the page, and where it was then. */
+  /** Where focus moves once the chosen send is on the page, and where it was when it was chosen. */
   let nextFocus: { readonly to: string; readonly from: Element | null } | undefined;
   let leaving: { readonly row: WindowRow; readonly until: number }[] = [];
 
@@ -73,7 +73,7 @@ export function windowTab(app: App, name: string): TabView {
     }
   }
 
-  /** With its id and group a send is found however far back it is; also once the list shows others. */
+  /** With its id and group, a send is found however old it is, even if the list no longer shows it. */
   function namesOf(sequence: string): Record<'id' | 'group', string> {
     if (send !== undefined && String(send.original.sequence) === sequence) {
       return { id: send.id, group: send.original.groupId ?? '' };
@@ -82,7 +82,7 @@ export function windowTab(app: App, name: string): TabView {
     return { id: row?.id ?? '', group: row?.groupId ?? '' };
   }
 
-  /** What was in the window and is over now. */
+  /** Notes the entries that have left the window since the last load. */
   function noteLeaving(next: Window): void {
     const there = new Set(next.rows.map(rowKey));
     const gone = (window?.rows ?? []).filter(
@@ -226,12 +226,12 @@ export function windowTab(app: App, name: string): TabView {
   return {
     open: (next) => {
       if (next.join('/') === chosen.join('/')) return;
-      // Into what opens; and when it is closed, back to the row it was opened from.
+      // Focus moves into the opened send, and back to its row when it is closed.
       const row = `tbody a[href="${queueLink(name, 'window', ...chosen)}"]`;
       const to = next.length > 0 ? `#${comparisonTitleId}` : row;
       nextFocus = { to, from: document.activeElement };
       chosen = next;
-      // What was shown belongs to another send.
+      // The content shown belongs to another send.
       if (send !== undefined && String(send.original.sequence) !== next[0]) send = undefined;
       missing = undefined;
     },
@@ -240,7 +240,7 @@ export function windowTab(app: App, name: string): TabView {
   };
 }
 
-/** The view is painted with the next frame; after it the element is there. Who has moved on meanwhile is left alone. */
+/** The view is painted in the next frame, so the element exists after it. If focus has moved meanwhile, it stays. */
 function focusOncePainted({ to, from }: { to: string; from: Element | null }): void {
   requestAnimationFrame(() =>
     requestAnimationFrame(() => {

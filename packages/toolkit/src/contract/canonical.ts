@@ -2,7 +2,7 @@
  * Canonical JSON (RFC 8785): one value, one text, one hash. Deduplication by content compares bytes, so a replay that
  * means the same must be the same bytes; that holds only for values that survive JSON unchanged.
  *
- * The package canonicalize does the serialisation. Values that it would alter or drop are refused here first: numbers
+ * The package canonicalize does the serialization. Values that it would alter or drop are refused here first: numbers
  * that are not finite, strings that are not valid Unicode, types that JSON lacks, and objects that would become `{}`.
  */
 

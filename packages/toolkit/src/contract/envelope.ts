@@ -9,7 +9,7 @@ import { envelopeSchema } from './published-schemas.ts';
 import { type Refusal, refuse } from './refusals.ts';
 import { compileSchema, schemaReason } from './schemas.ts';
 
-/** One event as it is sent: the whole message body, before canonical serialisation (RFC 8785). */
+/** One event as it is sent: the whole message body, before canonical serialization (RFC 8785). */
 export interface Envelope<Payload = unknown> {
   /** Provenance: a UUID v7, created once when the event is first recorded, and the same in every replay. */
   readonly event_id: string;
@@ -23,7 +23,7 @@ export interface Envelope<Payload = unknown> {
   readonly payload: Payload;
 }
 
-/** The organisation that the contract is for by default; configurable wherever it matters. */
+/** The organization that the contract is for by default; configurable wherever it matters. */
 export const defaultNamespace = 'kfm';
 
 const findEnvelopeError = compileSchema(envelopeSchema);

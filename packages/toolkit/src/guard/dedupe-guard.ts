@@ -151,7 +151,7 @@ function look(
   return refusal;
 }
 
-/** The id by which the queue recognises a duplicate. */
+/** The id by which the queue recognizes a duplicate. */
 function idOf({ deduplicationId, body }: GuardedMessage): string {
   return deduplicationId ?? sha256(body);
 }

@@ -1,7 +1,7 @@
 /**
  * The interface of all outboxes: they keep messages in order before they are sent, and until the send is confirmed. A
  * crash between the send and its mark leads to a second send of the same bytes, which the queue suppresses within its
- * window and the consumer's inbox recognises after it.
+ * window and the consumer's inbox recognizes after it.
  *
  * Appending is not part of the interface: a file outbox appends by itself, a database within the caller's transaction.
  */

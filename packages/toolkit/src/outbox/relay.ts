@@ -4,7 +4,7 @@
  *
  * Only the oldest message of each group is in flight at a time, so a failed send holds up its group and nothing overtakes
  * it. A message older than the window may already have been sent, and would then be delivered again: the relay warns,
- * sends it, and leaves it to the consumer's inbox to recognise it.
+ * sends it, and leaves it to the consumer's inbox to recognize it.
  */
 
 import type { Envelope } from '../contract/envelope.ts';

@@ -71,7 +71,7 @@ export interface CheckedEvent<Payload> {
 // biome-ignore lint/suspicious/noExplicitAny: events go in and payloads come out, so unknown fits neither
 export type AnyProducer = Producer<any, any>;
 
-/** Marks producers, so that one defined by another copy of this package is recognised too. */
+/** Marks producers, so that one defined by another copy of this package is recognized too. */
 const mark = Symbol.for('oncemq.producer');
 
 export function isProducer(value: unknown): value is AnyProducer {
