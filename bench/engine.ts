@@ -1,12 +1,12 @@
 /**
- * How fast is the bare engine, and does it stay so? Sends, receives and deletes a second, each command with one
- * message and then each with ten, while 1,000 to 1,000,000 messages wait in 1 to 1,000,000 groups and the window is
+ * How fast is the bare engine, and does it stay fast? Measures sends, receives and deletes per second, with one message
+ * per command and then with ten, while 1,000 to 1,000,000 messages wait in 1 to 1,000,000 groups and the window is
  * nearly empty or holds 3,000,000 ids; and how many bytes a waiting message and a window entry take.
  *
- * Everything is in one process on one core: no HTTP, no disk; changes are made and thrown away. Each scenario has a
- * process of its own, so that none inherits another's memory; they take turns, round by round and in another order each
- * time, so that what the machine does beside it meets all of them. The floor is what no engine could do without: the
- * digests a FIFO message's life needs and one Map entry that comes and goes.
+ * Everything is in one process on one core, without HTTP or disk; changes are produced and discarded. Each scenario has
+ * its own process, so that none inherits another's heap; they take turns round by round, each round starting with
+ * another one, so that other activity on the machine affects all of them. The floor is what no engine could do without:
+ * the digests of a FIFO message's life, and one Map entry that comes and goes.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -32,7 +32,7 @@ interface Scenario {
   readonly batch: number;
 }
 
-/** Operations a second, one number a round; an operation is one message sent, received or deleted. */
+/** Operations per second, one number per round; an operation is one message sent, received or deleted. */
 interface Rates {
   readonly send: number[];
   readonly receive: number[];
@@ -60,7 +60,7 @@ export async function benchEngine(flags: readonly string[]): Promise<void> {
   const rows: Row[] = [];
   for (const scenario of scenarios(flags.includes('--quick'))) rows.push(await Row.open(scenario));
   const floor: number[] = [];
-  // The first round is not counted: code is compiled.
+  // The first round is a warm-up and is not counted: code is still being compiled.
   for (let round = -1; round < rounds; round += 1) {
     const atFloor = measureFloor();
     if (round >= 0) floor.push(atFloor);
@@ -96,14 +96,14 @@ function scenarios(isQuick: boolean): Scenario[] {
   return list;
 }
 
-/** Milliseconds that a round's messages took. */
+/** Milliseconds that the messages of a round took. */
 interface Spent {
   readonly send: number;
   readonly receive: number;
   readonly remove: number;
 }
 
-/** A scenario in a process of its own, which waits until it is asked for a round. */
+/** A scenario in its own process, which runs a round each time it is asked to. */
 class Row {
   readonly #scenario: Scenario;
   readonly close: () => void;
@@ -148,14 +148,14 @@ class Row {
   }
 }
 
-/** What a row's process does: fills an engine, tells what that takes, and then runs a round each time it is asked to. */
+/** The child process: fills an engine, reports the memory that takes, and then runs a round for each message it gets. */
 function serve({ waiting, groups, windowIds, batch }: Scenario): void {
-  // Without ids to fill the window, it is as short as can be, so that the benchmark's own sends leave it at once.
+  // A window that is not filled is as short as possible, so that the benchmark's own sends soon leave it.
   const intervalSeconds = windowIds === 0 ? 1 : windowMs / 1000;
   const bench = new Bench(groups, intervalSeconds);
   const empty = memoryInUse();
   bench.fill(waiting);
-  // The entries that filling left in the window are not the messages' own.
+  // The window entries left by filling must not count as part of the messages.
   bench.forgetWindow();
   const filled = memoryInUse();
   bench.fillWindow(windowIds);
@@ -199,7 +199,7 @@ class Bench {
     this.#apply({ type: 'forget-window', queue });
   }
 
-  /** Entries spread evenly over the window, so that from now on each send meets one that expires. */
+  /** Adds entries spread evenly over the window, so that entries keep expiring while the benchmark sends. */
   fillWindow(count: number): void {
     const start = this.#now - windowMs;
     const entries = function* (): Generator<Change> {
@@ -222,7 +222,7 @@ class Bench {
     this.#engine.absorb(entries(), this.#now);
   }
 
-  /** As many messages sent as received and deleted, so that as many wait as before. Milliseconds for each. */
+  /** Sends, receives and deletes equally many messages, so that the backlog stays the same. Returns the time of each. */
   round(batch: number): Spent {
     const spent = { send: 0, receive: 0, remove: 0 };
     for (let done = 0; done < messagesPerRound; ) {
@@ -242,7 +242,7 @@ class Bench {
       spent.receive += received - sent;
       spent.send += sent - started;
       done += entries.length;
-      // A millisecond for ten messages: a window of 300 s then holds 3,000,000.
+      // One millisecond per ten messages: a window of 300 s then holds 3,000,000.
       if (done % 10 === 0) this.#now += 1;
     }
     return spent;
@@ -264,7 +264,7 @@ class Bench {
   }
 }
 
-/** The digests that a message's life needs, body, id, receipt given and receipt checked, and a Map entry. */
+/** The digests of a message's life (body, id, receipt handle issued and checked) and a Map entry. */
 function measureFloor(): number {
   const map = new Map<string, string>();
   const started = performance.now();
@@ -280,7 +280,7 @@ function measureFloor(): number {
 function memoryInUse(): number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  // Array buffers that one collection finds dead are given back by the next.
+  // Array buffers found dead by one collection are only freed by the next.
   for (let times = 0; times < 3; times += 1) collect();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
@@ -315,12 +315,12 @@ function rowText(
   ].join(' ');
 }
 
-/** The median over the rounds of two numbers of the same round. */
+/** The median over the rounds of the ratio within each round. */
 function ratio(values: readonly number[], others: readonly number[]): number {
   return median(values.map((value, round) => value / (others[round] as number)));
 }
 
-/** The costs that are promised: the slowest row, how each compares with the smallest, and bytes. */
+/** The promised costs: the rate of the slowest row, each row compared with the smallest scenario, and bytes. */
 function judge(results: readonly Measured[]): Expectation[] {
   const expectations = [1, 10].flatMap((batch) => {
     const rows = results
@@ -341,7 +341,7 @@ function judge(results: readonly Measured[]): Expectation[] {
       },
     ];
   });
-  // With a thousand messages, half-filled pages are most of what is counted.
+  // With a thousand messages, partly filled pages dominate the count.
   const large = results.filter(({ scenario }) => scenario.waiting >= 100_000);
   const perMessage = Math.max(...large.map(({ bytesPerMessage }) => bytesPerMessage));
   const perId = Math.max(...results.map(({ bytesPerId }) => bytesPerId));

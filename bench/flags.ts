@@ -1,6 +1,6 @@
 /**
- * Flags that several questions take, read in one way. A wrong one is told as such, whoever found it: parseArgs, or one
- * of the readers here.
+ * Flags that several questions share, parsed in one way. A wrong flag is a usage error, whether parseArgs or one of the
+ * parsers here finds it.
  */
 
 export class FlagError extends Error {}
@@ -10,10 +10,10 @@ export function isFlagError(error: unknown): error is Error {
   return error instanceof FlagError || code.startsWith('ERR_PARSE_ARGS');
 }
 
-/** A type, not an interface, which parseArgs would not take. */
+/** A type, because parseArgs does not accept an interface. */
 type CommonFlags = {
   readonly quick: { readonly type: 'boolean'; readonly default: false };
-  /** Where data folders are made. */
+  /** Where data folders are created. */
   readonly dir: { readonly type: 'string' };
   readonly json: { readonly type: 'string' };
 };
@@ -24,7 +24,7 @@ export const commonFlags: CommonFlags = {
   json: { type: 'string' },
 };
 
-/** From 1 up to `max`; `otherwise` when the flag was not given. */
+/** From 1 to `max`; `otherwise` if the flag is absent. */
 export function wholeNumber(
   flag: string,
   given: string | undefined,
@@ -38,7 +38,7 @@ export function wholeNumber(
   );
 }
 
-/** Words of a list, separated by commas, in the order in which they are known. */
+/** Parses a comma-separated list of known words; returns them in the order of `known`. */
 export function chosen<T extends string>(flag: string, given: string, known: readonly T[]): T[] {
   const words = given.split(',');
   const wrong = words.find((word) => !known.includes(word as T));

@@ -1,9 +1,9 @@
 /**
- * Does the durable server stay as fast when it holds much? The rate of SendMessage on 64 connections with nothing
+ * Does the durable server stay fast when it holds a lot? Measures the rate of SendMessage on 64 connections with nothing
  * waiting, and with 5,000,000 messages waiting and 3,000,000 ids in the window.
  *
- * Two servers, each with data of its own, take turns round by round; the ratio is of the same round. The full one is
- * filled by sending: what waits beyond the ids is sent first, and its window forgotten.
+ * Two servers, each with its own data, take turns round by round; ratios are within a round. The full one is filled by
+ * sending: the 2,000,000 messages without an id in the window are sent first, and then the window is forgotten.
  */
 
 import { parseArgs } from 'node:util';
@@ -43,7 +43,7 @@ export async function benchFlat(flags: readonly string[]): Promise<void> {
     return requests / seconds;
   };
   const found: { empty: number; full: number }[] = [];
-  // The first round is not counted: code is compiled and heaps grow.
+  // The first round is a warm-up and is not counted: code is compiled and heaps grow.
   for (let round = -1; round < rounds; round += 1) {
     const name = `empty-${round + 1}.fifo`;
     await empty.createQueue(name, attributes);

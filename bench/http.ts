@@ -1,12 +1,12 @@
 /**
- * How much of what node:http can do is left to users of OnceMQ, and how does it compare with other queues on the same
- * footing? OnceMQ, durable and in memory, beside a bare server that parses the same JSON and answers the same bytes (the
- * floor) and beside its peers: SendMessage, SendMessageBatch of ten, and the life of a message (send, receive, delete)
- * on a FIFO queue, at 32 and 64 connections.
+ * How much of node:http's throughput does OnceMQ reach, and how does it compare with other queues under the same
+ * conditions? Compares OnceMQ, durable and in memory, with a bare server that parses the same JSON and answers with the
+ * same bytes (the floor) and with its peers: SendMessage, SendMessageBatch of ten, and the life of a message (send,
+ * receive, delete) on a FIFO queue, at 32 and 64 connections.
  *
- * Every server has a process of its own, and so has the load. The systems take turns round by round, in another order
- * each time, so that what the machine does beside it meets all of them; ratios are of the same round. Each round has a
- * new queue, and what it did before does not count.
+ * Every server has its own process, and so has the load. The systems take turns round by round, each round starting with
+ * another one, so that other activity on the machine affects all of them; ratios are within a round. Each round has a
+ * new queue and a warm-up that is not counted.
  */
 
 import { parseArgs } from 'node:util';
@@ -85,10 +85,10 @@ class HttpBench {
     this.#rounds.stop();
   }
 
-  /** For each system one count a round. */
+  /** For each system, one count per round. */
   async measure({ rounds, ...plan }: Plan): Promise<Map<SystemName, Measured[]>> {
     const counts = new Map<SystemName, Measured[]>(this.#systems.map(({ name }) => [name, []]));
-    // The first round is not counted: code is compiled and heaps grow.
+    // The first round is a warm-up and is not counted: code is compiled and heaps grow.
     for (let round = -1; round < rounds; round += 1) {
       for (const system of turned(this.#systems, round + 1)) {
         if (round >= system.roundsMax || (round < 0 && system.isSlow)) continue;

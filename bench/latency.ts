@@ -1,9 +1,9 @@
 /**
- * How long does a user wait for SendMessage when the server is busy, but not more than it can be? The durable server's
- * p50 and p99 at half of the highest rate, which is measured just before in the same run, on 64 connections.
+ * How long does a user wait for SendMessage when the server is busy but not overloaded? Measures p50 and p99 of the
+ * durable server at half of its highest rate, which each round measures just before, on 64 connections.
  *
- * Requests are due at fixed times, whether or not earlier ones are answered, and a late one counts from when it was due
- * (load/schedule.ts).
+ * Requests are due at fixed times, whether or not earlier ones have been answered, and the latency of a late request
+ * counts from when it was due (load/schedule.ts).
  */
 
 import { parseArgs } from 'node:util';
@@ -14,7 +14,7 @@ import { median, spreadOf, spreadText, whole } from './report/statistics.ts';
 import { DurableServer } from './servers/durable-server.ts';
 
 interface Round {
-  /** Requests a second, each as soon as the one before it was answered. */
+  /** Requests per second at full load: each connection sends as soon as its previous request is answered. */
   readonly highest: number;
   readonly latency: Latency;
 }
@@ -34,7 +34,7 @@ export async function benchLatency(flags: readonly string[]): Promise<void> {
   const run = (pace: Pace): Promise<LoadCount> =>
     server.run({ queue, workload: 'send', connections, pace });
 
-  // The first round is not counted: code is compiled and heaps grow.
+  // The first round is a warm-up and is not counted: code is compiled and heaps grow.
   await run({ kind: 'full', ...times });
   const found: Round[] = [];
   print(`\n${lineOf(['highest/s', 'asked/s', 'p50 ms', 'p99 ms', 'longest ms'])}`);

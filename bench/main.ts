@@ -1,6 +1,6 @@
 /**
- * `npm run bench [-- QUESTION [FLAGS]]`: runs one benchmark, or all of them. One file a question; README.md says what
- * each measures and what it does not. Every run prints the machine, the versions and the spread.
+ * `npm run bench [-- QUESTION [FLAGS]]`: runs one benchmark, or all of them. There is one file per question; README.md
+ * says what each measures and what it does not. Every run prints the machine, the versions and the spread.
  */
 
 import { benchEngine } from './engine.ts';
@@ -48,7 +48,7 @@ for (const name of names) {
   await questions[name]?.(asked === name ? flags : process.argv.slice(2)).catch(refuseFlags);
 }
 
-/** A wrong flag, told as such; anything else that fails is shown with its place. */
+/** Reports a wrong flag as a usage error; any other error is shown with its stack. */
 function refuseFlags(error: unknown): never {
   if (isFlagError(error)) refuse(error.message);
   throw error;

@@ -1,9 +1,9 @@
 /**
- * Is room on the disk used again? A queue is filled and emptied over and over, with a window so short that its entries
- * expire on the way, and the size of the file is looked at after each cycle.
+ * Is disk space reused? A queue is filled and emptied repeatedly, with a window so short that its entries expire on the
+ * way, and the size of the file is recorded after each cycle.
  *
- * The first half of the time is for reaching a steady state. Of the rest, the later part must not need more than the
- * earlier one: a file that grows without bound would.
+ * The first half of the time is for reaching a steady state. In the rest, the last quarter must not need much more space
+ * than the third, as a file that grows without bound would.
  */
 
 import { parseArgs } from 'node:util';
@@ -13,7 +13,7 @@ import { megabytes, whole } from './report/statistics.ts';
 import { DurableServer } from './servers/durable-server.ts';
 
 interface Cycle {
-  /** Since the beginning. */
+  /** Since the start. */
   readonly seconds: number;
   readonly fileBytes: number;
   readonly windowIds: number;
@@ -22,7 +22,7 @@ interface Cycle {
 const queue = 'reuse.fifo';
 const windowSeconds = 5;
 const linesMax = 20;
-/** Of the third quarter's largest size to the last quarter's; free pages come and go in steps. */
+/** The largest size in the last quarter, relative to the third; free pages come and go in steps. */
 const growthMax = 1.1;
 
 export async function benchReuse(flags: readonly string[]): Promise<void> {

@@ -1,8 +1,9 @@
 /**
- * What do many kept messages cost: memory of the process, room on the disk, and time at a start? A FIFO queue is filled
- * over HTTP, the server killed, and started again on what it had kept.
+ * What do many kept messages cost in process memory, disk space and startup time? A FIFO queue is filled over HTTP, and
+ * the server is killed and restarted on the data it kept.
  *
- * One million messages of 1 KB by default; ten million of 256 bytes with --large, which takes minutes; or any other.
+ * One million messages of 1 KB by default; ten million of 256 bytes with --large, which takes minutes; or other sizes by
+ * flags.
  */
 
 import { parseArgs } from 'node:util';
@@ -21,10 +22,10 @@ interface Scenario {
 interface Size {
   readonly sent: number;
   readonly fillSeconds: number;
-  /** Ids in the window after the filling. */
+  /** Ids in the window after filling. */
   readonly windowIds: number;
   readonly fileBytes: number;
-  /** RssAnon after the filling, and after the start on what was kept. */
+  /** RssAnon after filling, and after the restart. */
   readonly filledBytes: number;
   readonly startedBytes: number;
   readonly startMs: number;
@@ -62,7 +63,7 @@ export async function benchSize(flags: readonly string[]): Promise<void> {
   const messages = values.quick ? base.messages / 10 : base.messages;
   const scenario: Scenario = {
     messages: wholeNumber('--messages', values.messages, { otherwise: messages, max: 1e9 }),
-    // Ten of them are a batch, which has at most 1 MiB.
+    // Ten messages form a batch, which can have at most 1 MiB.
     bodyBytes: wholeNumber('--bytes', values.bytes, { otherwise: base.bodyBytes, max: 100_000 }),
     groups: wholeNumber('--groups', values.groups, { otherwise: base.groups, max: 1e7 }),
     windowSeconds: wholeNumber('--window', values.window, {
@@ -113,7 +114,7 @@ async function measure(scenario: Scenario, dir: string | undefined): Promise<Siz
   return { sent, fillSeconds: seconds, windowIds, fileBytes, filledBytes, startedBytes, startMs };
 }
 
-/** Of the two sizes that promises were made for. */
+/** Only the two sizes that promises were made for have expectations. */
 function expectedOf({ messages, bodyBytes, groups }: Scenario): Expected | undefined {
   const isOf = (one: Scenario): boolean =>
     messages === one.messages && bodyBytes === one.bodyBytes && groups === one.groups;

@@ -1,11 +1,11 @@
 /**
- * What does telemetry cost? The same server without a line of it, as it comes (it counts, and nobody asks), and with what
- * can be turned on, each in a process of its own, in memory and on disk: the life of a message, and SendMessageBatch of
- * ten, where HTTP costs least beside a message.
+ * What does telemetry cost? Compares the server without any telemetry, the server with its defaults (it counts, but nobody
+ * reads the counts) and the server with an exporter, each in its own process, in memory and on disk: the life of a
+ * message, and SendMessageBatch of ten, where HTTP costs least per message.
  *
- * The servers take turns in many short rounds. What is expected is judged by processor time a message, which at full load
- * is what the rate follows, and by its lower quartile: what else a machine does only ever adds to it, and more than what
- * is asked for here. The ratios of single rounds are shown beside it, as the noise that they are.
+ * The servers take turns in many short rounds. Expectations are judged by processor time per message, which determines the
+ * rate at full load, and by its lower quartile: other activity on the machine only ever adds to it, and by more than the
+ * cost measured here. The ratios of single rounds are shown beside it, but are mostly noise.
  */
 
 import { fileURLToPath } from 'node:url';
@@ -20,15 +20,15 @@ import { ServerProcess } from './servers/server-process.ts';
 
 interface Variant {
   readonly label: string;
-  /** How much more than without telemetry it may take. */
+  /** The largest allowed cost, relative to the server without telemetry. */
   readonly costMax: number;
   /** `false` for the server without telemetry. */
   readonly isCounting?: boolean;
-  /** Given the port of a collector. */
+  /** Environment variables, given the port of a collector. */
   readonly environment?: (collectorPort: number) => Readonly<Record<string, string>>;
 }
 
-/** The first is what the others are compared with. */
+/** The others are compared with the first. */
 const variants: readonly Variant[] = [
   { label: 'without telemetry', costMax: 1, isCounting: false },
   { label: 'as it comes', costMax: 1.03 },
@@ -37,7 +37,7 @@ const variants: readonly Variant[] = [
     costMax: 1.1,
     environment: (port) => ({
       OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `http://127.0.0.1:${port}/v1/metrics`,
-      // Sixty times as often as it would by itself, so that every round has its share.
+      // Sixty times as often as by default, so that exports are spread over the rounds.
       OTEL_METRIC_EXPORT_INTERVAL: '1000',
     }),
   },
@@ -47,7 +47,7 @@ const workloads = ['life', 'batch'] as const satisfies readonly Workload[];
 const storages = ['in memory', 'on disk'] as const;
 const connections = 32;
 const roundsToWarmUp = 3;
-/** Many short rounds: what is asked for is smaller than what a busy machine makes of any one of them. */
+/** Many short rounds, because the cost in question is smaller than the noise in any one round. */
 const times = { warmUpMs: 100, measureMs: 400 } as const;
 
 interface Row {
@@ -55,12 +55,12 @@ interface Row {
   readonly workload: Workload;
   readonly label: string;
   readonly costMax: number;
-  /** Of a message, in the least disturbed quarter of the rounds. */
+  /** Per message: the lower quartile over the rounds. */
   readonly cpuMicros: number;
   readonly rate: Spread;
-  /** `cpuMicros` to that of the server without telemetry. */
+  /** `cpuMicros` relative to the server without telemetry. */
   readonly cost: number;
-  /** Of both, to the server without telemetry in the same round. */
+  /** Processor time and rate, relative to the server without telemetry in the same round. */
   readonly roundCosts: Spread;
   readonly roundRates: Spread;
 }
@@ -75,7 +75,7 @@ export async function benchTelemetry(flags: readonly string[]): Promise<void> {
     const servers = await startVariants(storage, collector.port, values.dir);
     for (const workload of workloads) {
       const counts: Measured[][] = variants.map(() => []);
-      // The first rounds are not counted: code is compiled and heaps grow.
+      // The first rounds are a warm-up and are not counted: code is compiled and heaps grow.
       for (let round = -roundsToWarmUp; round < rounds; round += 1) {
         for (const at of turned([...variants.keys()], round + roundsToWarmUp)) {
           const server = (servers[at] as Running).server;
@@ -146,7 +146,7 @@ function rowOf(
     spreadOf(
       counts
         .map((count, round) => read(count) / read(without[round] as Measured))
-        // On a machine that is busy enough, somebody is not served at all in a round.
+        // On a very busy machine, a server may get no message through in a round.
         .filter(Number.isFinite),
     );
   return {
@@ -202,7 +202,7 @@ function line(title: string, cells: readonly string[]): string {
   return title.padEnd(36) + cells.map((cell, at) => cell.padStart(widths[at] as number)).join('');
 }
 
-/** The mean of the workloads: each alone is nearer to the noise than to what is asked. */
+/** Judges the mean of the workloads, since each alone is too noisy. */
 function judge(rows: readonly Row[]): Expectation[] {
   return storages.flatMap((storage) =>
     variants.slice(1).map(({ label, costMax }) => {

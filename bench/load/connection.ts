@@ -1,8 +1,8 @@
 /**
- * One connection of the load, on a bare socket: writes a request, reads its answer, tells the load, and is written to
- * again. Node's HTTP client costs more than the servers that are measured and would be all that is seen.
+ * One connection of the load, on a bare socket: writes a request, reads its response, tells the load, and is free for the
+ * next. Node's HTTP client would cost more than the servers under test and would dominate the measurement.
  *
- * A server that closes after each answer, and says so, gets a new connection for the next request.
+ * If a server answers with `Connection: close`, the next request gets a new connection.
  */
 
 import { connect, type Socket } from 'node:net';
@@ -10,7 +10,7 @@ import type { Conversation } from './conversation.ts';
 
 export interface ConnectionUser {
   onAnswer(connection: Connection): void;
-  /** Connected, and no request under way. May write the next request at once. */
+  /** Connected, with no request in flight. May write the next request at once. */
   onFree(connection: Connection): void;
   onFailure(error: Error): void;
 }
@@ -19,14 +19,14 @@ const answerBytesMax = 64 * 1024;
 const headEnd = Buffer.from('\r\n\r\n');
 
 export class Connection {
-  /** For the user's own notes: when the request under way was due. */
+  /** For the caller's use: when the request in flight was due. */
   dueAt = 0;
   readonly #port: number;
   readonly #conversation: Conversation;
   readonly #user: ConnectionUser;
   readonly #buffer: Buffer = Buffer.allocUnsafe(answerBytesMax);
   #socket: Socket;
-  /** The start of an answer whose end has not come yet. */
+  /** The beginning of an incomplete response. */
   #part: Buffer | undefined;
   #isClosed = false;
 
@@ -73,7 +73,7 @@ export class Connection {
     const start = headLength + headEnd.length;
     const end = head === undefined ? Number.POSITIVE_INFINITY : start + lengthIn(head);
     if (head === undefined || bytes.length < end) {
-      // The buffer is read into again, so what is kept of it is copied.
+      // The socket reuses the buffer, so what is kept of it must be copied.
       this.#part = Buffer.from(bytes);
       return true;
     }

@@ -1,19 +1,19 @@
 /**
- * What one connection says: the next request, and what an answer means for the counts and for the request after it.
- * Answers are looked at as little as can be: a load that parsed them would be all that is seen.
+ * The conversation on one connection: the next request, and what a response means for the counts and the request after
+ * it. Responses are inspected as little as possible: parsing them would dominate the measurement.
  */
 
 import { batchSize, type LoadOrder } from './order.ts';
 import { receiveInput, requestText, SendRequest } from './requests.ts';
 
-/** What is counted over all connections. */
+/** Counts over all connections. */
 export interface Tally {
   requests: number;
   messages: number;
   empty: number;
 }
 
-/** The part of a buffer that holds an answer's body. */
+/** The part of a buffer that holds the body of a response. */
 export interface AnswerBody {
   readonly bytes: Buffer;
   readonly start: number;
@@ -22,7 +22,7 @@ export interface AnswerBody {
 
 export interface Conversation {
   request(): Buffer | string;
-  /** Throws when the answer means that something was refused: what fails fast would look fast. */
+  /** Throws if anything was refused, because failing fast would look like being fast. */
   answered(body: AnswerBody): void;
 }
 
@@ -53,7 +53,7 @@ class Sends implements Conversation {
   }
 }
 
-/** One message: sent; then one received, not always the same; then that one deleted. */
+/** Sends a message, receives one (not always the same), and deletes that one. */
 class Life implements Conversation {
   readonly #order: LoadOrder;
   readonly #tally: Tally;
@@ -98,7 +98,7 @@ class Drain implements Conversation {
   readonly #order: LoadOrder;
   readonly #tally: Tally;
   readonly #receive: Buffer;
-  /** Received, and not yet deleted. */
+  /** Received but not yet deleted. */
   #handles: readonly string[] = [];
 
   constructor(order: LoadOrder, tally: Tally) {
@@ -136,13 +136,13 @@ function receiveRequest(order: LoadOrder, count: number): Buffer {
   );
 }
 
-/** Cut out rather than parsed. */
+/** Extracted by a pattern instead of parsing the JSON. */
 function handlesIn({ bytes, start, end }: AnswerBody): string[] {
   const text = bytes.toString('latin1', start, end);
   return [...text.matchAll(/"ReceiptHandle": ?"([^"]+)"/g)].map((found) => found[1] as string);
 }
 
-/** A batch is answered with 200 whatever became of its entries; a failed one alone has a Code. */
+/** A batch is answered with 200 even if entries failed; only a failed entry has a Code. */
 function checkEntries({ bytes, start, end }: AnswerBody): void {
   const at = bytes.indexOf('"Code"', start, 'latin1');
   if (at >= 0 && at < end) {

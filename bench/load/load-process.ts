@@ -1,6 +1,6 @@
 /**
- * The load as the benchmarks use it: a process that is started once, given one order after the other, and stopped. Its
- * ids go on from order to order, so all messages of a run differ.
+ * The load as the benchmarks use it: a process that is started once, gets one order after another, and is stopped. Its
+ * ids continue from order to order, so all messages of a run differ.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -15,12 +15,12 @@ export class LoadProcess {
     'load',
   ]);
   readonly stop: () => void = atExit(() => this.#child.kill());
-  /** Rejects when the load fails; its own message goes to standard error. */
+  /** Rejects if the load process ends; its own error message goes to standard error. */
   readonly #ended: Promise<never>;
 
   /**
-   * `givesWay`: to the threads of a server at full load. A durable one has a second thread that writes, and on two cores a
-   * load that never sleeps would take half of that thread's time from it.
+   * `givesWay` lowers the priority of the load below the threads of a server at full load. A durable server has a second
+   * thread that writes, and on two cores a load that never sleeps would take half of that thread's time.
    */
   constructor({ givesWay = false }: { readonly givesWay?: boolean } = {}) {
     const { pid } = this.#child;

@@ -1,11 +1,11 @@
 /**
- * The load, in a process of its own: N connections with at most one request under way on each. Told by a message what to
- * do (order.ts), and answers with what it counted; anything that fails ends the process, and with it the benchmark.
+ * The load, in its own process: N connections with at most one request in flight on each. A message tells it what to do
+ * (order.ts), and it replies with its counts; any failure ends the process, and with it the benchmark.
  *
- * It never sleeps: on a machine of two cores, waking a process that does costs the server more than its own work. With a
- * load that slept between answers, servers that do more between two of them looked up to a half slower than they are
- * (OnceMQ and fauxqs 17,000 requests a second, and 28,000 and 26,000 awake; the floor 51,000 in both). Being awake, it
- * also writes a request that is due at a fixed time within a turn of the event loop.
+ * It never sleeps: on a machine with two cores, waking a sleeping process costs the server more than its own work. With a
+ * load that slept between responses, servers that do more work between two of them looked much slower than they are
+ * (17,000 requests per second for OnceMQ and fauxqs, but 28,000 and 26,000 with a load that stays awake; 51,000 for the
+ * floor either way). Being awake, it also writes a request that is due at a fixed time within one turn of the event loop.
  */
 
 import { Connection, type ConnectionUser } from './connection.ts';
@@ -13,16 +13,16 @@ import { conversationOf, type Tally } from './conversation.ts';
 import type { LoadCount, LoadOrder } from './order.ts';
 import { Schedule } from './schedule.ts';
 
-/** Without a message sent or deleted for so long, the server hangs or has lost one. */
+/** If no message is sent or deleted for this long, the server hangs or has lost one. */
 const stallMsMax = 30_000;
 
 class Load implements ConnectionUser {
   readonly #order: LoadOrder;
   readonly #tally: Tally = { requests: 0, messages: 0, empty: 0 };
-  /** Of requests that are due at fixed times. */
+  /** Only for requests that are due at fixed times. */
   readonly #schedule: Schedule | undefined;
   readonly #connections: readonly Connection[];
-  /** Those that are connected and have no request under way. */
+  /** Connected, with no request in flight. */
   readonly #free: Connection[] = [];
   readonly #failed: Promise<never>;
   #fail: (error: Error) => void = () => {};
@@ -93,7 +93,7 @@ class Load implements ConnectionUser {
     return pace.kind === 'count' ? this.#tally.messages < pace.messages : !this.#isOver;
   }
 
-  /** Keeps the event loop turning, so that it asks for answers and never waits for them. */
+  /** Keeps the event loop turning, so that it polls for responses and never blocks on them. */
   #turn(): void {
     setImmediate(() => {
       if (this.#isClosed) return;
@@ -144,7 +144,7 @@ function timePassed(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-// Run as a process of its own, and not when it is only imported.
+// Only when run as its own process, not when imported.
 if (process.send !== undefined && process.argv[2] === 'load') {
   process.on('message', (order) => {
     void new Load(order as LoadOrder).run().then((count) => process.send?.(count));

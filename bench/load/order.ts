@@ -1,19 +1,19 @@
 /**
- * What the load is told and what it answers: the words between a benchmark and the process that makes its load. A
- * workload says what each connection asks for, a pace when it asks and when it is enough.
+ * The messages between a benchmark and the process that generates its load. A workload says what each connection
+ * requests; a pace says when, and when to stop.
  */
 
 /**
  * - `send`, `batch`: SendMessage, or SendMessageBatch of ten.
  * - `life`: SendMessage, ReceiveMessage, DeleteMessage.
- * - `drain`: ReceiveMessage of up to ten, and DeleteMessageBatch of what came.
+ * - `drain`: ReceiveMessage of up to ten, and DeleteMessageBatch of those received.
  */
 export type Workload = 'send' | 'batch' | 'life' | 'drain';
 
 /**
- * - `full`: each connection asks again as soon as it is answered, for a time.
- * - `count`: the same, until so many messages are sent, or deleted when draining.
- * - `rate`: requests are due at fixed times, whether or not earlier ones are answered, for a time.
+ * - `full`: each connection sends the next request as soon as it is answered, for a fixed time.
+ * - `count`: the same, until this many messages are sent, or deleted when draining.
+ * - `rate`: requests are due at fixed times, whether or not earlier ones have been answered, for a fixed time.
  */
 export type Pace =
   | { readonly kind: 'full'; readonly warmUpMs: number; readonly measureMs: number }
@@ -28,29 +28,29 @@ export type Pace =
 export interface LoadOrder {
   readonly port: number;
   readonly queueUrl: string;
-  /** For a server that finds the service by the Authorization header; others are sent none. */
+  /** For a server that picks the service by the Authorization header; others get none. */
   readonly authorization?: string | undefined;
   readonly workload: Workload;
   readonly connections: number;
   readonly pace: Pace;
   /** Default 100, as in the benchmark of the engine. */
   readonly bodyBytes?: number;
-  /** Default 1,000: many more than connections, so that a group is seldom held when its next message is asked for. */
+  /** Default 1,000: many more than connections, so that a group is seldom blocked when its next message is requested. */
   readonly groups?: number;
 }
 
 export interface LoadCount {
   readonly seconds: number;
   readonly requests: number;
-  /** Sent, in their whole life, or deleted when draining. */
+  /** Messages sent, through their whole life for `life`, or deleted for `drain`. */
   readonly messages: number;
-  /** Receives that found nothing, since every message's group was held by another connection. */
+  /** Receives that returned nothing, because other connections had a message of every group in flight. */
   readonly empty: number;
-  /** From the first to the last, those of the warm-up too. */
+  /** All messages, including those of the warm-up. */
   readonly messagesInAll: number;
-  /** Which part of the load's turns found no answer to read: near 0, it is the load that is measured. */
+  /** The fraction of event loop turns without a response: near 0, the load itself is the bottleneck. */
   readonly free: number;
-  /** With the pace `rate`, from when each request was due to its answer; otherwise undefined. */
+  /** For the pace `rate`: from when each request was due to its response. Otherwise undefined. */
   readonly latency?: Latency | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The load's requests as bytes, made once; only group and deduplication id are written over for each message, since
- * building requests anew would cost the load more than the servers that are measured.
+ * The load's requests as bytes, built once; for each message only group and deduplication id are overwritten, because
+ * building new requests would cost the load more than the servers under test.
  */
 
 import { batchSize, type LoadOrder } from './order.ts';
@@ -37,10 +37,10 @@ function messageInput(bodyBytes: number): object {
   };
 }
 
-/** The ids of this process' messages, counted over all its orders, so that no two are duplicates. */
+/** Counts the messages of this process over all its orders, so that no two are duplicates. */
 let lastId = 0;
 
-/** A request that sends; its answer has come before it is filled again, so nobody reads the old ids any more. */
+/** A request that sends. Its buffer is only refilled after its response, when the old bytes are no longer needed. */
 export class SendRequest {
   readonly #bytes: Buffer;
   readonly #groups: number;

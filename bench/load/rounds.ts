@@ -1,7 +1,7 @@
 /**
- * Rounds: one load against one server, with a queue of its own that is gone afterwards, and what it took of the server.
- * Servers that are compared take turns, in another order each time, so that what the machine does beside it meets all of
- * them.
+ * Rounds: one load against one server, with its own queue that is deleted afterwards, and the resources the server used.
+ * Servers that are compared take turns, each round starting with another one, so that other activity on the machine
+ * affects all of them.
  */
 
 import { callAction, createQueue, type Target } from '../servers/oncemq.ts';
@@ -11,7 +11,7 @@ import type { LoadCount, Workload } from './order.ts';
 
 /** One round of one server. */
 export interface Measured extends LoadCount {
-  /** Processor time of the server, all its threads, and bytes that it wrote to the disk at most: for each message. */
+  /** Per message: processor time of all threads of the server, and an upper bound of the bytes it wrote to disk. */
   readonly cpuMicros: number;
   readonly writtenBytes: number;
 }
@@ -45,14 +45,14 @@ export class Rounds {
     });
     const after = server.used();
     await callAction(target, 'DeleteQueue', { QueueUrl: queueUrl });
-    // What the server does after that would be taken from the next one's time.
+    // Work that the server still does after that would slow down the next one.
     await server.settle();
     const dirtiedBytes = after.dirtiedBytes - before.dirtiedBytes;
     const handedBytes = after.handedBytes - before.handedBytes;
     return {
       ...count,
       cpuMicros: (after.cpuMicros - before.cpuMicros) / count.messagesInAll,
-      // Each counts too much, of something else.
+      // Each overcounts, for different reasons (see `Used`), so the smaller one is closer.
       writtenBytes: Math.min(dirtiedBytes, handedBytes) / count.messagesInAll,
     };
   }
@@ -62,7 +62,7 @@ export class Rounds {
   }
 }
 
-/** The list from another start each time. */
+/** The list, rotated to start with another item. */
 export function turned<T>(list: readonly T[], by: number): T[] {
   const start = by % list.length;
   return [...list.slice(start), ...list.slice(0, start)];

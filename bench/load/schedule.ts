@@ -1,7 +1,7 @@
 /**
- * Requests that are due at fixed times, as users send them who do not wait for each other. One that is written late,
- * because every connection waits for an answer, counts from when it was due: otherwise a server that stops for a second
- * would be asked less in that second, and look good.
+ * Requests that are due at fixed times, like those of users who do not wait for each other. The latency of a request that
+ * is written late, because every connection is waiting for a response, counts from when it was due: otherwise a server
+ * that stalls for a second would get fewer requests in that second and look good.
  */
 
 import { percentile } from '../report/statistics.ts';
@@ -21,7 +21,7 @@ export class Schedule {
     this.#endAt = this.#measureAt + measureMs;
   }
 
-  /** When the next request was due; undefined as long as none is. */
+  /** Takes the next request if it is due and returns when it was due; undefined if none is. */
   takeDue(): number | undefined {
     const dueAt = this.#startAt + this.#taken * this.#betweenMs;
     if (dueAt >= this.#endAt || dueAt > performance.now()) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The HTTP benchmark as a picture: for each row one bar a system, with its median in numbers and its spread as a line.
- * Plain SVG on a light ground, so that any browser and any page shows it.
+ * The HTTP benchmark as a chart: for each row one bar per system, with the median as a number and the spread as a line.
+ * Plain SVG on a light background, so that any browser and any page can show it.
  */
 
 import { type SystemName, systemNames, systems } from '../servers/systems.ts';
@@ -78,7 +78,7 @@ function bar(rates: Rates, name: SystemName, y: number, x: (value: number) => nu
   ].join('');
 }
 
-/** Of OnceMQ alone: the others are what it is compared with. */
+/** For OnceMQ only: the others are what it is compared with. */
 function ratiosText({ toFloor, toFauxqs }: Rates, name: SystemName): string {
   if (!name.startsWith('oncemq')) return '';
   const parts = [

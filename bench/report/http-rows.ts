@@ -1,6 +1,6 @@
 /**
- * The HTTP benchmark's numbers: from counts of rounds to a row with ratios, the row as text, and what is expected of all
- * rows. A ratio is the median over the rounds of two numbers of the same round.
+ * The numbers of the HTTP benchmark: turns the counts of rounds into a row with ratios, formats the row as text, and
+ * checks what is expected of all rows. A ratio is the median over the rounds of the ratio within each round.
  */
 
 import type { LoadCount, Workload } from '../load/order.ts';
@@ -10,15 +10,15 @@ import type { Expectation } from './results.ts';
 import { median, type Spread, spreadOf, spreadText, whole } from './statistics.ts';
 
 export interface Rates {
-  /** Requests a second. */
+  /** Requests per second. */
   readonly rate: Spread;
   readonly messagesPerSecond: number;
-  /** Undefined when that one did not run. */
+  /** Undefined if the floor or fauxqs did not run. */
   readonly toFloor: number | undefined;
   readonly toFauxqs: number | undefined;
   readonly cpuMicros: number;
   readonly writtenBytes: number;
-  /** Which part of the load's turns found nothing to do. */
+  /** The fraction of the load's event loop turns with nothing to do. */
   readonly loadFree: number;
 }
 
@@ -88,7 +88,7 @@ export function rowText({ title, connections, systems: rates }: Row): string {
   return [line(`${title}, ${connections} connections`, heads), ...lines].join('\n');
 }
 
-/** A dash for what was not measured, or of no message at all. */
+/** A dash if it was not measured, or if there was no message. */
 function number(value: number | undefined, digits: number): string {
   if (value === undefined || !Number.isFinite(value)) return '–';
   return value.toLocaleString('en', {
@@ -102,7 +102,7 @@ function line(title: string, cells: readonly string[]): string {
   return title.padEnd(42) + cells.map((cell, at) => cell.padStart(widths[at] as number)).join('');
 }
 
-/** The numbers that issues ask for: at least so much of the floor and of fauxqs, in the worst of the rows. */
+/** The minimum ratios to the floor and to fauxqs that are expected, in the worst of the rows. */
 const expected = [
   { system: 'oncemq', to: 'toFloor', least: 0.5, workload: 'send', connections: 64 },
   { system: 'oncemq', to: 'toFloor', least: 0.4, workload: 'batch' },

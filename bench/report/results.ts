@@ -1,6 +1,6 @@
 /**
- * Where results go: the machine they are of, files in bench/results/ (neither committed nor linted, being of one machine
- * and one day), and whether what is expected was met.
+ * Output of results: the machine they come from, files in bench/results/ (neither committed nor linted, since they hold
+ * for one machine on one day), and whether expectations were met.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -13,9 +13,9 @@ export const resultFolder: string = fileURLToPath(
 );
 
 export interface Expectation {
-  /** What was seen and what was expected, in words. */
+  /** What was measured and what was expected, in words. */
   readonly text: string;
-  /** Undefined when this run did not measure it. */
+  /** Undefined if this run did not measure it. */
   readonly isMet: boolean | undefined;
 }
 
@@ -36,7 +36,7 @@ export function printExpectations(expectations: readonly Expectation[]): void {
   }
 }
 
-/** To the file that was asked for, or to `name` among the results. */
+/** Writes to the requested file, or to `name` in the results folder. */
 export function save(name: string, text: string, asked?: string | undefined): void {
   const file = asked ?? join(resultFolder, name);
   mkdirSync(dirname(file), { recursive: true });

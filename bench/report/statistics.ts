@@ -1,10 +1,10 @@
 /**
- * Numbers of several rounds as one: the median with its spread, and how numbers are written for people. Medians, because
- * one round that another program disturbed must not move the result.
+ * Summarizes the numbers of several rounds as a median with its spread, and formats numbers for people. Medians, because
+ * one round that another program disturbed must not change the result.
  */
 
 export interface Spread {
-  /** One number a round. */
+  /** One number per round. */
   readonly rounds: readonly number[];
   readonly median: number;
   readonly min: number;
@@ -19,7 +19,7 @@ export function median(values: readonly number[]): number {
   return percentile(values, 0.5);
 }
 
-/** The value that this part of the values does not exceed. */
+/** The value at this fraction (0 to 1) of the sorted values. */
 export function percentile(values: readonly number[], part: number): number {
   const index = Math.min(Math.floor(values.length * part), values.length - 1);
   return values.toSorted((a, b) => a - b)[index] as number;

@@ -1,11 +1,11 @@
 /**
- * What must not outlive a run, however it ends: servers, loads and the folders they wrote to. Questions give these back
- * themselves when all goes well; this is for an error and for Ctrl-C.
+ * Cleans up what must not outlive a run, however it ends: servers, loads and the folders they wrote to. Benchmarks clean
+ * up themselves when all goes well; this is for errors and for Ctrl-C.
  */
 
 const left: Set<() => void> = new Set();
 
-/** Gives the function that does it now, instead of at the exit; a second call does nothing. */
+/** Returns a function that runs the action now instead of at exit; a second call does nothing. */
 export function atExit(action: () => void): () => void {
   const once = (): void => {
     if (left.delete(once)) action();

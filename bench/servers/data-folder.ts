@@ -1,6 +1,6 @@
 /**
- * A new folder for a durable server's data, among the results or where --dir says, and gone afterwards. Where it is
- * decides what is measured: the disk, or memory if that is a tmpfs.
+ * A new folder for a durable server's data, in the results folder or where --dir says, removed afterwards. Its location
+ * decides what is measured: the disk, or memory if it is on a tmpfs.
  */
 
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * The durable server with a load and data of its own, for the questions about what is kept: started on an empty folder,
- * filled, looked at, killed and started again on what it had kept, and gone with its data at the end.
+ * The durable server with its own load and data, for the benchmarks of stored data: started on an empty folder, filled,
+ * inspected, killed and restarted on the data it kept, and removed with its data at the end.
  */
 
 import { LoadProcess } from '../load/load-process.ts';
@@ -34,13 +34,13 @@ export class DurableServer {
     this.#server = server;
   }
 
-  /** In a new folder below `parent`; default among the results. */
+  /** Starts in a new folder below `parent`; default: the results folder. */
   static async start(parent?: string | undefined): Promise<DurableServer> {
     const data = new DataFolder(parent);
     return new DurableServer(data, await startOnceMq({ folder: data.path }));
   }
 
-  /** Since the last start. */
+  /** How long the last start took. */
   get startMs(): number {
     return this.#server.startMs;
   }
@@ -57,7 +57,7 @@ export class DurableServer {
     return createQueue(this.#server, queue, attributes);
   }
 
-  /** And waits until it is cleared away. */
+  /** Also waits until the server has cleared the queue away. */
   async deleteQueue(queue: string): Promise<void> {
     await callAction(this.#server, 'DeleteQueue', { QueueUrl: this.#urlOf(queue) });
     await this.#server.settle();
@@ -71,13 +71,13 @@ export class DurableServer {
     return this.#load.run({ ...order, port, queueUrl: this.#urlOf(queue) });
   }
 
-  /** With at least so many messages; how many, the count says. */
+  /** Sends at least this many messages; the returned count says how many. */
   fill({ messages, ...order }: FillOptions): Promise<LoadCount> {
     const pace = { kind: 'count', messages } as const;
     return this.run({ ...order, workload: 'batch', connections: fillConnections, pace });
   }
 
-  /** Receives and deletes so many. */
+  /** Receives and deletes this many messages. */
   drain(queue: string, messages: number): Promise<LoadCount> {
     const pace = { kind: 'count', messages } as const;
     return this.run({ queue, workload: 'drain', connections: fillConnections, pace });
@@ -91,7 +91,7 @@ export class DurableServer {
     await this.#inspect(`${queue}/dedup`, 'DELETE');
   }
 
-  /** SIGKILL, and a new process on the same data. */
+  /** Kills the server with SIGKILL and starts a new process on the same data. */
   async killAndStart(): Promise<void> {
     await this.#server.kill();
     this.#server = await startOnceMq({ folder: this.#data.path });

@@ -1,6 +1,6 @@
 /**
- * fauxqs, the peer, in a process of its own: as its README starts it, in memory, and without its log, which would cost
- * it a third of its rate.
+ * The peer fauxqs in its own process: started as its README shows, in memory, and without its log, which would cost it a
+ * third of its throughput.
  */
 
 import { startFauxqs } from 'fauxqs';

@@ -1,14 +1,14 @@
 /**
- * The floor, in a process of its own: a bare node:http server that reads the body, parses it as JSON, and answers with
- * the same bytes as OnceMQ would, which were recorded and handed over. It checks nothing, keeps nothing and makes no
- * ids, so no server on node:http that reads its requests could be faster.
+ * The floor, in its own process: a bare node:http server that reads the body, parses it as JSON, and answers with
+ * recorded responses of OnceMQ, byte for byte. It checks nothing, stores nothing and creates no ids, so no server on
+ * node:http that reads its requests could be faster.
  */
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Answer } from './oncemq.ts';
 
-/** By action: the headers and the body of an answer that OnceMQ gave. */
+/** By action: the headers and the body of a recorded OnceMQ response. */
 const answers = JSON.parse(process.argv[2] as string) as Readonly<Record<string, Answer>>;
 
 const server = createServer((request, response) => {

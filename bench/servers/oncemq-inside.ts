@@ -1,6 +1,6 @@
 /**
- * OnceMQ started from inside, for what its command has no flag for: not counting anything. Told by its arguments, `false`
- * or `true` and then a flag of `oncemq serve` and its value; the environment is read as the command reads it.
+ * OnceMQ started through its internal API, because the command has no flag to turn off counting. The arguments are `true`
+ * or `false` (whether it counts), then a flag of `oncemq serve` and its value; the environment is read as by the command.
  */
 
 import { readConfig } from '#broker/server/config.js';

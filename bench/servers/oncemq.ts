@@ -1,5 +1,5 @@
 /**
- * OnceMQ as its command starts it, and the few calls around a measurement: a queue made and deleted, an action called.
+ * OnceMQ as its command starts it, and the few calls around a measurement: creating a queue and calling an action.
  */
 
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ const main = fileURLToPath(
   new URL('../../../packages/broker/dist/src/cli/main.js', import.meta.url),
 );
 
-/** In memory, or durable (fsync, the default) in a folder. */
+/** Starts it in memory, or durable (fsync, the default) in a folder. */
 export function startOnceMq(data: 'memory' | { readonly folder: string }): Promise<ServerProcess> {
   const storage = data === 'memory' ? ['--memory'] : ['--data', data.folder];
   // For a closer look: BENCH_SERVER_FLAGS=--cpu-prof npm run bench -- http
@@ -26,7 +26,7 @@ export interface Answer {
   readonly body: string;
 }
 
-/** Where an action is called: a port, and what its server wants to see beside the request. */
+/** Where to call an action: a port, and the Authorization header if the server needs one. */
 export interface Target {
   readonly port: number;
   readonly authorization?: string | undefined;
@@ -53,7 +53,7 @@ export async function callAction(
   return { headers, body };
 }
 
-/** A FIFO queue's URL. */
+/** Creates a FIFO queue and returns its URL. */
 export async function createQueue(
   target: Target,
   name: string,

@@ -1,6 +1,6 @@
 /**
- * A collector that throws everything away, in a process of its own: reads what it is sent and answers as one that took
- * it. So what is measured is the sender.
+ * An OTLP collector that discards everything, in its own process: it reads each request and answers with success, so that
+ * only the sender is measured.
  */
 
 import { createServer } from 'node:http';

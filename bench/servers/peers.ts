@@ -1,6 +1,6 @@
 /**
- * Peers that are no npm packages: which version, where `npm run bench:peers` puts it, and how it is started, in memory
- * and without a log of each request. What was not fetched, or does not start here, is left out of a run by name.
+ * Peers that are not npm packages: which version, where `npm run bench:peers` puts it, and how it is started, in memory
+ * and without a log of each request. A run reports and skips a peer that was not fetched or does not start.
  */
 
 import { existsSync } from 'node:fs';
@@ -22,7 +22,7 @@ const peersFolder = fileURLToPath(new URL('../../../.peers', import.meta.url));
 const motoFolder = join(peersFolder, 'moto');
 const elasticMqFolder = join(peersFolder, 'elasticmq');
 
-/** Its server mode, by the class that its documentation gives for tests. */
+/** Its server mode, started with the class that its documentation shows for tests. */
 const motoMain = `
 import logging, threading
 from moto.server import ThreadedMotoServer

@@ -1,6 +1,6 @@
 /**
- * A server in a process of its own, whatever it is written in: started, awaited until a line of its output names the
- * port, looked at from outside (Linux counts for every process what it used), and ended.
+ * A server in its own process, in whatever language: starts it, waits until a line of its output names the port, measures
+ * it from outside (Linux counts the resources of every process), and ends it.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -14,17 +14,17 @@ export interface Program {
   readonly command: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Finds the port, as its first group, in the line that says that the server is ready. */
+  /** Matches the line that says the server is ready; the first group is the port. */
   readonly ready: RegExp;
 }
 
-/** What a process has used since its start; zeros where the system does not tell. */
+/** What a process has used since its start; zeros where the system does not report it. */
 export interface Used {
-  /** Of all its threads. */
+  /** Processor time of all its threads. */
   readonly cpuMicros: number;
-  /** Of pages of files that it changed. Newer kernels count whole folios: 64 KB and more for one page of a large file. */
+  /** File pages that it dirtied. Newer kernels count whole folios: 64 KB and more for one page of a large file. */
   readonly dirtiedBytes: number;
-  /** Handed over to be written, to sockets too. */
+  /** Bytes passed to write calls, including those to sockets. */
   readonly handedBytes: number;
 }
 
@@ -33,12 +33,12 @@ const stopMsMax = 20_000;
 const complaintCharsMax = 1_000;
 const settleMsMax = 10_000;
 const settleStepMs = 100;
-/** Of processor time in a step: as good as nothing. */
+/** A server that uses no more processor time than this per step counts as idle. */
 const settledMicros = 10_000;
 
 export class ServerProcess {
   readonly port: number;
-  /** From the start of the process to the line that says that it is ready. */
+  /** From the start of the process to the line that says it is ready. */
   readonly startMs: number;
   readonly #child: ChildProcess;
   readonly #kill: () => void;
@@ -50,7 +50,7 @@ export class ServerProcess {
     this.startMs = found.ms;
   }
 
-  /** Throws, with the server's last words, when it does not become ready. */
+  /** Throws if the server does not become ready, with the end of its standard error. */
   static async start({ command, args, env, ready }: Program): Promise<ServerProcess> {
     const startedAt = performance.now();
     const child = spawn(command, args, {
@@ -74,7 +74,7 @@ export class ServerProcess {
     return new ServerProcess(child, kill, { port, ms: performance.now() - startedAt });
   }
 
-  /** SIGKILL: nothing is asked of the server. */
+  /** Ends the server with SIGKILL, without a chance to clean up. */
   async kill(): Promise<void> {
     const { exitCode, signalCode } = this.#child;
     const ended = exitCode === null && signalCode === null && once(this.#child, 'exit');
@@ -82,7 +82,7 @@ export class ServerProcess {
     await ended;
   }
 
-  /** SIGTERM, so that it can write what it writes at its end, a profile for example; SIGKILL if that takes long. */
+  /** Sends SIGTERM, so that the server can still write, for example, a profile; then SIGKILL if that takes too long. */
   async stop(): Promise<void> {
     const impatience = setTimeout(this.#kill, stopMsMax);
     if (this.#child.kill('SIGTERM')) await once(this.#child, 'exit');
@@ -90,7 +90,7 @@ export class ServerProcess {
     await this.kill();
   }
 
-  /** Waits, within bounds, until it has nothing left to do, such as clearing away a queue that was deleted. */
+  /** Waits, with a bound, until the server is idle, for example after clearing away a deleted queue. */
   async settle(): Promise<void> {
     let { cpuMicros } = this.used();
     for (let waitedMs = 0; waitedMs < settleMsMax; waitedMs += settleStepMs) {
@@ -111,13 +111,13 @@ export class ServerProcess {
     };
   }
 
-  /** RssAnon: memory of its own, without what is mapped from files; 0 where the system does not tell. */
+  /** RssAnon: memory of the process without mapped files; 0 where the system does not report it. */
   anonymousBytes(): number {
     if (process.platform !== 'linux') return 0;
     return Number(/^RssAnon:\s+(\d+) kB/m.exec(this.#proc('status'))?.[1]) * 1024;
   }
 
-  /** To the nanosecond where the kernel counts so; else in steps of 10 ms, too coarse for short rounds. */
+  /** In nanosecond resolution where the kernel has it; otherwise in steps of 10 ms, too coarse for short rounds. */
   #cpuMicros(): number {
     if (existsSync(`/proc/${this.#child.pid}/schedstat`)) {
       const threads = readdirSync(`/proc/${this.#child.pid}/task`);

@@ -1,5 +1,5 @@
 /**
- * The systems that the HTTP benchmark compares, each in a process of its own: the floor with OnceMQ's recorded answers,
+ * The systems that the HTTP benchmark compares, each in its own process: the floor with OnceMQ's recorded responses,
  * OnceMQ as its command starts it, durable and in memory, and its peers.
  */
 
@@ -15,11 +15,11 @@ export type SystemName = 'floor' | 'oncemq' | 'oncemq-memory' | 'fauxqs' | 'elas
 
 export interface System {
   readonly label: string;
-  /** Rounds in which it takes part; default all. Fewer for those that are far behind and only take time. */
+  /** Rounds in which it takes part; default: all. Fewer for systems that are far behind and only cost time. */
   readonly roundsMax?: number;
-  /** Too slow for anything to be seen in a short time: its rounds are longer, and all of them count. */
+  /** Too slow for short rounds: its rounds are longer, and it has no warm-up round. */
   readonly isSlow?: boolean;
-  /** moto finds the service by the scope of the signature, which it does not check. */
+  /** moto picks the service by the credential scope of the signature, which it does not check. */
   readonly authorization?: string;
   start(data: DataFolder): Promise<ServerProcess>;
 }
@@ -61,7 +61,7 @@ export const systemNames: readonly SystemName[] = Object.keys(systems) as System
 
 export interface Started {
   readonly running: readonly RunningSystem[];
-  /** Those that do not run here, and why. */
+  /** The systems that do not run here, and why. */
   readonly absent: readonly { readonly name: SystemName; readonly reason: string }[];
 }
 
@@ -101,7 +101,7 @@ function startOwnFile(file: string, args: readonly string[]): Promise<ServerProc
   });
 }
 
-/** One answer to each action that the benchmark calls. */
+/** Records one response to each action that the benchmark calls. */
 async function recordAnswers(target: Target): Promise<Record<string, Answer>> {
   const answers: Record<string, Answer> = {};
   const ask = async (action: string, input: object): Promise<string> => {
@@ -117,7 +117,7 @@ async function recordAnswers(target: Target): Promise<Record<string, Answer>> {
   };
   const ReceiptHandle = received.Messages[0]?.ReceiptHandle;
   await ask('DeleteMessage', { QueueUrl, ReceiptHandle });
-  // Ten duplicates of the one above: the answer has the form and the length of any other.
+  // Ten duplicates of the message above; the response has the same form and length as any other.
   await ask('SendMessageBatch', batchInput(QueueUrl));
   await ask('DeleteQueue', { QueueUrl });
   return answers;
