@@ -1,8 +1,8 @@
 // Writes docs/reference/actions.md and actions-sns.md from the shapes of the actions: every action, every
-// parameter, every member of every answer, and what differs from Amazon's.
+// parameter, every member of every response, and the differences from Amazon.
 //
-// A page's `text()` is compared with its file by a test, so that the two cannot drift apart. Run as a
-// script it writes the files.
+// A test compares each page's `text()` with its file, so that the two cannot drift apart. Run as a script,
+// this module writes the files.
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -80,7 +80,7 @@ function section(name: string, { doc, input, output, differs }: ActionShape): st
   ].join('\n');
 }
 
-/** How the older wire form spells what is in a list or a map. */
+/** How the older wire form (Query, XML) spells a list or map itself, and the prefix of its contents. */
 interface Spelling {
   own(type: Type): string;
   held(type: Type): string;
@@ -102,7 +102,7 @@ const inXml: Spelling = {
   held: (type) => `${withinOf(type, '/')}${type.is === 'map' ? `/${type.value}/` : '/'}`,
 };
 
-/** The element that SNS has around the items of a list or map. */
+/** The extra element that SNS puts around the items of a list or map. */
 function withinOf(type: Type, separator: string): string {
   const within = type.is === 'list' || type.is === 'map' ? type.within : undefined;
   return within === undefined ? '' : `${separator}${within}`;
@@ -114,7 +114,7 @@ interface Row {
   readonly field: Field;
 }
 
-/** The members of a structure, each followed by those of what it holds. */
+/** The members of a structure, each followed by the members of the structure it contains. */
 function rows(
   { fields }: Structure,
   spelling: Spelling,

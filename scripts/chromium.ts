@@ -1,11 +1,11 @@
-// The browser of the console's tests and screenshots: a Chromium, driven by playwright-core.
+// The browser for the console's tests and screenshots: a Chromium, driven by playwright-core.
 //
-//   chromium.js              installs one where none is at hand, and says one line about it
-//   chromium.js --find       for the tests: how to launch what is at hand, as JSON (null for none); installs nothing
+//   chromium.js              installs one if none is available, and prints one line about it
+//   chromium.js --find       for the tests: prints how to launch the available one as JSON (null for none); installs nothing
 //
-// Whatever is on the machine will do: CHROMIUM_PATH first, then browsers in the path, then playwright's own. Whether one works
-// is asked of nobody: it is started. A missing one comes from Debian where there is apt-get and the right to use it, else
-// from playwright. Every step has its time and may fail: then it says why.
+// Any Chromium on the machine will do: CHROMIUM_PATH first, then browsers in the path, then playwright's own. Whether one
+// works is found out by starting it. A missing one comes from Debian if apt-get can be used, otherwise from playwright.
+// Every step has a timeout and may fail; the script then says why.
 
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -13,7 +13,7 @@ import { delimiter, join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { run } from './run-command.ts';
 
-/** What playwright's `launch` takes. Without a path it is playwright's own browser. */
+/** Options for playwright's `launch`. Without a path, it is playwright's own browser. */
 interface Launch {
   readonly executablePath?: string;
   readonly args: readonly string[];
@@ -67,7 +67,7 @@ async function starts(launch: Launch): Promise<boolean> {
   }
 }
 
-/** Why nothing worked; none if something did. */
+/** Returns why each attempt failed; empty if one worked. */
 async function install(): Promise<string[]> {
   const complaints: string[] = [];
   for (const [name, attempt] of [
@@ -85,7 +85,7 @@ async function installWithApt(): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return 'needs root';
   const quiet = { DEBIAN_FRONTEND: 'noninteractive' };
   const apt = ['apt-get', '-qq', '-o', 'DPkg::Lock::Timeout=60'];
-  // An update that fails may leave lists that are good enough.
+  // Even if the update fails, the existing package lists may be good enough.
   await run([...apt, 'update'], quiet, installMsMax);
   const command = [...apt, 'install', '-y', '--no-install-recommends', 'chromium'];
   const { ok, complaint } = await run(command, quiet, installMsMax);

@@ -1,14 +1,14 @@
-// The AWS clients that are no npm packages: boto3 and the AWS CLI, each in an old version that speaks
+// The AWS clients that are not npm packages: boto3 and the AWS CLI, each in an old version that speaks
 // Query and in a new one that speaks JSON. The tests in packages/broker/test/sdk drive all four.
 //
-//   npm run clients               installs what is missing, and says one line about each
-//   clients.js --find boto3       for the tests: what is at hand, as JSON, and installs nothing
+//   npm run clients               installs what is missing, and prints one line about each
+//   clients.js --find boto3       for the tests: prints what is available as JSON, and installs nothing
 //
-// Which wire form a client speaks is asked of nobody: it is started and calls a server that looks. So
-// whatever is on the machine already will do, of any version and from any source.
+// Which wire form a client speaks is found out by letting it call a server that inspects the request. So
+// whatever is already on the machine will do, in any version and from any source.
 //
-// New ones come from pip, into the folder .clients; old ones from Debian, or from pip where there is no
-// apt-get or no right to use it. Every step has its time and may fail: the run then says why, and goes on.
+// New versions come from pip, into the folder .clients; old ones from Debian, or from pip if apt-get cannot
+// be used. Every step has a timeout and may fail; the run then says why, and goes on.
 
 import { once } from 'node:events';
 import { existsSync, rmSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { run } from './run-command.ts';
 
 type Wire = 'query' | 'json';
 
-/** How to start a client: the words of the command, and what its environment needs beside the usual. */
+/** How to start a client: the command, and additional environment variables. */
 interface Program {
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -28,16 +28,16 @@ interface Program {
 type Found = Partial<Record<Wire, Program>>;
 
 interface Client {
-  /** The commands that may start it, the best first. */
+  /** The commands that may start it, best first. */
   readonly commands: readonly (readonly string[])[];
-  /** Arguments with which it makes one request to the URL. */
+  /** Arguments that make it send one request to the URL. */
   request(url: string): string[];
 }
 
 interface Source {
   readonly name: string;
   readonly wire: Wire;
-  /** Undefined, or why it did not work. */
+  /** Resolves to why it did not work, or to undefined. */
   install(): Promise<string | undefined>;
 }
 
@@ -45,7 +45,7 @@ const probeMsMax = 20_000;
 const pipMsMax = 180_000;
 const aptMsMax = 240_000;
 
-/** The folders of pip's packages, one for each wire form: two versions of one package need two folders. */
+/** The folders of pip's packages, one per wire form, because two versions of a package need two folders. */
 const pipFolders: Readonly<Record<Wire, string>> = {
   json: fileURLToPath(new URL('../../.clients/json', import.meta.url)),
   query: fileURLToPath(new URL('../../.clients/query', import.meta.url)),
@@ -53,7 +53,7 @@ const pipFolders: Readonly<Record<Wire, string>> = {
 
 const clients: Readonly<Record<string, Client>> = {
   boto3: {
-    // Debian's packages belong to Debian's Python, which need not be the one in the path.
+    // Debian's packages belong to Debian's Python, which may not be the one in the path.
     commands: [['python3'], ['/usr/bin/python3']],
     request: (url) => [
       '-c',
@@ -66,11 +66,11 @@ const clients: Readonly<Record<string, Client>> = {
   },
 };
 
-/** In the order in which they are tried, until all clients of their wire form are there. */
+/** In the order in which they are tried, until all clients of their wire form are available. */
 const sources: readonly Source[] = [
   { name: 'pip', wire: 'json', install: () => installWithPip('json', ['boto3', 'awscli']) },
   { name: 'apt-get', wire: 'query', install: installWithApt },
-  // The last versions that speak Query are of October 2023.
+  // The last versions that speak Query date from October 2023.
   {
     name: 'pip',
     wire: 'query',
@@ -115,7 +115,7 @@ async function findAll(): Promise<Record<string, Found>> {
   return found;
 }
 
-/** All places are looked at at once; of two that speak the same, the better one counts. */
+/** Probes all candidates in parallel; of two that speak the same wire form, the better one counts. */
 async function find({ commands, request }: Client): Promise<Found> {
   const places = commands.flatMap(programs);
   const wires = await Promise.all(places.map((program) => wireOf(program, request)));
@@ -126,7 +126,7 @@ async function find({ commands, request }: Client): Promise<Found> {
   return found;
 }
 
-/** The command on its own; the Python that pip belongs to also, and first, with each of pip's folders. */
+/** The command as it is; before that, if it is pip's Python, the command with each of pip's folders. */
 function programs(command: readonly string[]): Program[] {
   const folders = command[0] === 'python3' ? Object.values(pipFolders).filter(existsSync) : [];
   return [...folders.map((folder) => ({ PYTHONPATH: folder })), {}].map((env) => ({
@@ -135,7 +135,7 @@ function programs(command: readonly string[]): Program[] {
   }));
 }
 
-/** Lets the client make one request and looks at it; undefined when none comes. */
+/** Lets the client make one request and inspects it; undefined if none arrives. */
 async function wireOf(
   { command, env }: Program,
   request: Client['request'],
@@ -143,7 +143,7 @@ async function wireOf(
   let wire: Wire | undefined;
   const server = createServer(({ headers }, response) => {
     wire = headers['x-amz-target'] === undefined ? 'query' : 'json';
-    // No client tries again after a refusal.
+    // No client retries after a 400.
     response.writeHead(400, { Connection: 'close' }).end();
   });
   server.listen(0, '127.0.0.1');
@@ -179,7 +179,7 @@ async function installWithApt(): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return 'needs root';
   const quiet = { DEBIAN_FRONTEND: 'noninteractive' };
   const apt = ['apt-get', '-qq', '-o', 'DPkg::Lock::Timeout=60'];
-  // An update that fails may leave lists that are good enough.
+  // Even if the update fails, the existing package lists may be good enough.
   await run([...apt, 'update'], quiet, aptMsMax);
   const install = [...apt, 'install', '-y', '--no-install-recommends', 'python3-boto3', 'awscli'];
   const { ok, complaint } = await run(install, quiet, aptMsMax);

@@ -1,14 +1,14 @@
-// Crash runs as long as asked: the server is killed again and again under load, and a checker judges
-// what its clients saw (packages/broker/test/crash/run.ts).
+// Crash runs of any length: the server is killed repeatedly under load, and a checker judges what its
+// clients saw (packages/broker/test/crash/run.ts).
 //
 //   npm run test:crash                                100 kills, a new seed
 //   npm run test:crash -- --kills 5000 --seed 7       many, from that seed
 //   npm run test:crash -- --serve="--durability os"   with more flags for the server
-//   npm run test:crash -- --memory                    nothing is kept: shows what the checker finds then
+//   npm run test:crash -- --memory                    nothing is kept: shows what the checker then finds
 //
-// A long run is made of rounds on the same data, each with a drain and a judgement of its own, so that
-// memory stays bounded and a violation is known soon. The first round with one ends the run with 1, and its
-// history and the data are kept.
+// A long run consists of rounds on the same data, each with its own drain and verdict, so that memory stays
+// bounded and a violation is found soon. The first round with a violation ends the run with exit code 1, and
+// its history and the data are kept.
 
 import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';

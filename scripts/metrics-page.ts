@@ -1,8 +1,8 @@
 // Writes the server's metrics into docs/telemetry/dedup-metrics.md from the one list in the code: names in OpenTelemetry
-// and in Prometheus, kind, attributes, meaning. What stands around the two marks is written by hand and left alone.
+// and in Prometheus, kind, attributes, meaning. Text outside the two marks is written by hand and left alone.
 //
-// `withMetrics` is compared with the page by a test, so that the two cannot drift apart. Run as a script it writes the
-// file.
+// A test compares `withMetrics` with the page, so that the two cannot drift apart. Run as a script, this module writes
+// the file.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,7 @@ const marks = {
   end: '<!-- End of the list. -->',
 };
 
-/** The page with the list as it is now. */
+/** The page with the current list. */
 export function withMetrics(page: string): string {
   const start = page.indexOf(marks.start);
   const end = page.indexOf(marks.end);

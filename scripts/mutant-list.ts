@@ -1,6 +1,6 @@
 /**
- * Ways to break the engine and the store, each one plausible slip. `find` must stand exactly once in the compiled file
- * (under packages/broker/dist/src); test/mutants.test.ts says so when the code has moved on.
+ * Ways to break the engine and the store, each a plausible mistake. `find` must occur exactly once in the compiled file
+ * (under packages/broker/dist/src); test/mutants.test.ts fails if the code has changed and it no longer does.
  */
 
 export interface Mutant {
@@ -8,7 +8,7 @@ export interface Mutant {
   readonly file: string;
   readonly find: string;
   readonly replace: string;
-  /** The one suite that must catch it; default: any of its part's. */
+  /** The suite that must catch it; default: any suite of the engine or the store. */
   readonly suite?: string;
 }
 

@@ -1,10 +1,10 @@
 /**
- * `npm run test:mutants [-- NAME…]`: shows that the tests can fail. Each mutant breaks the compiled engine or the store in
- * one named way, in a copy of the build; the tests of that part must then fail. A mutant that survives, or whose text is
- * no longer found, fails this run.
+ * `npm run test:mutants [-- NAME…]`: shows that the tests can fail. Each mutant breaks the compiled engine or store in one
+ * named way, in a copy of the build; the tests of that part must then fail. A mutant that survives, or whose text is no
+ * longer found, fails this run.
  *
- * For the engine the simulation comes first, with few commands, since it catches most in a second or two; then the
- * behaviour tests. For the store its own tests, then the crash tests. Two mutants run at a time.
+ * For the engine, the simulation runs first, with few commands, since it catches most mutants in a second or two; then the
+ * behavior tests. For the store, its own tests run first, then the crash tests. Two mutants run at a time.
  */
 
 import { spawn } from 'node:child_process';
@@ -39,7 +39,7 @@ const waiting = mutants.filter(({ name }) => asked.length === 0 || asked.include
 const total = waiting.length;
 const survivors: string[] = [];
 
-// The tests must pass on the engine as it is, or catching a mutant would mean nothing.
+// The tests must pass on the unbroken build, or catching a mutant would mean nothing.
 const failing = await killerOf(undefined, [...engineSuites, ...storeSuites]);
 if (failing !== undefined) throw new Error(`the ${failing} tests fail on the unbroken build`);
 await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, work));
@@ -60,7 +60,7 @@ async function work(): Promise<void> {
   }
 }
 
-/** Which part of the suite fails on the broken build (or the unbroken one); undefined if none does. */
+/** The first suite that fails on the build with the mutant (or without one); undefined if none does. */
 async function killerOf(
   mutant: Mutant | undefined,
   suites: readonly { readonly folder: string; readonly isSeeded: boolean }[],
@@ -102,14 +102,14 @@ function testsIn(folder: string): string[] {
     .map((file) => join(folder, file));
 }
 
-/** One process a file, since flags for the file itself cannot pass through node's test runner. */
+/** One process per file, since node's test runner does not pass flags on to the file. */
 function seeded(files: readonly string[]): string[][] {
   return files.map((file) => [file, '--commands', String(commandsPerFile)]);
 }
 
 async function fails(runs: readonly (readonly string[])[]): Promise<boolean> {
   for (const args of runs) {
-    // A mutant that makes a test hang is caught by that.
+    // A test that hangs has caught the mutant too.
     const child = spawn(process.execPath, args, { stdio: 'ignore', timeout: testMsMax });
     const [code] = await once(child, 'exit');
     if (code !== 0) return true;

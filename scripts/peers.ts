@@ -1,9 +1,8 @@
-// Fetches the peers that `npm run bench -- http` compares with and npm does not have, into the folder
-// .peers: moto with pip, ElasticMQ and what it needs with Maven. `npm run bench:peers` runs it; no test
-// and no benchmark does.
+// Fetches the peers for `npm run bench -- http` that are not on npm into the folder .peers: moto with pip,
+// ElasticMQ and its dependencies with Maven. `npm run bench:peers` runs it; no test and no benchmark does.
 //
-// pip and mvn know from their own configuration where packages come from. Every step has its time and
-// may fail: the run then says why and goes on, and the benchmark leaves that peer out.
+// pip and mvn know from their own configuration where packages come from. Every step has a timeout and may
+// fail; the run then says why and goes on, and the benchmark leaves that peer out.
 
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +18,7 @@ const fetches: Readonly<Record<PeerName, (folder: string, version: string) => Pr
 
 for (const name of Object.keys(fetches) as PeerName[]) {
   const { folder, version } = peers[name];
-  // Named after the version that is inside, so that another one is fetched and half of one is not used.
+  // The stamp names the version, so that a new version is fetched, and a partial download is not used.
   const stamp = join(folder, `.fetched-${version}`);
   if (existsSync(stamp)) {
     console.log(`${name} ${version}: present`);
@@ -39,7 +38,7 @@ function fetchMoto(folder: string, version: string): Promise<Run> {
   return run(pip, {}, fetchMsMax);
 }
 
-/** Maven copies what a project needs, so there is a project that needs nothing else. */
+/** Maven can copy the dependencies of a project, so this writes a project whose only dependency is ElasticMQ. */
 function fetchElasticMq(folder: string, version: string): Promise<Run> {
   const project = join(folder, 'pom.xml');
   writeFileSync(

@@ -1,10 +1,11 @@
-// A PostgreSQL for tests: a new, empty cluster on a free port, until standard input ends; then everything of it is gone.
+// A PostgreSQL for tests: runs a new, empty cluster on a free port until standard input ends, and then removes it.
 //
 //   postgres.js        prints "postgres ready URL" and waits
 //
-// The programs come with npm, as packages of prebuilt binaries that the lockfile pins; a machine for which there is none
-// can have its own installed. Their package makes a few links in a script that npm may not be allowed to run, so the
-// links are made here. PostgreSQL does not run as root; there it runs as nobody, from a place that nobody can read.
+// The programs come from npm, as packages of prebuilt binaries pinned by the lockfile; on a platform without a package, an
+// installed PostgreSQL is used. The package creates a few symlinks in a script that npm may not be allowed to run, so they
+// are created here. PostgreSQL refuses to run as root; then it runs as the user nobody, from a folder which that user can
+// read.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -52,7 +53,7 @@ const made = spawnSync(
 if (made.status !== 0) fail(`initdb failed: ${made.error?.message ?? made.stderr}`);
 
 const port = await freePort();
-// A test's database need not outlive the machine.
+// A test database need not survive a crash of the machine.
 const settings = [
   'fsync=off',
   'full_page_writes=off',
@@ -72,7 +73,7 @@ createInterface({ input: server.stderr }).on('line', (line) => {
   clearTimeout(impatience);
   console.log(`postgres ready postgres://postgres@127.0.0.1:${port}/postgres`);
 });
-/** Connections that are being closed get a while for it; then they are closed from here. */
+/** SIGTERM waits for clients to disconnect; SIGINT disconnects them if that takes too long. */
 const stop = (): void => {
   server.kill('SIGTERM');
   setTimeout(() => server.kill('SIGINT'), stopMsMax).unref();
@@ -80,7 +81,7 @@ const stop = (): void => {
 process.stdin.resume().on('end', stop).on('error', stop);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
 
-/** Where initdb and postgres are: npm's first, which are the same on every machine. */
+/** Where initdb and postgres are: npm's are preferred, since they are the same on every machine. */
 function programFolder(): string {
   const native = npmFolder();
   if (native !== undefined) {
@@ -112,7 +113,7 @@ function npmFolder(): string | undefined {
   }
 }
 
-/** npm packages cannot hold links, so a list of them is there instead. */
+/** npm packages cannot contain symlinks, so the package has a list of them instead. */
 function makeLinks(native: string): void {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -122,7 +123,7 @@ function makeLinks(native: string): void {
     try {
       symlinkSync(relative(dirname(link), join(native, '..', source)), link);
     } catch (error) {
-      // Another run was here first.
+      // Another run has already created it.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
   }

@@ -1,14 +1,14 @@
 // @ts-check
-// Makes a clone ready to run: installs when the manifests changed, builds when a source changed, and
-// otherwise costs a few milliseconds. Every npm script that runs compiled code calls it first.
+// Makes a clone ready to run: installs if the manifests changed, builds if a source changed, and
+// otherwise takes a few milliseconds. Every npm script that runs compiled code calls it first.
 //
 //   node scripts/prepare.mjs                    only that
-//   node scripts/prepare.mjs PROGRAM ARGUMENTS  and then the program, in this process
+//   node scripts/prepare.mjs PROGRAM ARGUMENTS  then also runs the program, in this process
 //
 // It is the only JavaScript in the repository, because it runs before the compiler is installed.
-// What was done is remembered in two stamps: one inside node_modules, one inside .build; a stamp is
-// written only after its step succeeded, so a step that failed or was interrupted is done again.
-// Two runs at once take turns behind a lock file. Progress goes to stderr; stdout is the program's.
+// Two stamps, one in node_modules and one in .build, record what was done. A stamp is written only
+// after its step succeeded, so a step that failed or was interrupted is repeated. A lock file makes
+// concurrent runs take turns. Progress goes to stderr; stdout belongs to the program.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -37,7 +37,7 @@ const buildStampFile = join(root, '.build', '.built');
 const lockFile = join(root, '.build', '.lock');
 const packages = ['packages/broker', 'packages/toolkit'];
 const sourceFolders = [...packages, 'bench', 'examples', 'scripts', 'test'];
-/** Each folder of compiled files, with the folder whose sources it mirrors. */
+/** The output folders of the compiler, each with the source folder it mirrors. */
 const outputs = [
   { from: '.', to: '.build' },
   ...packages.map((folder) => ({ from: folder, to: join(folder, 'dist') })),
@@ -48,7 +48,7 @@ if (Number(process.versions.node.split('.')[0]) < nodeMajorMin) {
 }
 if (!isInstalled() || !isBuilt()) {
   const unlock = lock();
-  // Asked again under the lock: another run may have done the work while this one waited.
+  // Checked again under the lock: another run may have done the work while this one waited.
   if (!isInstalled()) install();
   if (!isBuilt()) build();
   unlock();
@@ -61,8 +61,8 @@ if (program !== undefined) {
 }
 
 /**
- * Between npm and this process stands a shell, which dies of the signal that npm passes on to it, and does not pass it on
- * itself: a server would be left behind.
+ * Between npm and this process there is a shell. It dies of the signal that npm forwards to it, but does not forward it
+ * itself, so a server would be left behind.
  */
 function endWithParent() {
   const parent = process.ppid;
@@ -79,14 +79,14 @@ function install() {
   const verb = hasLockfile ? 'ci' : 'install';
   const step = `npm ${verb}`;
   say(`installing (${step})`);
-  // The compiler is a development dependency, wanted also where NODE_ENV is "production".
+  // The compiler is a development dependency, needed even if NODE_ENV is "production".
   run(step, 'npm', [verb, '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']);
   writeFileSync(installStampFile, installStamp());
 }
 
 function build() {
   say('building (tsc -b)');
-  // Taken before the compiler reads: a file saved during the build is then built by the next run.
+  // Taken before the compiler reads, so that the next run builds a file saved during the build.
   const stamp = buildStamp();
   run('tsc -b', process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b']);
   removeStaleOutputs();
@@ -95,7 +95,7 @@ function build() {
   writeFileSync(buildStampFile, stamp);
 }
 
-/** The compiler carries modules only; the console's page, styles and pictures go beside them as they are. */
+/** The compiler only emits modules; the console's HTML, styles and images are copied beside them unchanged. */
 function copyConsole() {
   const [from, to] = ['src', 'dist/src'].map((folder) =>
     join(root, 'packages', 'broker', folder, 'console'),
@@ -107,7 +107,7 @@ function copyConsole() {
   }
 }
 
-/** Makes `npx oncemq` work: npm could not link the command when it installed, since it was not built yet. */
+/** Makes `npx oncemq` work: npm could not link the command during installation, before it was built. */
 function linkCommand() {
   const command = join(root, 'packages', 'broker', 'dist', 'src', 'cli', 'main.js');
   const isLinked = existsSync(join(root, 'node_modules', '.bin', 'oncemq'));
@@ -116,7 +116,7 @@ function linkCommand() {
   run(step, 'npm', ['rebuild', 'oncemq', '--ignore-scripts', '--loglevel=error']);
 }
 
-/** The compiler leaves the outputs of a deleted source behind, and a stale test would still run. */
+/** The compiler leaves behind the outputs of deleted sources, and a stale test would still run. */
 function removeStaleOutputs() {
   for (const { from, to } of outputs) {
     for (const output of filesUnder(join(root, to), ['node_modules'])) {
@@ -140,7 +140,7 @@ function isBuilt() {
   );
 }
 
-/** Everything that decides what npm installs, by content: a fresh checkout is no reason to install. */
+/** Everything that decides what npm installs, by content, so that a fresh checkout alone does not trigger an install. */
 function installStamp() {
   const hash = createHash('sha256');
   hash.update(`${process.platform} ${process.arch} ${process.versions.modules}\n`);
@@ -155,7 +155,7 @@ function installStamp() {
   return hash.digest('hex');
 }
 
-/** Everything the compiler reads, by path, time and size: reading all contents would be slower. */
+/** Everything the compiler reads, by path, time and size, because reading all contents would be slower. */
 function buildStamp() {
   const hash = createHash('sha256').update(installStamp());
   const configs = readdirSync(root).filter((name) => /^tsconfig.*\.json$/.test(name));
@@ -172,7 +172,7 @@ function buildStamp() {
 /**
  * @param {string} folder
  * @param {readonly string[]} skipped names of folders that are not entered
- * @returns {string[]} all files below, in a stable order; none when the folder is not there
+ * @returns {string[]} all files below, in a stable order; none if the folder does not exist
  */
 function filesUnder(folder, skipped) {
   if (!existsSync(folder)) return [];
@@ -185,10 +185,10 @@ function filesUnder(folder, skipped) {
     });
 }
 
-/** Waits until no other living run holds the lock and takes it; it is given back when asked to, at the latest at exit. */
+/** Takes the lock once no other live run holds it. Returns a function that releases it; exit releases it too. */
 function lock() {
   mkdirSync(dirname(lockFile), { recursive: true });
-  // Linked, not written, into place: whoever sees the lock can read in it who holds it.
+  // Hard-linked into place, not written, so that a visible lock already names its holder.
   const ownFile = `${lockFile}-${process.pid}`;
   writeFileSync(ownFile, String(process.pid));
   while (!linked(ownFile, lockFile)) {
@@ -210,7 +210,7 @@ function lock() {
 /**
  * @param {string} existing
  * @param {string} created
- * @returns {boolean} false when `created` is there already
+ * @returns {boolean} false if `created` already exists
  */
 function linked(existing, created) {
   try {
@@ -232,7 +232,7 @@ function isAlive(pid) {
 }
 
 /**
- * Runs a step in silence; when it fails, shows all it said and ends with its exit code.
+ * Runs a step silently; if it fails, shows its output and exits with its exit code.
  * @param {string} step
  * @param {string} program
  * @param {readonly string[]} args

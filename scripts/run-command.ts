@@ -1,6 +1,6 @@
-// Runs a command of somebody else's, such as pip, for the scripts that fetch what npm does not have:
-// for at most so long, and without ever throwing. What it says is left aside but for its last
-// complaint, which is what a person needs to know why it did not work.
+// Runs an external command, such as pip, for the scripts that fetch what npm does not have: with a
+// timeout, and without ever throwing. Its output is discarded except for the last line of standard
+// error, which tells a person why it did not work.
 
 import { spawn } from 'node:child_process';
 
@@ -22,7 +22,7 @@ export function run(
     const child = spawn(file, args, {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'ignore', 'pipe'],
-      // Not the option `timeout`: for a program that is not there, its timer would hold up our own end.
+      // Not the option `timeout`: if the program does not exist, its timer would keep this process alive.
       signal: AbortSignal.timeout(msMax),
       killSignal: 'SIGKILL',
     });

@@ -1,7 +1,7 @@
-// Writes the JSON Schemas that the toolkit publishes, from the ones that it uses: packages/toolkit/schemas/*.json, for
-// programs in other languages.
+// Writes the JSON Schemas that the toolkit uses to packages/toolkit/schemas/*.json, published for programs in other
+// languages.
 //
-// `npm run docs` runs it; test/schemas.test.ts says when it should have been run.
+// `npm run docs` runs it; test/schemas.test.ts fails if the files are out of date.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { envelopeSchema, telemetrySchema } from '@oncemq/toolkit';

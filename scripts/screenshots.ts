@@ -1,10 +1,11 @@
-// The pictures of the console in docs/images, made anew: a small shop on a manual clock, whose story is the same each time
-// but for the ids of its messages.
+// Retakes the pictures of the console in docs/images: a small shop on a manual clock, whose story is the same each time
+// except for the ids of its messages.
 //
 //   npm run screenshots
 //
-// The story: orders come in, some twice; one payment has another tenant in its attributes and the same body, which a
-// content hash does not see; a consumer holds three groups; prices are published to a topic with filters.
+// The story: orders come in, some twice; one payment has the same body as another but a different tenant in its
+// attributes, which a content hash does not cover; a consumer holds three groups; prices are published to a topic with
+// filters.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, statSync } from 'node:fs';
@@ -21,7 +22,7 @@ interface Picture {
   readonly name: string;
   readonly hash: string;
   readonly theme: 'light' | 'dark';
-  /** What must be on the page before it is taken. */
+  /** The text that must be on the page before the picture is taken. */
   readonly shows: string;
   readonly height: number;
 }
@@ -54,7 +55,7 @@ try {
   await browser.close();
 }
 
-/** Somebody looks, so that rates are counted from here on. */
+/** Reads the overview once, so that the server counts rates from here on. */
 async function watch({ url }: TestServer): Promise<void> {
   await (await fetch(`${url}/_oncemq/overview`)).text();
 }

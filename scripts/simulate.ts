@@ -1,11 +1,11 @@
-// Runs the simulation alone: the engine against the reference model, from a seed.
+// Runs only the simulation: the engine against the reference model, from a seed.
 //
 //   npm run test:simulation                             a new seed, as many commands as in npm test
 //   npm run test:simulation -- --seed 7                 that seed
 //   npm run test:simulation -- --seed 7 --path 3:0:1    straight to the case that a failure named
 //   npm run test:simulation -- --commands 20000000      a long run
 //
-// The flags are the test file's own (packages/broker/test/support/seeded.ts); here they are only checked.
+// The test file itself interprets the flags (packages/broker/test/support/seeded.ts); here they are only checked.
 
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';

@@ -1,6 +1,6 @@
 // The story that the console's pictures tell (screenshots.ts), as calls of the AWS clients: five minutes of a shop, with
-// duplicates, groups that are held, publications that are filtered. It ends with what is worth a picture most, and gives
-// the address of it: a collision.
+// duplicates, blocked groups and filtered publications. It ends with the most interesting picture, a collision, and
+// returns its address in the console.
 
 import {
   CreateTopicCommand,
@@ -25,7 +25,7 @@ export async function tellStory(server: TestServer, watch: () => Promise<void>):
   const sns = new SNSClient(server.clientConfig);
   await createQueues(sqs);
   await createTopic(sns);
-  // A round time, so that the pictures are the same each time.
+  // A fixed, round time, so that the pictures are the same each time.
   const day = Date.UTC(2027, 0, 15, 9, 0, 0);
   await server.clock.advance((day - server.clock.now()) / 1000);
   await watch();
@@ -75,7 +75,7 @@ async function createTopic(sns: SNSClient): Promise<void> {
   }
 }
 
-/** Four and a half minutes of business, with as much chance in it as a wave has. */
+/** Four and a half minutes of business that looks random but follows sine waves. */
 async function trade(server: TestServer, sqs: SQSClient, sns: SNSClient): Promise<void> {
   const TopicArn = 'arn:aws:sns:us-east-1:000000000000:prices';
   for (let tick = 0; tick < 90; tick += 1) {

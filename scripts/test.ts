@@ -1,11 +1,11 @@
-// Runs the tests: every compiled *.test.js of the packages and of the root, in node's test runner.
+// Runs the tests: every compiled *.test.js of the packages and of the root, in Node's test runner.
 //
-// Node 20's `node --test` takes files, not patterns, so they are listed here. Words given to it
-// choose files by a part of their path (`npm test -- deduplication`); options go on to node
+// Node 20's `node --test` takes files, not patterns, so this script lists them. Arguments select
+// files by part of their path (`npm test -- deduplication`); options are passed on to node
 // (`npm test -- --test-name-pattern=window`). Lint and the examples are tests like all others, so
-// one summary and one exit code speak for everything.
+// one summary and one exit code cover everything.
 //
-// The console is tested in a real browser, which is installed first where there is none.
+// The console is tested in a real browser, which is installed first if there is none.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';

@@ -1,7 +1,7 @@
-// The reference pages of the actions say what the shapes say. When this fails after a change to a
-// shape, `npm run docs` writes the pages anew.
+// The reference pages of the actions match the shapes. If this fails after a change to a shape,
+// `npm run docs` rewrites the pages.
 //
-// That the shapes are what the server does is tested beside the api.
+// The tests of the api check that the server does what the shapes say.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,8 +1,8 @@
-// The pages of the contract and the guide to the toolkit, run: every TypeScript block of a page, one after the other, as
-// one program. A page that is no longer true of the code fails here.
+// Runs the pages of the contract and the guide to the toolkit: all TypeScript blocks of a page, in order, as one program.
+// A page that no longer matches the code fails here.
 //
-// What a block imports is there already, and so is what a reader would have: a server whose clock can be moved, the AWS
-// client and a queue of it, a database, a folder, and the producer that the pages speak of.
+// What a block imports is provided, and so is what a reader would have: a server whose clock can be moved, an AWS client
+// and a queue, a database, a folder, and the producer that the pages talk about.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -45,7 +45,7 @@ for (const page of pages) {
 async function run(t: TestContext, page: string, source: string): Promise<void> {
   const program = source.replace(/^import .*;$/gm, '').replace(/^export /gm, '');
   const names = await surroundings(t, /\bpool\b/.test(program));
-  // A name that the page itself makes is the page's.
+  // A name that the page declares itself is not provided.
   const given = Object.keys(names).filter(
     (name) => !new RegExp(`\\bconst ${name}\\b`).test(program),
   );

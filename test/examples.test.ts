@@ -1,8 +1,8 @@
-// Runs every example as a reader would, in a process of its own: main.ts with node, queue.test.ts with the test runner
-// that the folder is named after.
+// Runs every example as a reader would, in its own process: main.ts with node, queue.test.ts with the test runner that
+// the folder is named after.
 //
-// An example passes when it ends by itself with exit code 0; what it printed is shown when it does not. A folder that
-// nobody knows how to run is a mistake and fails as well.
+// An example passes if it ends by itself with exit code 0; otherwise its output is shown. A folder that this test does
+// not know how to run is a mistake and fails as well.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -11,7 +11,7 @@ import { test } from 'node:test';
 
 const exampleMsMax = 60_000;
 
-/** By the folder's name without its number; what is not listed has a main.ts. */
+/** By the folder's name without its number; folders that are not listed have a main.ts. */
 const runners: Readonly<Record<string, (name: string) => string[]>> = {
   'node-test': (name) => ['--test', `.build/examples/${name}/queue.test.js`],
   vitest: (name) => ['node_modules/vitest/vitest.mjs', 'run', '--root', `examples/${name}`],
@@ -23,13 +23,13 @@ const runners: Readonly<Record<string, (name: string) => string[]>> = {
   ],
 };
 
-/** What an example must print, where its ending well does not say it all. */
+/** What an example must print, where exit code 0 is not enough. */
 const printed: Readonly<Record<string, string>> = {
   'landsat-refresh': '1,000 events, 37 replays, 1,000 effects\n',
   'one-trace': '  send scenes.fifo (oncemq, suppressed) ',
 };
 
-/** Run by tests that know what else they need: boto3 in packages/broker/test/sdk/verify-python.test.ts; or to be copied. */
+/** Not run here: verify-python needs boto3 (packages/broker/test/sdk/verify-python.test.ts), ci-gate is only for copying. */
 const runElsewhere: readonly string[] = ['verify-python', 'ci-gate'];
 
 for (const name of exampleNames()) {
@@ -37,7 +37,7 @@ for (const name of exampleNames()) {
     const kind = name.replace(/^\d+-/, '');
     const runner = runners[kind];
     const args = runner === undefined ? [`.build/examples/${name}/main.js`] : runner(name);
-    // A test runner started by a test must not think that it is a part of this one.
+    // A test runner started by a test must not take itself for a part of this run.
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const example = spawnSync(process.execPath, args, {
       encoding: 'utf8',

@@ -1,6 +1,7 @@
-// The guides about the code: what README shows is what the example runs, and the server's guide names every setting
-// with its flag, its variable and its default. Links are checked in tidy.test.ts, the reference pages in
-// reference.test.ts.
+// The guides match the code: README shows what the example runs, and the server's guide lists every setting with its
+// flag, its variable and its default.
+//
+// tidy.test.ts checks the links, reference.test.ts the reference pages.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -11,7 +12,7 @@ import { settings } from '#broker/server/config.js';
 test('the code on the first screen of README is that of the first example', () => {
   const [, block = ''] = /```ts\n([\s\S]*?)```/.exec(readFileSync('README.md', 'utf8')) ?? [];
   const example = readFileSync('examples/01-send-and-receive/main.ts', 'utf8');
-  // The example starts a server of its own, so only what follows the client is the same to the letter.
+  // The example starts its own server, so only the code after the client is identical.
   const shown = block.slice(block.indexOf('const { QueueUrl }')).trim();
   assert.ok(shown.length > 100);
   assert.ok(example.includes(shown), shown);

@@ -1,7 +1,7 @@
-// Lint and format as a test, so that the summary of `npm test` speaks for them too.
+// Lint and format as a test, so that the summary of `npm test` covers them too.
 //
-// The rules, among them the layers of packages/broker/src, stand in biome.json. `npm run format`
-// mends what can be mended without thinking.
+// The rules, including the layers of packages/broker/src, are in biome.json. `npm run format` fixes
+// what can be fixed automatically.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

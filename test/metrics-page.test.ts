@@ -1,7 +1,7 @@
-// The page about metrics says what the list in the code says. When this fails after a change to the list, `npm run docs`
-// writes the page anew.
+// The page about metrics matches the list in the code. If this fails after a change to the list, `npm run docs` rewrites
+// the page.
 //
-// That a server measures what the list says is tested beside the server (packages/broker/test/server/telemetry).
+// The tests of the server check that it measures what the list says (packages/broker/test/server/telemetry).
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

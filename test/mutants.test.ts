@@ -1,6 +1,6 @@
-// Whether the mutants of `npm run test:mutants` still fit the code. Running them takes minutes; that each
-// finds the text it breaks, and only there, is checked with every other test, so that the list cannot
-// rot.
+// Checks that the mutants of `npm run test:mutants` still fit the code. Running them takes minutes; this
+// test only checks that each finds the text it breaks, exactly once, and it runs every time, so that the
+// list cannot rot.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,16 +1,16 @@
-// The reference pages about the code: docs/reference/errors.md has a row for every refusal with its
-// exact text, and docs/reference/semantics.md and semantics-sns.md name, rule by rule, the tests that hold it.
+// The reference pages match the code: docs/reference/errors.md has a row for every refusal with its exact
+// text, and docs/reference/semantics.md and semantics-sns.md name, rule by rule, the tests that prove it.
 //
-// A test of the engine belongs to a rule by the end of its title: "… (11.11)" or "… (11.12, 17.4)".
-// Page and titles are read into lines of one form, "rule, file, title", and must be the same lines.
-// First the reading is shown to notice what is missing, on small planted examples.
+// The end of an engine test's title assigns it to rules: "… (11.11)" or "… (11.12, 17.4)". Page and titles
+// are parsed into lines of the form "rule, file, title", and both must give the same lines. First, small
+// planted examples check the parsers.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { errors } from '#broker/core/errors.js';
 
-/** Queues and topics have pages of their own, with numbers of their own. */
+/** Queues and topics have separate pages, each with its own numbering. */
 const pages = [
   { page: 'docs/reference/semantics.md', testFolder: 'packages/broker/test/core' },
   { page: 'docs/reference/semantics-sns.md', testFolder: 'packages/broker/test/core/topic' },

@@ -1,6 +1,6 @@
-// The published JSON Schemas about the code: each file says what the toolkit checks. `npm run docs` writes them anew.
+// The published JSON Schemas match the code: each file says what the toolkit checks. `npm run docs` rewrites them.
 //
-// The two are compared as values; how the files are laid out is the formatter's.
+// Files and schemas are compared as values, because the formatter decides the layout of the files.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * `npm start` as its users run it: it serves, and whoever stops npm stops the server, too. A real npm and a real server, in
- * real time.
+ * `npm start` as its users run it: it serves, and stopping npm stops the server too. A real npm and a real server, in real
+ * time.
  */
 
 import assert from 'node:assert/strict';
@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 
 test('npm start serves, and SIGTERM to npm stops the server', async (t) => {
-  // In a group of its own, so that nothing is left behind if it fails.
+  // In its own process group, so that nothing is left behind if the test fails.
   const npm = spawn('npm', ['start', '--', '--port', '0', '--memory'], {
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -19,7 +19,7 @@ test('npm start serves, and SIGTERM to npm stops the server', async (t) => {
     try {
       process.kill(-(npm.pid as number), 'SIGKILL');
     } catch {
-      // Nobody is left, as it should be.
+      // No process is left, as it should be.
     }
   });
   let url = '';
@@ -31,7 +31,7 @@ test('npm start serves, and SIGTERM to npm stops the server', async (t) => {
   const output = once(npm.stdout, 'close');
   npm.stdout.resume();
   npm.kill('SIGTERM');
-  // Its output ends with the last process that has it.
+  // The output closes when the last process that holds it has ended.
   await output;
   await assert.rejects(fetch(`${url}/_oncemq/health`));
 });

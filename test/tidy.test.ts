@@ -1,10 +1,10 @@
-// The repository about itself: rules that neither the compiler nor Biome holds alone.
+// The repository's own rules, which neither the compiler nor Biome enforces alone.
 //
 // Each rule is a pure function from files (path and text) to complaints; no complaint means tidy.
-// First every rule is shown to fail on a small planted example, so that a rule that sees nothing is
-// noticed; then all rules look at the real tree. Files are found by walking, not by asking git, so
-// that a new file is judged before it is committed and a copy without history can be tested. What
-// .gitignore names as a folder is not part of the repository.
+// First every rule must fail on a small planted example, so that a rule that sees nothing is noticed;
+// then all rules check the real tree. Files are found by walking the tree, not by asking git, so that
+// a new file is checked before it is committed and a copy without history can be tested. Folders named
+// in .gitignore are not part of the repository.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ interface RepositoryFile {
 const broker = 'packages/broker/src';
 const toolkit = 'packages/toolkit/src';
 
-/** What other people import or run; whatever these do not reach does not ship for a reason. */
+/** What users import or run. A source file that neither these nor the tools reach is dead. */
 const publicEntries = [
   `${broker}/index.ts`,
   `${broker}/testing.ts`,
@@ -30,10 +30,10 @@ const publicEntries = [
   `${toolkit}/index.ts`,
 ];
 
-/** Lowest first: a layer may use those before it. The console talks HTTP and stands aside. */
+/** Lowest first: a layer may use those before it. The console is not listed, since it only talks HTTP. */
 const layers = ['core', 'storage', 'api', 'server', 'cli'];
 
-/** The one import from outside that core may have, and the one file that may have it. */
+/** The only external import allowed in core, and the only file that may have it. */
 const coreOutsideImport = { from: `${broker}/core/digest.ts`, specifier: 'node:crypto' };
 
 describe('no source file is dead', () => {
@@ -93,7 +93,7 @@ describe('nothing imports upwards across the layers', () => {
 });
 
 describe('no file names a registry or a path of one machine', () => {
-  // Put together at run time, because this file is judged by its own rules.
+  // Assembled at run time, because this file is checked by its own rules.
   const host = ['registry', 'example', 'org'].join('.');
   const home = ['', 'home', 'somebody', 'oncemq'].join('/');
 
@@ -121,7 +121,7 @@ describe('no file names a registry or a path of one machine', () => {
   });
 
   test('this repository holds neither', () => {
-    // A clone directly below the root folder has a parent that every path starts with.
+    // The parent of a clone directly below / is /, with which every absolute path starts.
     const folders = [path.dirname(process.cwd()), homedir()].filter((folder) => folder !== '/');
     holds((files) => addresses(files, folders));
   });
@@ -191,7 +191,7 @@ function reachable(
 ): Set<string> {
   const byPath = new Map(files.map((each) => [each.path, each]));
   const seen = new Set<string>(files.map(({ path }) => path).filter(isStart));
-  // A set hands out what is added while it is walked, so this ends when nothing new is found.
+  // Iterating a set includes items added meanwhile, so this ends when nothing new is found.
   for (const name of seen) {
     const from = byPath.get(name);
     if (from) for (const specifier of importsOf(from)) seen.add(target(from, specifier));
@@ -224,7 +224,7 @@ function mayImport(from: RepositoryFile, specifier: string): boolean {
   return layers.slice(0, layers.indexOf(layer) + 1).includes(layerOf(to) ?? 'entry');
 }
 
-/** The folder right below the broker's src; undefined for its entries, its tests and all others. */
+/** The folder directly below the broker's src; undefined for its entries, its tests and everything else. */
 function layerOf(name: string): string | undefined {
   return new RegExp(`^${broker}/([^/]+)/`).exec(name)?.[1];
 }
@@ -238,7 +238,7 @@ function importsOf({ text }: RepositoryFile): string[] {
   );
 }
 
-/** The source file an import leads to; the specifier itself when it leads out of the repository. */
+/** The source file that an import resolves to; the specifier itself if it leads out of the repository. */
 function target(from: RepositoryFile, specifier: string): string {
   const asSource = (name: string) => name.replace(/\.js$/, '.ts');
   if (specifier.startsWith('.')) {
@@ -256,7 +256,7 @@ function addresses(files: readonly RepositoryFile[], folders: readonly string[])
   const registry = /\bregistry\.[\w-]+\.\w|:\/\/[^\s"'/]*registry/;
   const homes = ['/home/\\w', '/Users/\\w', '[A-Z]:\\\\+Users'];
   const starts = [...homes, ...folders.map((folder) => `${folder.replace(/\W/g, '\\$&')}/`)];
-  // Only where a path can start: "packages/elsewhere/x" is no path below "/elsewhere".
+  // Only where a path can start: "packages/elsewhere/x" is not a path below "/elsewhere".
   const machine = new RegExp(`(^|[\\s"'\`(=:<]|file://)(${starts.join('|')})`, 'm');
   return files.flatMap(({ path, text }) => [
     ...(fetched.test(text) ? [`${path}: says where a package was fetched from`] : []),

@@ -1,6 +1,6 @@
 /**
  * Send and receive with the stock AWS client: a FIFO queue, a message, the same message again, and one delivery. Starts
- * a server of its own; to talk to one that runs already, give its URL in ONCEMQ_URL.
+ * its own server; to use one that is already running, set ONCEMQ_URL to its URL.
  */
 
 import {

@@ -1,6 +1,6 @@
 /**
- * Testing your own code with node:test: a server in the test's process, the real AWS client, and five minutes that pass
- * by one call. Run it with `node --test`.
+ * Testing your own code with node:test: a server in the test's process, the real AWS client, and a single call that lets
+ * five minutes pass. Run it with `node --test`.
  */
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
 /**
- * Testing your own code with vitest: a server in the test's process, the real AWS client, and a visibility timeout that
- * ends by one call. Run it with `npx vitest run`.
+ * Testing your own code with vitest: a server in the test's process, the real AWS client, and a single call that ends a
+ * visibility timeout. Run it with `npx vitest run`.
  */
 
 import {

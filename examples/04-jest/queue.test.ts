@@ -1,6 +1,6 @@
 /**
- * Testing your own code with jest: a server in the test's process and the real AWS client. The package is an ES module, which
- * jest takes with a flag of Node's, and by itself jest reads no TypeScript, so it is given the compiled file. After
+ * Testing your own code with jest: a server in the test's process and the real AWS client. The package is an ES module,
+ * which jest only loads with a Node flag, and jest alone does not read TypeScript, so it gets the compiled file. After
  * `npm run build`, at the root of the repository:
  *
  *     node --experimental-vm-modules node_modules/jest/bin/jest.js --rootDir .build/examples/04-jest

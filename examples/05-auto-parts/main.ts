@@ -1,9 +1,9 @@
 /**
- * Price updates of an auto-parts company, published to a FIFO topic and fanned out to the wholesale and the retail queue by a
- * message attribute. The body of an update is the same for both businesses; only the attribute differs.
+ * Price updates of an auto-parts company, published to a FIFO topic and fanned out to the wholesale and the retail queue
+ * by a message attribute. The body of an update is the same for both businesses; only the attribute differs.
  *
- * With content-based deduplication the second update vanishes, since the hash sees the body alone. The explain call says so.
- * Either of two things mends it: an explicit id for each update, or the business in the body.
+ * With content-based deduplication the second update vanishes, since the hash covers only the body. The topic's window
+ * explains why. Either of two changes fixes it: an explicit id for each update, or the business in the body.
  */
 
 import assert from 'node:assert/strict';
@@ -55,7 +55,7 @@ for (const business of businesses) {
 
 const update = { part: 'brake-pad-7', price: 42 };
 
-// 1. The body is the same for both businesses: the second publication is taken for a repetition of the first.
+// 1. The body is the same for both businesses: the second publication counts as a duplicate of the first.
 for (const business of businesses) await publish(business, update);
 await expectReceived('content hash', { wholesale: 1, retail: 0 });
 console.log(`  ${await explained()}`);
@@ -66,7 +66,7 @@ for (const business of businesses) {
 }
 await expectReceived('explicit ids', { wholesale: 1, retail: 1 });
 
-// 3. The business in the body, where the hash sees it.
+// 3. The business in the body, where the hash covers it.
 for (const business of businesses) await publish(business, { ...update, price: 44, business });
 await expectReceived('business in the body', { wholesale: 1, retail: 1 });
 
@@ -86,7 +86,7 @@ async function publish(business: string, body: object, id?: string): Promise<voi
   );
 }
 
-/** How many messages each queue has got since the last look. */
+/** Receives and deletes what each queue has got, and checks how many messages that were. */
 async function expectReceived(title: string, expected: Record<string, number>): Promise<void> {
   const counts: Record<string, number> = {};
   for (const business of businesses) {
@@ -102,7 +102,7 @@ async function expectReceived(title: string, expected: Record<string, number>): 
   assert.deepEqual(counts, expected);
 }
 
-/** What the topic's window has to say about the newest entry. */
+/** What the topic's window says about its newest entry. */
 async function explained(): Promise<string> {
   const answer = await fetch(`${server.url}/_oncemq/topics/price-updates.fifo/dedup`);
   const { entries } = (await answer.json()) as {

@@ -1,7 +1,7 @@
 /**
- * The consumer's process: each scene takes effect once, a line in a file. The inbox remembers its key for a week, so what
- * comes again after the queue has forgotten it is recognised. With `--die` the process ends itself by SIGKILL when an
- * effect is done and marked, and its message is not deleted yet.
+ * The consumer process: each scene takes effect once, as a line in a file. The inbox remembers its key for a week, so a
+ * message that comes again after the queue has forgotten it is recognized. With `--die` the process kills itself with
+ * SIGKILL when an effect is done and marked, but its message is not deleted yet.
  */
 
 import { appendFileSync } from 'node:fs';

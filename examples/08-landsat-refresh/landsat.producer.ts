@@ -1,6 +1,6 @@
 /**
- * The producer of the example: a scene of the Landsat satellites was refreshed. All that makes a scene unique is in its
- * key, and the key is in the body. `oncemq verify examples` holds it to the contract.
+ * The producer of the example: a scene of the Landsat satellites was refreshed. Everything that makes a scene unique is
+ * in its key, and the key is in the body. `oncemq verify examples` checks it against the contract.
  */
 
 import { defineProducer, key, type Producer } from '@oncemq/toolkit';

@@ -1,9 +1,9 @@
 /**
- * A small pipeline that keeps its promise: a thousand scenes from a producer to a consumer, while both of them die in the
+ * A small pipeline that keeps its promise: a thousand scenes go from a producer to a consumer, although both die in the
  * middle and five minutes pass before they are back. Run it with `npm run example`.
  *
- * Server, producer and consumer are three processes' worth of real parts; only the clock is turned, so that nobody has to
- * wait for the five minutes.
+ * Server, producer and consumer are real and run in three processes; only the clock is advanced by hand, so that nobody
+ * has to wait five minutes.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';

@@ -1,7 +1,7 @@
 /**
- * The producer's process: keeps a thousand scenes in an outbox, then sends what the outbox holds. Started again after it
- * died, it finds the outbox and goes on. With `--die` it ends itself by SIGKILL in the worst moment: messages are sent,
- * and nobody has noted it yet.
+ * The producer process: keeps a thousand scenes in an outbox, then sends what the outbox holds. When restarted after a
+ * crash, it finds the outbox and continues. With `--die` it kills itself with SIGKILL at the worst moment: messages are
+ * sent, but not yet marked as sent.
  */
 
 import { SQSClient } from '@aws-sdk/client-sqs';
@@ -32,7 +32,7 @@ console.log(`producer: ${sent} sent`);
 await outbox.close();
 client.destroy();
 
-/** In each round the relay takes the oldest scene of each path, sends them, and marks them. */
+/** Dies within a round. In each round, the relay takes the oldest scene of each path, sends them, and marks them. */
 function doomed(real: Outbox): Outbox {
   let round = 0;
   return {

@@ -1,8 +1,8 @@
 /**
- * What became of one event: a landsat scene is sent, sent again, received in vain until it is a dead letter, and brought
- * back. The server keeps a ledger, and `oncemq trace` tells the story from it, for the key of the event alone.
+ * What became of one event: a Landsat scene is sent, sent again, received without being deleted until it is a dead letter,
+ * and moved back. The server keeps a ledger, from which `oncemq trace` tells the story, given only the key of the event.
  *
- * The clock is turned, so that minutes pass at once.
+ * The clock is advanced by hand, so that minutes pass at once.
  */
 
 import assert from 'node:assert/strict';
@@ -40,7 +40,7 @@ await scenes.send(scene, { client, queueUrl });
 await server.clock.advance(42);
 await scenes.send(scene, { client, queueUrl });
 
-// Received twice and never deleted; the third receive finds that it is a dead letter now.
+// Received twice and never deleted; the third receive makes it a dead letter.
 for (let receive = 1; receive <= 3; receive += 1) {
   await client.receiveMessage({ QueueUrl: queueUrl });
   await server.clock.advance(31);

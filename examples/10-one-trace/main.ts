@@ -1,7 +1,7 @@
 /**
  * Producer, queue and consumer in one trace, and a retry that is suppressed: the spans of the program and of the server
- * go to one collector, by OTLP, and are printed as trees. The collector is a small one in this process, in the place of
- * Jaeger, Tempo or whatever you have.
+ * go to one collector over OTLP and are printed as trees. The collector is a small one in this process; it stands in for
+ * Jaeger, Tempo or whatever you use.
  */
 
 import { spawn } from 'node:child_process';
@@ -24,7 +24,7 @@ import { type CollectedSpan, openCollector } from '#broker-test/support/span-col
 
 const collector = await openCollector();
 
-// The server: the standard variables are all that it needs. This collector takes traces and no metrics.
+// The server needs only the standard variables. This collector accepts traces but no metrics.
 const server = spawn(
   process.execPath,
   ['packages/broker/dist/src/cli/main.js', 'serve', '--memory', '--port', '0'],
@@ -50,7 +50,7 @@ const { QueueUrl: queueUrl = '' } = await sqs.send(
   }),
 );
 
-// The program: an OpenTelemetry of its own, as its other parts use it.
+// The program has its own OpenTelemetry provider, which its other parts could use too.
 const tracerProvider = new BasicTracerProvider({
   resource: resourceFromAttributes({ 'service.name': 'pipeline' }),
   spanProcessors: [
