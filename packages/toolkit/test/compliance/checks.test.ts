@@ -1,6 +1,6 @@
 /**
- * The compliance tests, tested: a good producer passes all of them, and each way of being wrong is found by the check
- * that is there for it, with the real AWS client on a server whose clock is moved.
+ * Tests of the compliance tests: a good producer passes all of them, and each kind of mistake is found by the check for
+ * it, with the real AWS client on a server whose clock is moved.
  */
 
 import assert from 'node:assert/strict';

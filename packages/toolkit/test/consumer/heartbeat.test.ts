@@ -13,7 +13,7 @@ import { memoryInbox } from '../../src/inbox/memory-inbox.ts';
 import { landsat, scene } from '../support/landsat.ts';
 import { type OpenQueue, openQueue } from '../support/server.ts';
 
-/** A timer that beats when the test says so. */
+/** A timer that the test fires by hand. */
 function handTimer() {
   const beats = new Set<() => void>();
   const every = (milliseconds: number, beat: () => void): (() => void) => {
@@ -31,7 +31,7 @@ async function received(t: TestContext): Promise<{ queue: OpenQueue; message: Sq
   return { queue, message: Messages[0] as SqsMessage };
 }
 
-/** Beats, and waits until the server has extended the visibility. */
+/** Fires a beat, and waits until the server has extended the visibility timeout. */
 async function beat({ server }: OpenQueue, beats: ReadonlySet<() => void>): Promise<void> {
   const count = (): number =>
     server.events.filter(({ type }) => type === 'visibility-changed').length;

@@ -1,6 +1,6 @@
 /**
- * The idempotent handler wherever messages come from: sqs-consumer, Lambda's batches, a plain loop; on a real server whose
- * window is left behind by moving its clock.
+ * The idempotent handler wherever messages come from: sqs-consumer, Lambda's batches, a plain loop; on a real server, whose
+ * clock is moved past the window.
  */
 
 import assert from 'node:assert/strict';
@@ -163,7 +163,7 @@ test('the plain loop handles, deletes and leaves what fails to come again', asyn
     waitSeconds: 0,
     onError: (error) => {
       errors.push(error);
-      // The cause is gone, and the message comes again.
+      // Removes the cause of the failure, and lets the message come again.
       failing.length = 0;
       void queue.server.clock.advance(30);
     },

@@ -1,5 +1,5 @@
 /**
- * The rule about attributes beside the server's own: what the one refuses, the other refuses, too.
+ * The toolkit's rule about attributes compared with the server's: what one refuses, the other refuses too.
  */
 
 import assert from 'node:assert/strict';

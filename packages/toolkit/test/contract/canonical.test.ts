@@ -40,7 +40,7 @@ test('members are sorted by UTF-16 code units, as in RFC 8785, 3.2.3', () => {
     "\u00f6": "Latin Small Letter O With Diaeresis"
   }`;
   const names = Object.values(JSON.parse(textOf(JSON.parse(input))) as object);
-  // Read back, the digit comes first in any case: look at the text.
+  // JSON.parse always puts the digit first, so the order is checked in the text.
   assert.equal(names.length, 7);
   const order = [...textOf(JSON.parse(input)).matchAll(/:"([^"]+)"/g)].map((match) => match[1]);
   assert.deepEqual(order, [
@@ -150,7 +150,7 @@ test('what JSON would take for empty is refused with its place, and objects of c
     textOf({ a: new Shown(), b: {}, c: Object.create(null), d: new Date(0) }),
     '{"a":{"tile":"p32r29"},"b":{},"c":{},"d":"1970-01-01T00:00:00.000Z"}',
   );
-  // As from another realm: what a test runner's sandbox makes.
+  // An object from another realm, such as a test runner's sandbox.
   assert.equal(textOf(runInNewContext('({ a: {} })')), '{"a":{}}');
 });
 

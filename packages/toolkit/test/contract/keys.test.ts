@@ -1,6 +1,6 @@
 /**
- * Keys made of parts: that no two lists of parts give one string is the whole point, so it is tried with parts that are
- * made of the separators and escapes themselves.
+ * Keys built from parts: no two lists of parts may give the same string, so this is tested with parts that consist of
+ * the separators and escapes themselves.
  */
 
 import assert from 'node:assert/strict';
@@ -60,7 +60,7 @@ test('parts that identify nothing are refused', () => {
   refused(() => key('\ud800'), 'key-invalid');
 });
 
-/** The list as a text in which everything shows, types included. */
+/** The list as an unambiguous string, including types. */
 function spelled(list: readonly KeyPart[]): string {
   return JSON.stringify(
     list.map((each) => {

@@ -1,7 +1,7 @@
 /**
- * The process that the crash tests kill: a producer with an outbox, or a consumer with an inbox, with the real AWS client.
- * Between every two steps it counts, and at the count it was given it ends itself by SIGKILL: no handler runs, nothing is
- * flushed, nothing is closed.
+ * The process of the crash tests: a producer with an outbox, or a consumer with an inbox, with the real AWS client. It
+ * counts its steps, and at a given count it kills itself with SIGKILL: no handler runs, nothing is flushed, nothing is
+ * closed.
  *
  *   producer   append | send | mark, for each event
  *   consumer   effect | mark | delete, for each message
@@ -23,7 +23,7 @@ import { landsat, type Scene } from '../support/landsat.ts';
 export interface CrashOrder {
   readonly role: 'producer' | 'consumer';
   readonly store: 'folder' | 'postgres';
-  /** Of outbox or inbox. */
+  /** The folder of the outbox or inbox. */
   readonly folder: string;
   readonly databaseUrl: string;
   readonly table: string;
@@ -32,7 +32,7 @@ export interface CrashOrder {
   readonly clientConfig: ConstructorParameters<typeof SQSClient>[0];
   readonly queueUrl: string;
   readonly events: readonly Scene[];
-  /** At which step it dies; never if it has fewer. */
+  /** The step at which it dies; if it has fewer steps, it survives. */
   readonly killAt: number;
 }
 
@@ -53,7 +53,7 @@ function step(): void {
   if (steps === order.killAt) process.kill(process.pid, 'SIGKILL');
 }
 
-/** Starts from its input each time, as a producer does that has kept nothing but its outbox. */
+/** Starts from its input each time, like a producer that has kept nothing but its outbox. */
 async function produce(): Promise<void> {
   const { outbox, append, close } = await openOutbox();
   const relay = createRelay({ outbox: steppedOutbox(outbox), client, queueUrl });

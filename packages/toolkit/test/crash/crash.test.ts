@@ -1,7 +1,7 @@
 /**
- * SIGKILL between every two steps: a producer or a consumer is started again and again, dies one step later each time,
- * and what it leaves is then finished by one that lives. However it died, each event has exactly one effect. Processes,
- * files, PostgreSQL, client and server are real; only the server's clock is turned.
+ * SIGKILL between every two steps: a producer or a consumer is started repeatedly, dies one step later each time, and
+ * another process then finishes its work. However it died, each event has exactly one effect. Processes, files,
+ * PostgreSQL, client and server are real; only the server's clock is moved by the test.
  */
 
 import assert from 'node:assert/strict';
@@ -24,10 +24,10 @@ const database: Database = await startPostgres();
 const { pool } = database;
 const events = scenes(2);
 const keys = events.map((event) => landsat().envelope(event).dedupe_key).sort();
-/** More than any of the roles has; a role that never gets there shows that it was not killed at all. */
+/** More steps than any role has, so that the last run of each test survives. */
 const stepsMax = 40;
 
-/** Whether it lived to its end. */
+/** Whether the process survived to its end. */
 async function run(order: CrashOrder): Promise<boolean> {
   const running = spawn(process.execPath, [child, JSON.stringify(order)], {
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -99,7 +99,7 @@ describe('a consumer that is killed between any two steps', { concurrency: true 
   }, async (t) => {
     const effects = await killedConsumers(t, 'folder');
     for (const [index, found] of effects.entries()) {
-      // The second of the four steps of a message is the one between its effect and its mark.
+      // The second of a message's four steps is between its effect and its mark.
       const isInBetween = index % 4 === 1 && index < 4 * events.length;
       assert.deepEqual([...new Set(found)], keys);
       assert.equal(found.length, keys.length + Number(isInBetween), `step ${index + 1}`);
@@ -107,7 +107,7 @@ describe('a consumer that is killed between any two steps', { concurrency: true 
   });
 });
 
-/** For each step at which a consumer died, the keys that took effect in the end. */
+/** For each step at which a consumer died, the keys that have taken effect in the end. */
 async function killedConsumers(t: TestContext, store: CrashOrder['store']): Promise<string[][]> {
   const queue = await openQueue(t);
   const all: string[][] = [];
@@ -119,7 +119,7 @@ async function killedConsumers(t: TestContext, store: CrashOrder['store']): Prom
     }
     await landsat().sendBatch(events, { ...queue, queueUrl: order.queueUrl });
     const hasLived = await run({ ...order, killAt });
-    // What the dead one had received comes again, and all of it once more, from a producer that replays after the window.
+    // What the dead consumer had received becomes visible again, and a producer replays everything after the window.
     await queue.server.clock.advance(300);
     await landsat().sendBatch(events, { ...queue, queueUrl: order.queueUrl });
     await run(order);

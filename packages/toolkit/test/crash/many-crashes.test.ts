@@ -1,10 +1,10 @@
 /**
- * Pipelines, producer to consumer, with thousands of crashes at steps and jumps of the clock that chance has chosen:
- * append, send, mark, effect, mark, delete, in any order of deaths. Each event has exactly one effect in the end.
+ * Pipelines, producer to consumer, with thousands of crashes at random steps and random jumps of the clock: append, send,
+ * mark, effect, mark, delete, in any order of deaths. Each event has exactly one effect in the end.
  *
- * A crash is an error that nothing catches but the test: what was in memory is dropped, and what is on disk, in the queue
- * and in PostgreSQL is all that the next attempt has. The pipelines run side by side on one server, so that each one's
- * clock jumps under the others' feet. The seed is printed; SEED=n runs it again.
+ * A crash is an error that only the test catches: memory is dropped, and the next attempt has only what is on disk, in
+ * the queue and in PostgreSQL. The pipelines run concurrently on one server, so each one moves the clock for all others.
+ * The seed is printed; SEED=n repeats a run.
  */
 
 import assert from 'node:assert/strict';
@@ -29,7 +29,7 @@ const attemptsMax = 30;
 interface Fate {
   /** The steps at which the process dies, counted over all its lives. */
   readonly deaths: readonly number[];
-  /** How far the clock is moved after each death, in seconds; by all pipelines at once, less than messages are kept. */
+  /** Seconds that the clock moves after each death; summed over concurrent pipelines, less than the retention period. */
   readonly jumps: readonly number[];
   readonly events: number;
 }
@@ -92,7 +92,7 @@ test(`of ${pipelines} pipelines with crashes each has one effect for each event`
 
 type Effect = (envelope: { dedupe_key: string }, transaction: Queryable) => Promise<void>;
 
-/** Tries again after each death; answers how many there were. */
+/** Retries after each death; returns how many attempts came before the last one. */
 async function live(
   { deaths, jumps }: Fate,
   queue: OpenQueue,
@@ -114,7 +114,7 @@ async function live(
       } catch (error) {
         if (!(error instanceof Crash)) throw error;
       }
-      // Also when all went well and messages are still hidden.
+      // Also after an attempt without a crash, if messages are still hidden.
       await queue.server.clock.advance(jumps[attempt] ?? 30);
     }
     throw new Error('it never came to its end');
@@ -149,7 +149,7 @@ async function produce(
   await createRelay({ ...queue, outbox: stepped }).flush();
 }
 
-/** Whether the queue is empty, with nothing hidden. */
+/** Whether the queue is empty, with nothing in flight. */
 async function consume(
   { client, queueUrl: QueueUrl }: OpenQueue,
   effect: Effect,
@@ -176,11 +176,11 @@ async function consume(
     QueueUrl,
     AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'],
   });
-  // What was hidden a moment ago is visible again if another pipeline has just moved the clock.
+  // Hidden messages are visible again if another pipeline has just moved the clock, so both counts matter.
   return Object.values(Attributes ?? {}).every((count) => count === '0');
 }
 
-/** Another pipeline has moved the clock, and the message is somebody's again. */
+/** Another pipeline has moved the clock, and the visibility timeout is over. */
 function ignoreExpired(error: unknown): void {
   if (!/receipt handle has expired/.test(String(error))) throw error;
 }

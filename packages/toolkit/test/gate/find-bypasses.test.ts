@@ -1,6 +1,6 @@
 /**
- * What the gate finds in source text, and what it lets alone: each send to a FIFO target past a producer, by its line,
- * however it is written; nothing in comments, in tests, or to standard queues.
+ * What the gate finds in source text and what it ignores: it finds each send to a FIFO target that bypasses a producer, by
+ * line, however it is written; it ignores comments, tests, and sends to standard queues.
  */
 
 import assert from 'node:assert/strict';
@@ -87,7 +87,7 @@ test('a send is found however much it is given before its group', () => {
     const text = `${sdk}\nnew SendMessageCommand({ ${given}, MessageGroupId: 'g' });`;
     assert.deepEqual(found(text), ['2 send-bypasses-producer']);
   }
-  // A long text hides no end: the second send alone has a group.
+  // The end of the argument is found behind a long string: only the second send has a group.
   const both = `new SendMessageCommand({ MessageBody: '${long}' });\nnew Many({ MessageGroupId });`;
   assert.deepEqual(found(`${sdk}\n${both}`), ['3 send-bypasses-producer']);
 });

@@ -1,6 +1,6 @@
 /**
- * The guard in the real AWS clients: SQS against a real server; SNS against a listener that takes whatever comes, since
- * only what leaves the client matters here.
+ * The guard in the real AWS clients: SQS against a real server; SNS against a listener that accepts everything, since only
+ * what leaves the client matters here.
  */
 
 import assert from 'node:assert/strict';
@@ -21,7 +21,7 @@ import { createQueue, drain, type OpenQueue, openQueue } from '../support/server
 
 const findRecordError = compileSchema(telemetrySchema);
 
-/** Records made so far, each held to the published schema; the lengths are left out unless asked for. */
+/** Collects the records, except for body lengths, and checks each against the published schema. */
 function recorder(): { report: (record: TelemetryRecord) => void; seen: TelemetryRecord[] } {
   const seen: TelemetryRecord[] = [];
   const report = (record: TelemetryRecord): void => {
@@ -167,7 +167,7 @@ describe('a body that is sent again', () => {
       const { client, queueUrl: QueueUrl } = queue;
       const message = { QueueUrl, MessageBody: body, MessageGroupId };
       let sends = 0;
-      // Below the guard: the first gets no answer, and one of the two waits for how the other ended.
+      // Below the guard: the first send gets no answer, and one of the two waits for the outcome of the other.
       client.middlewareStack.add(
         (next) => async (args) => {
           sends += 1;
@@ -195,7 +195,7 @@ describe('a body that is sent again', () => {
     guard(queue);
     const { client, queueUrl: QueueUrl } = queue;
     const Entries = ['a', 'b'].map((Id) => ({ Id, MessageBody: body, MessageGroupId }));
-    // The first of the same two is told to have failed.
+    // Reports the first of the two identical entries as failed.
     client.middlewareStack.add(
       (next) => async (args) => {
         const result = await next(args);
@@ -303,7 +303,7 @@ test('publishing to a FIFO topic is guarded alike', async (t) => {
     sns.publish({ TopicArn, Message: '{}', MessageGroupId }),
     isRefused('body-not-envelope'),
   );
-  // The other name that SNS has for it.
+  // The other name of the parameter in SNS.
   await assert.rejects(
     sns.publish({ TargetArn: TopicArn, Message: '{}', MessageGroupId }),
     isRefused('body-not-envelope'),

@@ -1,6 +1,6 @@
 /**
- * Every behaviour of an inbox once, for the three that there are: one effect for one key, as long as it is remembered,
- * with any number of handlers at once. What only one of them promises stands at the end.
+ * The behavior shared by all three inboxes, tested on each: one effect per key, as long as the key is remembered, with any
+ * number of concurrent handlers. What only one of them promises is at the end.
  */
 
 import assert from 'node:assert/strict';
@@ -159,7 +159,7 @@ test('an inbox in a folder that is to remember for ever does so when it is opene
 test('an effect whose mark could not be written does not take place again, nor does another before it', async (t) => {
   const path = folder(t);
   await using inbox = await openFileInbox(path);
-  // The disk fails: where the segment is to be, something else is.
+  // Makes writes fail: there is a folder where the segment file should be.
   const segment = join(path, '00000001.log');
   mkdirSync(segment);
   let effects = 0;

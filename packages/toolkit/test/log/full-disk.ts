@@ -1,6 +1,6 @@
 /**
- * The process that a test lets run into a limit on the size of files: a record that fits, one that does not, and one
- * that fits again. It prints what became of each.
+ * A process that a test runs with a limit on file size: it appends a record that fits, one that does not, and one that
+ * fits again, and prints the result of each.
  */
 
 import { RecordLog } from '../../src/log/record-log.ts';

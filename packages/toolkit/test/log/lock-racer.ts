@@ -1,6 +1,6 @@
 /**
- * One of several processes that a test lets run for the same folders: for each folder that it is told, it answers whether
- * it has it.
+ * One of several processes that race for the same folders in a test: for each folder it is sent, it replies whether it
+ * got the lock.
  */
 
 import { lockFolder } from '../../src/log/folder-lock.ts';

@@ -1,6 +1,6 @@
 /**
- * The log on disk: what was appended is there when it is opened again, whatever a crash has left at its end; damage that
- * no crash explains is told.
+ * The log on disk: appended records are there when it is opened again, whatever a crash has left at its end; damage that
+ * no crash explains is reported.
  */
 
 import assert from 'node:assert/strict';
@@ -128,7 +128,7 @@ test('one process at a time has the folder, and what a dead one left is taken ov
   const { log } = await opened(path);
   await assert.rejects(opened(path), /is in use by process \d+/);
   await log.close();
-  // Above the highest number that Linux gives.
+  // Above the highest pid on Linux.
   writeFileSync(join(path, 'lock'), '4194305');
   const again = await opened(path);
   await again.log.close();
@@ -140,10 +140,10 @@ test('one process at a time has the folder, and what a dead one left is taken ov
 test('a crash in a container is got over: the next process has the number of the dead one', async (t) => {
   const path = folder(t);
   const left = [
-    // Our own number, of a folder that we do not hold.
+    // Our own pid, for a folder that we do not hold.
     `${process.pid} 1`,
     String(process.pid),
-    // That of a process that runs, and started at another time than the dead one.
+    // The pid of a running process that started at another time than the dead one.
     ...(existsSync('/proc/self/stat') ? [`${process.ppid} 1`] : []),
   ];
   for (const text of left) {

@@ -1,6 +1,6 @@
 /**
- * Every behaviour of an outbox once, for the one in a folder and the one in PostgreSQL: what is kept is sent in order,
- * as it was kept, and marked; what fails holds up its own group alone.
+ * The behavior of outboxes, tested on the one in a folder and the one in PostgreSQL: messages are sent in order, as they
+ * were kept, and marked; a failed message holds up only its own group.
  */
 
 import assert from 'node:assert/strict';
@@ -79,7 +79,7 @@ for (const [kind, open] of Object.entries(kinds)) {
       const { queue, outbox, relay } = await setUp(t);
       const message = landsat({ attributes: () => ({ region: 'kansas' }) }).message(scene);
       await outbox.append(message);
-      // As after a crash: sent, and not marked.
+      // As after a crash: sent but not marked.
       await outbox.take(10, new Set(), async (kept) => {
         assert.deepEqual(
           kept.map((each) => each.message),
@@ -176,7 +176,7 @@ for (const [kind, open] of Object.entries(kinds)) {
       const left: string[] = [];
       const all = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
       for await (const { message } of outbox.between(all)) left.push(message.body);
-      // A folder forgets whole segments, so that a few may stay.
+      // A file outbox only removes whole segments, so a few messages may stay.
       assert.ok(left.length >= 20 && left.length < 25, String(left.length));
       assert.deepEqual(left.slice(-20), bodies(days(20)));
       assert.equal((await relay.flush()).sent, 20);
@@ -227,7 +227,7 @@ test('in PostgreSQL the order of a group is that of the commits', async (t) => {
   await first.query('begin');
   await second.query('begin');
   await outbox.append(first, byTile.message(days(2)[0] as Scene));
-  // It waits for the first transaction to end, so it cannot commit before it.
+  // The second append waits for the first transaction to end, so it cannot commit earlier.
   const waiting = outbox.append(second, byTile.message(days(2)[1] as Scene));
   await outbox.append(pool, byTile.message(scenes(1)[0] as Scene));
   assert.equal((await createRelay({ ...queue, outbox }).flush()).sent, 1);

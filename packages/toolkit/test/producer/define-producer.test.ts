@@ -1,6 +1,6 @@
 /**
- * What a producer makes of an event, and what it refuses to make. Each refusal has a code, a text and a place in the
- * documentation; the last test sees to it that the place exists.
+ * What a producer makes of an event, and what it refuses. Each refusal has a code, a text and a place in the
+ * documentation; the last test checks that the place exists.
  */
 
 import assert from 'node:assert/strict';
@@ -54,7 +54,7 @@ test('the namespace is a setting', () => {
 });
 
 test('times are taken as texts, dates and milliseconds', () => {
-  // Jest runs tests in a realm of their own, with a Date of its own.
+  // Jest runs tests in a separate realm with its own Date.
   const dateOfAnotherRealm = runInNewContext('new Date(0)') as Date;
   for (const eventTime of [new Date(0), dateOfAnotherRealm, 0]) {
     assert.equal(

@@ -1,6 +1,6 @@
 /**
- * The producer that most tests use, and its events: scenes of a satellite, each refreshed once a day. What a test sets is
- * what it is about.
+ * The producer that most tests use, and its events: satellite scenes, each refreshed once a day. A test only sets the
+ * options it is about.
  */
 
 import { key } from '../../src/contract/keys.ts';

@@ -1,6 +1,6 @@
 /**
- * A real OpenTelemetry SDK for tests: what was made is read back from memory. The context manager is the one thing that
- * the SDK for Node would bring along: it says which span is under way.
+ * A real OpenTelemetry SDK for tests, with in-memory exporters. The context manager, which tracks the active span, is the
+ * only part that the SDK for Node would bring along.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -35,14 +35,14 @@ export interface Point {
   readonly name: string;
   readonly unit: string;
   readonly attributes: object;
-  /** A histogram's sum. */
+  /** The sum, for a histogram. */
   readonly value: number;
 }
 
 export interface OpenedTelemetry {
   readonly telemetry: Telemetry;
   readonly tracer: api.Tracer;
-  /** Those that have ended, in that order. */
+  /** The ended spans, in the order in which they ended. */
   spans(): ReadableSpan[];
   points(): Promise<Point[]>;
 }
@@ -76,7 +76,7 @@ export function openedTelemetry(): OpenedTelemetry {
   };
 }
 
-/** Runs the work with a span under way. */
+/** Runs the work with the span active, and ends the span. */
 export async function within<Result>(span: api.Span, work: () => Promise<Result>): Promise<Result> {
   const context = api.trace.setSpan(api.context.active(), span);
   try {

@@ -1,6 +1,6 @@
 /**
- * A real PostgreSQL for the tests of one file, as scripts/postgres.ts starts it, and pools of connections to it. Each
- * test makes tables of its own. It ends with the file's tests; should the tests be killed, it notices and ends too.
+ * A real PostgreSQL for the tests of one file, as scripts/postgres.ts starts it, and a pool of connections to it. Each
+ * test creates its own tables. It ends with the file's tests; if the tests are killed, it notices and ends too.
  */
 
 import assert from 'node:assert/strict';
@@ -16,7 +16,7 @@ const script = fileURLToPath(new URL('../../../../../.build/scripts/postgres.js'
 export interface Database {
   readonly url: string;
   readonly pool: pg.Pool;
-  /** A name for a table that nobody else has. */
+  /** A unique table name. */
   newTable(): string;
 }
 

@@ -1,13 +1,13 @@
 /**
- * What the tests with the real AWS client stand on: a server in this process whose clock the test moves, and a FIFO
- * queue with deduplication by content. Client and server end with the test.
+ * The setup of tests with the real AWS client: a server in this process whose clock the test moves, and a FIFO queue with
+ * content-based deduplication. Client and server end with the test.
  */
 
 import type { TestContext } from 'node:test';
 import { SQS } from '@aws-sdk/client-sqs';
 import { startTestServer, type TestServer } from 'oncemq/testing';
 
-// Otherwise each run is told when v3 will no longer run on Node.js 20.
+// Otherwise the SDK warns in each run that v3 will drop support for Node.js 20.
 process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] = 'true';
 
 export interface OpenQueue {
@@ -41,7 +41,7 @@ export async function createQueue(
   return QueueUrl as string;
 }
 
-/** Bodies of all messages, in order; each is deleted. */
+/** Receives and deletes all messages; returns their bodies in order. */
 export async function drain({ client, queueUrl }: OpenQueue): Promise<string[]> {
   const bodies: string[] = [];
   for (;;) {

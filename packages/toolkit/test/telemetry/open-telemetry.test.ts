@@ -1,6 +1,6 @@
 /**
  * The toolkit's telemetry with a real OpenTelemetry SDK and the real AWS client on a real server: the four metrics, the
- * spans of sends and handlers, and the trace that goes with a message.
+ * spans of sends and handlers, and the trace that a message carries.
  */
 
 import assert from 'node:assert/strict';
