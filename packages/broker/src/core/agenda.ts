@@ -1,6 +1,6 @@
 /**
- * Who has something due, and when: names in order of a time that can be set anew at will. The engine asks it which
- * queues a tick concerns, so that a thousand idle queues cost nothing.
+ * Which names have something due, and when: names ordered by a time that can be changed at will. The engine asks it
+ * which queues a tick concerns, so that a thousand idle queues cost nothing.
  */
 
 import { Line } from './line.ts';
@@ -20,7 +20,7 @@ export class Agenda {
   readonly #names: Map<number, string> = new Map();
   #nextSlot = 0;
 
-  /** Of names with one time those with the smaller stamp come first; without stamps, those that were set first. */
+  /** Names with equal times are ordered by stamp; without stamps, by when they were added. */
   set(name: string, time: number | undefined, stamp?: number): void {
     const known = this.#byName.get(name);
     if (known?.time === time) return;
@@ -52,8 +52,8 @@ export class Agenda {
   }
 
   /**
-   * The names whose time has come, sorted: the same on every engine, whatever order they were set in. With a limit the
-   * first of them, which are the same on every engine if they were set with stamps.
+   * The names whose time has come, sorted: the same on every engine, whatever order they were set in. With a limit, only
+   * the first of them, which are the same on every engine if they were set with stamps.
    */
   dueBy(now: number, limit: number = Number.POSITIVE_INFINITY): string[] {
     if ((this.first() ?? Number.POSITIVE_INFINITY) > now) return [];

@@ -1,6 +1,6 @@
 /**
- * Which queues there are: creating, finding, listing, configuring and deleting them (§5, §6), and the names that a
- * deletion still blocks. What is inside a queue is the queue's.
+ * The set of queues: creating, finding, listing, configuring and deleting them (§5, §6), and the names that a deletion
+ * still blocks. What a queue contains is left to the queue (queue/queue.ts).
  */
 
 import { Agenda } from './agenda.ts';
@@ -28,7 +28,7 @@ const fifoSuffix = '.fifo';
 export class Catalogue {
   readonly #realm: Realm;
   readonly #limits: Limits;
-  /** What a new FIFO queue is told to be if its creator does not say. */
+  /** The profile of a new FIFO queue whose creator sets none. */
   readonly #profile: Profile;
   readonly #queues: Map<string, Queue> = new Map();
   /** Sorted, for pages. */
@@ -172,12 +172,12 @@ export class Catalogue {
     return { ok: true };
   }
 
-  /** Names whose wait is over are forgotten. */
+  /** Forgets names whose wait is over. */
   freeNames(turn: Turn): void {
     for (const name of this.freedBy(turn.now)) this.#freeName(name, turn);
   }
 
-  // The moves that absorbed changes make too.
+  // The moves that absorbing a change makes too.
 
   put(name: string, kept: KeptQueue): void {
     this.#queues.set(name, new Queue(this.#realm, name, kept));
@@ -200,7 +200,7 @@ export class Catalogue {
     turn.changes.push({ kind: 'name', queue: name, value: null });
   }
 
-  /** Names and values are checked, and nothing else: what the queue has already may not be allowed any more. */
+  /** Checks names and values, and nothing else: what the queue already has may no longer be allowed. */
   #sameAgain(queue: Queue, given: Attributes): Outcome<'create-queue'> {
     const read = readAttributes(queue.isFifo, given);
     if (!read.ok) return read;
@@ -209,7 +209,7 @@ export class Catalogue {
     return { ok: true, queue: queue.name };
   }
 
-  /** What the queue's attributes would be, or why not. */
+  /** The queue's attributes with the given ones applied, or why they are refused. */
   #changed(
     queue: { name: string; isFifo: boolean; stored: Attributes },
     given: Attributes,
@@ -242,7 +242,7 @@ export class Catalogue {
     return isDenied ? refuse('redrive-target-denied', { value, target: targetArn }) : undefined;
   }
 
-  /** Where the name stands among the sorted ones, or would. */
+  /** Where the name is in the sorted list, or where it would be inserted. */
   #position(name: string): number {
     let low = 0;
     let high = this.#names.length;
@@ -265,7 +265,7 @@ function checkName(name: string | undefined, asksForFifo: boolean): Refusal | un
   return isFifo || !isWellFormed ? refuse('queue-name-invalid') : undefined;
 }
 
-/** At most a thousand names; a page's end is told only if a page was asked for (5.7). */
+/** At most a thousand names; `next` is given only if a page size was asked for (5.7). */
 function page(names: readonly string[], limit: number | undefined): Outcome<'list-queues'> {
   if (limit === undefined) {
     return { ok: true, queues: names.slice(0, pageSizeMax), next: undefined };

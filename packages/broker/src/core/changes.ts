@@ -5,7 +5,7 @@
  * range, so that purging a million messages is one change.
  *
  * Bodies pass through here and are not held by the engine: a message's content is kept under its key, and a message
- * that moves to another queue says where its content stands (`from`) instead of carrying it. A store resolves `from`
+ * that moves to another queue names where its content is kept (`from`) instead of carrying it. A store resolves `from`
  * against what was kept before this change; the delete of the old key always comes later in the same list.
  *
  * Numbers called sequence, stamp and receipt are all drawn from the queue's one counter, so they also order events. A
@@ -35,13 +35,13 @@ export interface MessageContent {
   readonly deduplicationId?: string | undefined;
 }
 
-/** Content that already stands under another message's key. */
+/** Content that is already kept under another message's key. */
 export interface ContentFrom {
   readonly from: { readonly queue: string; readonly sequence: number };
 }
 
 export interface KeptMessage {
-  /** The id it had in the queue it came from, for a dead letter; else its id follows from its sequence. */
+  /** For a dead letter, the id it had in its source queue; otherwise the id follows from the sequence. */
   readonly messageId?: string | undefined;
   readonly sentAt: number;
   /** Delay of this message alone, on a standard queue; a FIFO queue's delay is always its current setting. */
@@ -50,25 +50,25 @@ export interface KeptMessage {
   readonly groupId?: string | undefined;
   /** The deduplication id that a move gave it, instead of the one it was sent with. */
   readonly deduplicationId?: string | undefined;
-  /** The ARN of the queue it died in, in a dead-letter queue. */
+  /** In a dead-letter queue: the ARN of the queue it came from. */
   readonly deadLetterSource?: string | undefined;
-  /** How often it had been received before it came here, in a dead-letter queue. */
+  /** In a dead-letter queue: how often it was received before it came here. */
   readonly receivedElsewhere?: number | undefined;
   readonly content: MessageContent | ContentFrom;
 }
 
-/** What receiving has made of a message: absent until its first receive. */
+/** A message's delivery state: absent until its first receive. */
 export interface KeptDelivery {
   readonly receiveCount: number;
   readonly firstReceivedAt: number;
-  /** When the current receipt was handed out; its visibility can reach twelve hours from here. */
+  /** When the current receipt was handed out; its visibility timeout can be extended up to twelve hours from here. */
   readonly receivedAt: number;
   readonly visibleAt: number;
   /** Orders messages that become visible in the same millisecond. */
   readonly stamp: number;
   /** Names the current receipt handle; 0 when there is none (a dead letter that was not received here yet). */
   readonly receipt: number;
-  /** Whether ChangeMessageVisibility touched the current receipt, which ends a receive attempt's replay. */
+  /** Whether ChangeMessageVisibility used the current receipt, which ends a receive attempt's replay. */
   readonly isChanged: boolean;
 }
 
@@ -87,7 +87,7 @@ export interface KeptWindowEntry {
 
 export type DeduplicationSource = 'explicit' | 'content';
 
-/** What a deduplication id in a group is filed under: 128 bits of the id's SHA-256, 96 of a plain hash of the group. */
+/** The key of a deduplication id in a group: 128 bits of the id's SHA-256, 96 of a non-cryptographic hash of the group. */
 export interface WindowKey {
   readonly id0: number;
   readonly id1: number;
@@ -98,7 +98,7 @@ export interface WindowKey {
   readonly group2: number;
 }
 
-/** All that an engine holds of a window entry's texts; the last two only tell whether two sends differed. */
+/** All that an engine holds of a window entry's texts; the last two only serve to tell whether two sends differed. */
 export interface WindowDigests extends WindowKey {
   readonly body: number;
   readonly attributes: number;
@@ -129,36 +129,36 @@ export interface KeptQueue {
   readonly purgedAt?: number | undefined;
   /** Makes receipt handles unguessable; never leaves the server. */
   readonly secret: string;
-  /** Every attribute that differs from its default, in Amazon's spelling. */
+  /** Every attribute that was set, in Amazon's spelling. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly tags: Readonly<Record<string, string>>;
 }
 
 export interface KeptTopic {
   readonly createdAt: number;
-  /** What a FIFO topic's message ids follow from. */
+  /** A FIFO topic derives its message ids from it. */
   readonly secret: string;
   /** Every attribute that was set, in Amazon's spelling. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly tags: Readonly<Record<string, string>>;
   readonly dataProtectionPolicy?: string | undefined;
-  /** When the archive that the topic has now was begun. */
+  /** When the topic's current archive began. */
   readonly archivedSince?: number | undefined;
-  /** How many subscriptions were taken away so far. */
+  /** How many subscriptions have been removed so far. */
   readonly unsubscribed: number;
 }
 
 export type ReplayStatus = 'In progress' | 'Completed' | 'Failed';
 
-/** A subscription that is being sent archived publications, or has been. */
+/** A replay of archived publications to a subscription, running or ended. */
 export interface KeptReplay {
-  /** Tells this replay from others of the subscription. */
+  /** Distinguishes this replay from the subscription's others. */
   readonly stamp: number;
-  /** Publications from here on, by the time at which they were published. */
+  /** Publications published at this time or later. */
   readonly from: number;
-  /** The last time that counts; without one the replay goes over into normal delivery. */
+  /** Publications published up to this time; without it the replay turns into normal delivery. */
   readonly until?: number | undefined;
-  /** Archived publications up to this sequence are done with. */
+  /** Archived publications up to this sequence have been handled. */
   readonly after: number;
   readonly status: ReplayStatus;
 }
@@ -174,33 +174,33 @@ export interface KeptSubscription {
   readonly isConfirmed: boolean;
   /** Whether Unsubscribe needs credentials, as who confirmed it said. */
   readonly isAuthenticated: boolean;
-  /** What an HTTP endpoint confirms with. */
+  /** The token that an HTTP endpoint confirms with. */
   readonly token?: string | undefined;
   readonly replay?: KeptReplay | undefined;
 }
 
-/** A published message: what an archive and deliveries that have not succeeded yet keep of it. */
+/** A published message, as archives and pending deliveries keep it. */
 export interface Publication {
   readonly messageId: string;
   /** On a FIFO topic. */
   readonly sequence?: number | undefined;
   readonly publishedAt: number;
   readonly message: string;
-  /** Texts for one protocol, instead of `message` (MessageStructure json). */
+  /** Texts by protocol, each instead of `message` (MessageStructure json). */
   readonly messageFor?: Readonly<Record<string, string>> | undefined;
   readonly subject?: string | undefined;
   readonly attributes: readonly MessageAttribute[];
   readonly groupId?: string | undefined;
   readonly deduplicationId?: string | undefined;
   readonly traceHeader?: string | undefined;
-  /** Scheme and host that the publisher used: links in the envelope start with it. */
+  /** Scheme and host that the publisher used: links in the envelope start with them. */
   readonly baseUrl: string;
 }
 
-/** What is to be posted to an HTTP endpoint. Stays as it is; how far it got is its `post-attempt`. */
+/** A post to an HTTP endpoint. Immutable; its progress is in its `post-attempt`. */
 export interface KeptPost {
   readonly subscription: string;
-  /** A notification's publication; without one, the request to confirm the subscription. */
+  /** The publication to deliver; without one, this is the request to confirm the subscription. */
   readonly publication?: Publication | undefined;
   /** Scheme and host of the links in a request to confirm. */
   readonly baseUrl: string;
@@ -209,9 +209,9 @@ export interface KeptPost {
 export interface KeptPostAttempt {
   /** Calls begun so far. */
   readonly attempts: number;
-  /** When the next one is due; while a call is under way, when it is taken for lost. */
+  /** When the next one is due; while a call is in flight, when it counts as lost. */
   readonly dueAt: number;
-  /** What came of the last call; undefined while it is under way. */
+  /** Why the last call failed; undefined while it is in flight. */
   readonly failure?: string | undefined;
 }
 
@@ -223,14 +223,14 @@ export type TopicChange =
   /** The topic is gone, with everything under its name. */
   | { readonly kind: 'topic'; readonly topic: string; readonly value: null }
   | { readonly kind: 'topic-counter'; readonly topic: string; readonly value: number }
-  /** By the last part of the subscription's ARN, a UUID. */
+  /** Keyed by the last part of the subscription's ARN, a UUID. */
   | {
       readonly kind: 'subscription';
       readonly topic: string;
       readonly id: string;
       readonly value: KeptSubscription | null;
     }
-  /** By sequence, like a queue's. */
+  /** Keyed by sequence, like a queue's. */
   | {
       readonly kind: 'topic-window';
       readonly topic: string;
@@ -238,14 +238,14 @@ export type TopicChange =
       readonly value: KeptWindowEntry | null;
       readonly digests?: WindowDigests;
     }
-  /** By sequence. */
+  /** Keyed by sequence. */
   | {
       readonly kind: 'archived';
       readonly topic: string;
       readonly id: number;
       readonly value: Publication | null;
     }
-  /** By a number of the topic's counter; its attempt has the same. */
+  /** Keyed by a number from the topic's counter; its attempt has the same key. */
   | {
       readonly kind: 'post';
       readonly topic: string;
@@ -270,7 +270,7 @@ export function placeOf(change: Change): string {
   return 'queue' in change ? change.queue : topicPlace(change.topic);
 }
 
-/** No queue's name has a slash. */
+/** Cannot clash with a queue: no queue's name has a slash. */
 export function topicPlace(topic: string): string {
   return `topic/${topic}`;
 }
@@ -280,13 +280,13 @@ export type QueueChange =
   | { readonly kind: 'queue'; readonly queue: string; readonly value: KeptQueue }
   /** The queue is gone, with everything under its name. */
   | { readonly kind: 'queue'; readonly queue: string; readonly value: null }
-  /** When a deleted queue's name may be used again. */
+  /** When a queue was deleted: its name stays taken for a while after that (limits.ts). */
   | { readonly kind: 'name'; readonly queue: string; readonly value: number | null }
   | {
       readonly kind: 'counter';
       readonly queue: string;
       readonly value: number;
-      /** How much of the queue follows, at most, when it is loaded: room is made for it at once. */
+      /** When the queue is loaded: an upper bound of what follows, so that room is made once. */
       readonly room?: { readonly messages: number; readonly windowEntries: number };
     }
   | {
@@ -306,7 +306,7 @@ export type QueueChange =
       readonly queue: string;
       readonly id: number;
       readonly value: KeptWindowEntry | null;
-      /** Follow from the value; who keeps them too need not compute them again to load it. */
+      /** Derived from the value; a store that keeps them saves computing them again on loading. */
       readonly digests?: WindowDigests;
     }
   | {

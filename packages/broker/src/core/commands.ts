@@ -1,5 +1,5 @@
 /**
- * What can be asked of the engine, and what it answers. Commands carry what the client sent, unchecked but for its
+ * What can be asked of the engine, and what it answers. Commands carry what the client sent, unchecked except for its
  * type: absent parameters are undefined, numbers may be out of range. Times are in seconds here, as clients give
  * them, so that a refusal can quote them; inside the engine they are milliseconds.
  *
@@ -35,7 +35,7 @@ export interface SendEntry {
   readonly violation?: Violation | undefined;
 }
 
-/** What is wrong with a message by the contract of its queue; found outside, since core reads no bodies. */
+/** How a message breaks its queue's contract; determined outside, since core reads no bodies. */
 export interface Violation {
   readonly mode: 'observe' | 'reject';
   readonly rule: string;
@@ -70,7 +70,7 @@ export type QueueCommand =
       readonly type: 'list-queues';
       readonly prefix?: string | undefined;
       readonly limit?: number | undefined;
-      /** The page starts behind this name. */
+      /** The page starts after this name. */
       readonly after?: string | undefined;
     }
   | { readonly type: 'get-attributes'; readonly queue: string; readonly names: readonly string[] }
@@ -151,7 +151,7 @@ export type QueueCommand =
       readonly type: 'peek-messages';
       readonly queue: string;
       readonly groupId?: string | undefined;
-      /** The page starts behind the message with this sequence, be it still there or not. */
+      /** The page starts after this sequence, whether or not its message still exists. */
       readonly after?: number | undefined;
       readonly limit: number;
     }
@@ -159,15 +159,15 @@ export type QueueCommand =
   | {
       readonly type: 'list-groups';
       readonly queue: string;
-      /** Only groups that give nothing at the moment. */
+      /** Only groups that can deliver nothing at the moment. */
       readonly isBlocked: boolean;
-      /** `next` of the page before. */
+      /** `next` of the previous page. */
       readonly after?: number | undefined;
       readonly limit: number;
     }
-  /** Ours: how many sends the deduplication window accepted when, in as many equal parts of it as asked for. */
+  /** Ours: how many sends were accepted in each of `parts` equal intervals of the deduplication window. */
   | { readonly type: 'count-sends'; readonly queue: string; readonly parts: number }
-  /** Ours: the window entry that a send with this id (or, without an id, the newest sends) would meet. */
+  /** Ours: the window entry that a send with this id would match; without an id, the newest entries. */
   | {
       readonly type: 'explain';
       readonly queue: string;
@@ -192,11 +192,11 @@ export interface SendResult {
   readonly attributesMd5: string;
   readonly systemAttributesMd5: string;
   readonly isDuplicate: boolean;
-  /** What is told of a duplicate. */
+  /** The details of a duplicate. */
   readonly suppressed?: Suppressed;
 }
 
-/** A delivered or peeked message. Its content stands under the key (message, queue, sequence) of what is kept. */
+/** A delivered or peeked message. Its content is kept under the key (message, queue, sequence). */
 export interface MessageView {
   readonly messageId: string;
   readonly sequence: number;
@@ -206,7 +206,7 @@ export interface MessageView {
   readonly firstReceivedAt: number | undefined;
   /** The group, on a FIFO queue. */
   readonly groupId: string | undefined;
-  /** The id that a move gave it; else the content's. */
+  /** The id that a move gave it; if undefined, the content's id applies. */
   readonly deduplicationId: string | undefined;
   readonly deadLetterSource: string | undefined;
 }
@@ -221,7 +221,7 @@ export interface PeekedMessage extends MessageView {
   readonly visibleAt: number | undefined;
 }
 
-/** A message group with its oldest message, which decides whether the group gives anything. */
+/** A message group with its oldest message, which decides whether the group can deliver. */
 export interface GroupView {
   readonly groupId: string;
   readonly messages: number;
@@ -236,14 +236,14 @@ export interface QueueDescription {
   readonly inFlight: number;
   readonly delayed: number;
   readonly groups: number;
-  /** Groups whose oldest message is in flight or delayed, so that they give nothing. */
+  /** Groups whose oldest message is in flight or delayed, so that they deliver nothing. */
   readonly blockedGroups: number;
   readonly windowEntries: number;
   /** When the oldest message was sent. */
   readonly oldestSentAt: number | undefined;
 }
 
-/** A window entry; its text (ids, digests) stands under the key (window, queue, sequence) of what is kept. */
+/** A window entry; its texts (ids, digests) are kept under the key (window, queue, sequence). */
 export interface ExplainedEntry {
   readonly sequence: number;
   readonly messageId: string;
@@ -291,9 +291,9 @@ interface Outcomes extends TopicOutcomes {
   receive: {
     readonly ok: true;
     readonly messages: readonly ReceivedMessage[];
-    /** How long the caller is ready to wait: its own word, else the queue's. */
+    /** How long the caller is ready to wait: as requested, else the queue's setting. */
     readonly waitMs: number;
-    /** With no messages: the earliest time at which asking again can help without another command; or never. */
+    /** Without messages: the earliest time at which asking again can help if no other command comes; undefined for never. */
     readonly noneUntil: number | undefined;
   };
   'delete-messages': { readonly ok: true; readonly results: readonly (Done | Refusal)[] };
@@ -315,16 +315,16 @@ interface Outcomes extends TopicOutcomes {
     readonly windowMs: number;
     /** Oldest part first; the last one ends now. */
     readonly accepted: readonly number[];
-    /** Sends accepted before this were too many to be counted; undefined if all were. */
+    /** Sends accepted before this time were too many to count; undefined if all were counted. */
     readonly countedFrom: number | undefined;
   };
   explain: { readonly ok: true; readonly entries: readonly ExplainedEntry[] };
   'forget-window': { readonly ok: true; readonly entries: number };
   tick: {
     readonly ok: true;
-    /** Calls of HTTP endpoints to be made now, each answered by a `report-post`. */
+    /** Calls to HTTP endpoints to make now, each answered by a `report-post`. */
     readonly posts: readonly DuePost[];
-    /** Archived publications to be read now, each answered by a `replay`. */
+    /** Archived publications to read now, each answered by a `replay`. */
     readonly replays: readonly DueReplay[];
   };
 }

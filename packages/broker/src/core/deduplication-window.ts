@@ -2,12 +2,12 @@
  * The deduplication window of one FIFO queue or topic: every send accepted within the last `DeduplicationIntervalSeconds`,
  * whatever has become of its message since (rules 11.8–11.14). 74 to 78 bytes an entry: 64 in a slab, the rest in the index.
  *
- * Ids and groups are held as digests, of one size whatever their length: too many bits for two to fall together. The
- * group's need not withstand design: who can send to a queue gains nothing by another name for a group that he could
- * name itself. Their texts are kept with the entry (changes.ts) for who wants to read them.
+ * Ids and groups are held as digests of a fixed size, with too many bits for two to collide by chance. The group's digest
+ * need not resist deliberate collisions: a sender gains nothing by a second name for a group that he could name directly.
+ * The texts are kept with the entry (changes.ts) for whoever needs to read them.
  *
- * Both scopes are answered from the same entries: the group belongs to the key or not, as the queue's setting says
- * now. Changing the setting re-files the entries and forgets none.
+ * Both scopes use the same entries: the queue's current setting decides whether the group is part of the key. Changing
+ * the setting re-files the entries and forgets none.
  *
  * Entries expire in the order in which they came, so expiry takes from the front of one chain. Under the profile
  * `yandex` an entry is filed a second time by its body's hash.
@@ -25,7 +25,7 @@ const idWord = 0;
 const groupWord = 4;
 const newerWord = 7;
 const olderWord = 8;
-/** The next younger row of the same hash, and of the youngest the oldest: a ring. */
+/** The next younger row of the same hash; the youngest points to the oldest, which makes it a ring. */
 const ringWord = 9;
 const sequenceWord = 10;
 const acceptedAtWord = 12;
@@ -40,7 +40,7 @@ const isContent = 1;
 const isByBody = 2;
 const flags: number = isContent | isByBody;
 
-/** An entry that a send met, or that is looked at. */
+/** An entry that a send matched, or that is inspected. */
 export interface WindowMatch {
   readonly sequence: number;
   readonly acceptedAt: number;
@@ -72,12 +72,12 @@ export class DeduplicationWindow {
     }
   }
 
-  /** Makes room for as many entries at once. */
+  /** Makes room for this many entries at once. */
   reserve(entries: number): void {
     this.#index.reserve(entries);
   }
 
-  /** `digests` are those of the entry, for who has them already. */
+  /** `digests` are those of the entry, if the caller already has them. */
   add(sequence: number, entry: KeptWindowEntry, digests: WindowDigests = digestsOf(entry)): void {
     this.#entries += 1;
     this.#file(sequence, entry, digests, 0);
@@ -87,7 +87,7 @@ export class DeduplicationWindow {
     }
   }
 
-  /** The row that makes a send with this key a duplicate: the earliest accepted; or `none`. */
+  /** The row that makes a send with this key a duplicate: the earliest accepted one; or `none`. */
   find(key: WindowKey, by: 'id' | 'body'): number {
     const isGrouped = this.#scope === 'messageGroup';
     const place = this.#index.first(isGrouped ? key.id0 ^ key.group0 : key.id0);
@@ -98,7 +98,7 @@ export class DeduplicationWindow {
       row = this.#rows.int(row, ringWord);
       if (
         this.#hasId(row, key) &&
-        // A body's hash may have come as an id as well, made or given.
+        // A search by body also matches an id that equals the body's hash, computed or given.
         (by === 'body' || (this.#rows.int(row, attributesWord) & isByBody) === 0) &&
         (!isGrouped || this.#hasGroup(row, key))
       ) {
@@ -130,7 +130,7 @@ export class DeduplicationWindow {
     return this.#oldest === none ? undefined : this.#rows.double(this.#oldest, acceptedAtWord);
   }
 
-  /** Takes the oldest entry out and says which it was. The window is not empty. */
+  /** Removes the oldest entry and returns its sequence. The window must not be empty. */
   removeOldest(): number {
     const sequence = this.#sequence(this.#oldest);
     this.#entries -= 1;
@@ -197,8 +197,8 @@ export class DeduplicationWindow {
   }
 
   /**
-   * The index holds one row a hash, the youngest. Nearly always it is alone; but groups that number their messages have the
-   * same ids, and are a ring of thousands once the scope is the queue.
+   * The index holds one row per hash, the youngest. Nearly always it is the only one; but groups that number their messages
+   * share ids, and form a ring of thousands once the scope is changed to the queue.
    */
   #enter(row: number): void {
     const hash = this.#hashOfRow(row);
@@ -249,7 +249,7 @@ export class DeduplicationWindow {
   }
 }
 
-/** What an id, or a body's hash, in a group is found by. */
+/** The key by which an id, or a body's hash, in a group is found. */
 export function keyOf(text: string, groupId: string): WindowKey {
   return digestsOf({ deduplicationId: text, groupId, bodyMd5: '', attributesMd5: '' });
 }
@@ -320,7 +320,7 @@ const codeOf0 = 0x30;
 const codeOf9 = 0x39;
 const codeOfA = 0x61;
 
-/** Thirty-two bits of a hex digest; 0 for none. By hand: a third of the time of slice and parseInt. */
+/** The first 32 bits of a hex digest; 0 if it is empty. By hand, in a third of the time of slice and parseInt. */
 function md5Word(hex: string): number {
   let word = 0;
   for (let at = 0; at < hex.length && at < 8; at += 1) {

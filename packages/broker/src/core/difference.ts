@@ -1,6 +1,6 @@
 /**
- * How two sends with one deduplication id differed in what the id does not show, and when that is a collision. The one place
- * for both, since everybody who tells of a suppressed send says so: explain, events, ledger, spans, console.
+ * How two sends with the same deduplication id differ in what the id does not show, and when that is a collision. Both are
+ * decided here alone, since every report of a suppressed send tells them: explain, events, ledger, spans, console.
  */
 
 import type { DeduplicationSource } from './changes.ts';
@@ -17,7 +17,7 @@ export function differencesIn(differed: Difference): (keyof Difference)[] {
   return parts.filter((part) => differed[part]);
 }
 
-/** A content hash sees neither attributes nor group: most likely it met another event, which is lost. */
+/** A content hash covers neither attributes nor group: if they differ, it most likely suppressed a different event. */
 export function isCollision({
   source,
   differed,

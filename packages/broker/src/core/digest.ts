@@ -3,7 +3,7 @@
  * its arguments.
  *
  * `crypto.hash` (Node 20.12 and later) costs half of `createHash` for short texts (0.5 µs against 1.1 µs measured);
- * older Nodes take the second.
+ * older versions of Node use the latter.
  */
 
 import * as crypto from 'node:crypto';
@@ -40,8 +40,8 @@ export const tagLength = 16;
 
 /** Ninety-six bits that cannot be guessed without the secret. */
 export function keyedTag(secret: string, text: string): string {
-  // The secret has a fixed length, so a plain prefix is enough to tell apart whom a tag belongs to, and truncation
-  // closes SHA-256's length extension.
+  // The secret has a fixed length, so a plain prefix is unambiguous, and truncation rules out SHA-256's length
+  // extension.
   return digest('sha256', `${secret}:${text}`, 'base64url').slice(0, tagLength);
 }
 

@@ -1,12 +1,12 @@
 /**
- * The engine's one door: `apply(command, { now, ids })` gives the outcome, what to keep and what happened. It is
- * synchronous and deterministic: no I/O, no clock, no randomness. The same commands at the same times with the same
+ * The engine's single entry point: `apply(command, { now, ids })` returns the outcome, the changes to keep and the events.
+ * It is synchronous and deterministic: no I/O, no clock, no randomness. The same commands at the same times with the same
  * ids give the same answers, byte for byte.
  *
- * State is its changes. `absorb` brings an engine into the very state in which applying the commands would have;
- * feeding it all kept entries loads one; `drop` forgets a single queue or topic. `touches` says before a command which
- * queues and topics it may read the contents of, or change. Which there are, and their settings and subscriptions, counts
- * as at hand everywhere.
+ * State is its changes. `absorb` brings an engine into the same state as applying the commands that made the changes;
+ * absorbing all kept entries loads an engine; `drop` forgets a single queue or topic. `touches` tells in advance which
+ * queues and topics a command may read the contents of, or change. The list of queues and topics, their settings and
+ * their subscriptions are assumed to be available everywhere.
  */
 
 import { Agenda } from './agenda.ts';
@@ -51,11 +51,11 @@ export interface EngineOptions {
   readonly account?: string;
   /** Default: what Amazon does. */
   readonly limits?: Limits;
-  /** What FIFO queues are created with that do not say. Default aws. */
+  /** The profile of new FIFO queues that do not set one. Default aws. */
   readonly profile?: Profile;
   /** Whether a queue's policy must allow a topic to send to it. Default false. */
   readonly arePoliciesEnforced?: boolean;
-  /** Signs what standard topics send; without one it is not signed. */
+  /** Signs what standard topics send; without a signer nothing is signed. */
   readonly signer?: Signer | undefined;
 }
 
@@ -63,7 +63,7 @@ export interface Applied<T extends Command['type']> {
   readonly outcome: Outcome<T>;
   readonly changes: readonly Change[];
   readonly events: readonly Event[];
-  /** For those who count them. */
+  /** What became of publications, for counting. */
   readonly deliveries: readonly Deliveries[];
 }
 
@@ -140,7 +140,7 @@ export class Engine {
     }
   }
 
-  /** Takes over what another engine has changed, or loads what was kept. */
+  /** Takes over the changes of another engine, or loads kept entries. */
   absorb(changes: Iterable<Change>, now: number): void {
     const touched = new Set<string>();
     for (const change of changes) {
@@ -151,7 +151,7 @@ export class Engine {
     for (const place of touched) this.#reschedule(place);
   }
 
-  /** Forgets the state of one queue or topic; nothing is changed, and its kept entries load it again. */
+  /** Forgets one queue or topic in memory. This is no change: its kept entries load it again. */
   drop(place: string): void {
     if (isTopic(place)) {
       this.#topics.remove(topicIn(place));
@@ -164,7 +164,7 @@ export class Engine {
 
   #run(command: Command, turn: Turn): Outcome {
     switch (command.type) {
-      // What is done all day is not asked first whether it is something else.
+      // The hot path skips the test for topic commands.
       case 'send':
       case 'receive':
       case 'delete-messages':
@@ -283,7 +283,7 @@ export class Engine {
     return [...names];
   }
 
-  /** Keeps counters and the agenda in step with what the command did to each queue. */
+  /** Keeps counters and the agenda in step with what the command did to each queue and topic. */
   #finish(turn: Turn): void {
     const { touched, otherTouched, touchedTopics } = turn;
     if (touched !== undefined) this.#finishQueue(touched, turn);

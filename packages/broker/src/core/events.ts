@@ -1,8 +1,8 @@
 /**
- * What happened, for people and telemetry: one typed stream. Events decide nothing and are not kept. Every server reads it
- * to count (server/telemetry); an engine that nobody observes makes only duplicates, collisions and failed deliveries: that
- * a message was suppressed or lost is never left unsaid. So are the ends of topics and subscriptions: who remembers something
- * of them can then forget it.
+ * What happened, for people and telemetry: one typed stream. Events decide nothing and are not kept. Every server reads
+ * them for its metrics (server/telemetry). An engine that nobody observes makes only the events that are never left out:
+ * duplicates, collisions and failed deliveries, because a suppressed or lost message is always reported, and the ends of
+ * topics and subscriptions, so that whoever remembers something about them can forget it.
  */
 
 import type {
@@ -27,14 +27,14 @@ interface MessageEvent extends Happened {
 /** A send to a queue that was suppressed. */
 export interface DuplicateEvent extends Happened, Suppressed {
   readonly type: 'duplicate';
-  /** What this send, which nobody will receive, was to say. */
+  /** The content of the suppressed send, which nobody will receive. */
   readonly content: MessageContent;
 }
 
 /** A publication that a topic suppressed; `scope` is `queue` for the whole topic. */
 export interface DuplicatePublicationEvent extends TopicHappened, Suppressed {
   readonly type: 'duplicate-publication';
-  /** The message for subscribers that have none of their own. */
+  /** The message for every protocol that has no text of its own. */
   readonly message: string;
 }
 
@@ -58,7 +58,7 @@ export interface Suppressed {
   readonly differed: Difference;
 }
 
-/** A content-hash duplicate that differs in what the hash does not see: most likely another event, and lost. */
+/** A content-hash duplicate that differs in what the hash does not cover: most likely a different event, now lost. */
 export interface CollisionEvent extends Happened {
   readonly type: 'collision';
   readonly deduplicationId: string;
@@ -67,7 +67,7 @@ export interface CollisionEvent extends Happened {
   readonly differed: readonly ('attributes' | 'group')[];
 }
 
-/** A message that breaks the contract to which its queue is bound; refused, or sent nevertheless. */
+/** A message that breaks its queue's contract: refused (`reject`), or sent anyway (`observe`). */
 export interface ContractViolationEvent extends Happened {
   readonly type: 'contract-violation';
   readonly mode: 'observe' | 'reject';
@@ -96,11 +96,11 @@ interface PublicationEvent extends SubscriptionEvent {
 export interface DeliveryFailedEvent extends PublicationEvent {
   readonly type: 'delivery-failed';
   readonly endpoint: string;
-  /** Why it was given up. */
+  /** Why delivery was given up. */
   readonly reason: string;
   /** The dead-letter queue that has it now; undefined if it is lost. */
   readonly deadLetterQueue: string | undefined;
-  /** What it is there. */
+  /** Its message id there. */
   readonly deadLetterMessageId: string | undefined;
 }
 
@@ -122,16 +122,16 @@ export type TopicEvent =
   | DuplicatePublicationEvent
   /** The subscription's filter policy does not let it through. */
   | (PublicationEvent & { readonly type: 'filtered-out' })
-  /** A queue has it; `isDuplicate` if the queue's own window suppressed it. */
+  /** A queue took it; `isDuplicate` if the queue's own window suppressed it. */
   | (PublicationEvent & {
       readonly type: 'fanned-out';
       readonly queue: string;
       readonly queueMessageId: string;
       readonly isDuplicate: boolean;
     })
-  /** An HTTP endpoint has it. */
+  /** An HTTP endpoint accepted it. */
   | (PublicationEvent & { readonly type: 'posted'; readonly attempts: number })
-  /** An HTTP endpoint was called in vain and will be called again. */
+  /** A call to an HTTP endpoint failed and will be retried. */
   | (PublicationEvent & {
       readonly type: 'post-failed';
       readonly attempts: number;
@@ -158,7 +158,7 @@ export type QueueEvent =
   | CollisionEvent
   | ContractViolationEvent
   | (MessageEvent & { readonly type: 'delivered'; readonly receiveCount: number })
-  /** The same receive attempt asked again and got the same messages and handles. */
+  /** A repeated receive attempt got the same messages and handles again. */
   | (Happened & {
       readonly type: 'attempt-replayed';
       readonly attemptId: string;

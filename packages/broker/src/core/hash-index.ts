@@ -1,34 +1,34 @@
 /**
- * Finds rows by hash, in constant time at any size and without ever stopping to rehash; a Map of millions would stop for
- * a large part of a second, and ends at 2^24 entries. The index compares no keys: the user walks `first` and `next` over
- * the rows of one hash and looks for itself.
+ * Finds rows by hash, in constant time at any size and without ever pausing to rehash; a Map of millions would pause for
+ * a large part of a second, and ends at 2^24 entries. The index compares no keys: the caller walks the rows of one hash
+ * with `first` and `next` and compares them itself.
  *
- * Hashes and rows stand side by side in open slots (hash-slots.ts). So what is not there is found missing, put in and
- * taken out again by touching one or two lines of the cache, and no row. When four of five slots are taken, a table
- * with two more for each five takes over: each insert from then on moves a few slots' rows to it, from the first slot to
- * the last, and the pages that are left are given back. That makes 10 to 14 bytes a row.
+ * Hashes and rows lie side by side in open slots (hash-slots.ts), so a miss, an insert or a removal touches one or two
+ * cache lines and no row. When four of five slots are taken, a table 1.4 times as large takes over: from then on each
+ * insert moves the rows of a few slots to it, from the first slot to the last, and the pages left behind are freed. That
+ * makes 10 to 14 bytes a row.
  */
 
 import { HashSlots } from './hash-slots.ts';
 import { none } from './slab.ts';
 
 const homesMin = 16;
-/** Up to this size a table is moved at once, and stays when the index is empty. */
+/** Up to this size a table is moved all at once, and stays when the index becomes empty. */
 const homesSmallMax = 1024;
 const growth = 1.4;
 const fullness = 0.8;
-/** Enough to be done before the next table is full: by then a third as many rows came as the old one had slots. */
+/** Enough to finish before the next table is full: by then a third as many rows have come as the old one had slots. */
 const slotsPerInsert = 4;
 
 export class HashIndex {
   #slots: HashSlots = new HashSlots(homesMin);
-  /** The table before, while rows are moved from it: those with a home there below the frontier have been. */
+  /** The previous table while rows are moved from it: rows whose home in it is below the frontier already have been. */
   #former: HashSlots | undefined;
   #frontier = 0;
   #size = 0;
   #sizeMax: number = homesMin * fullness;
 
-  /** The first place of this hash, or `none`; places are good until the next change. */
+  /** The first place of this hash, or `none`; places are valid until the next change. */
   first(hash: number): number {
     const mixed = mix(hash);
     const former = this.#former;
@@ -52,7 +52,7 @@ export class HashIndex {
     return place >= 0 ? this.#slots.row(place) : (this.#former as HashSlots).row(turned(place));
   }
 
-  /** Puts another row of the same hash in the place of one. */
+  /** Replaces the row at a place with another row of the same hash. */
   setRow(place: number, row: number): void {
     if (place >= 0) this.#slots.setRow(place, row);
     else (this.#former as HashSlots).setRow(turned(place), row);
@@ -74,7 +74,7 @@ export class HashIndex {
     if (this.#size === 0 && this.#slots.homes > homesSmallMax) this.clear();
   }
 
-  /** Makes room for as many rows at once, in an index that has none. */
+  /** Makes room for this many rows at once, if the index is empty. */
   reserve(rows: number): void {
     if (this.#size > 0 || rows <= this.#sizeMax) return;
     this.#setSlots(Math.ceil(rows / fullness) + 1);
@@ -105,7 +105,7 @@ export class HashIndex {
     if (isSmall) this.#move(former, former.homes);
   }
 
-  /** Moves what stands in as many slots and on to the next empty one, so that no row stays behind its home. */
+  /** Moves the rows of that many slots, and on to the next empty slot, so that no row is left after a home already moved. */
   #move(former: HashSlots, slots: number): void {
     const stop = Math.min(this.#frontier + slots, former.homes);
     let slot = this.#frontier;
@@ -119,7 +119,7 @@ export class HashIndex {
   }
 }
 
-/** A place in the former table is told by its sign; `none` is the same in both. */
+/** Places in the former table are told by their sign; `none` is the same in both. */
 function turned(place: number): number {
   return place === none ? none : -2 - place;
 }

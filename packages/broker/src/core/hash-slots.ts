@@ -1,19 +1,19 @@
 /**
- * A table of slots for hash-index.ts, each with a hash and a row: open addressing with linear probing. A row stands at its
- * home, the slot that its hash stands for, or behind it with no empty slot between; homes rise with the hashes. The table
- * does not wrap around: what finds no slot before the end goes on behind it.
+ * The hash table behind hash-index.ts, with open addressing and linear probing: each slot has a hash and a row. A row is
+ * in its home, the slot that its hash maps to, or after it with no empty slot in between; larger hashes have later homes.
+ * The table does not wrap around: a row that finds no slot before the end goes after it.
  *
- * Slots lie in pages that come into being with their first row. A small table has one short page.
+ * Slots lie in pages that are allocated with their first row. A small table has one short page.
  */
 
 import { none } from './slab.ts';
 
-/** Large pages for the reason that a slab has them. */
+/** Large pages, for the same reason as in slab.ts. */
 const pageBits = 15;
 const pageSlots = 1 << pageBits;
 const pageMask = pageSlots - 1;
 
-/** How many slots a small table begins with behind its last home. */
+/** How many slots a small table has after its last home, to begin with. */
 const tailMin = 8;
 
 export class HashSlots {
@@ -28,7 +28,7 @@ export class HashSlots {
     this.#pages = new Array<undefined>((homes >> pageBits) + 2).fill(undefined);
   }
 
-  /** How many homes there are. The slot behind the last one is empty, or rows that found none before stand there. */
+  /** How many homes there are. The slots after the last one hold only rows that found no slot before. */
   get homes(): number {
     return this.#homes;
   }
@@ -53,7 +53,7 @@ export class HashSlots {
     page[(slot & pageMask) * 2 + 1] = row + 1;
   }
 
-  /** The next slot with this hash, from one that is its home or behind it; or `none`. */
+  /** The next slot with this hash, starting at its home or at a slot after it; or `none`. */
   seek(hash: number, from: number): number {
     for (let slot = from; ; slot += 1) {
       const page = this.#pages[slot >> pageBits];
@@ -70,15 +70,15 @@ export class HashSlots {
     const word = (slot & pageMask) * 2;
     page[word] = hash;
     page[word + 1] = row + 1;
-    // The last slot of a short page stays empty, so that whoever walks stops there.
+    // The last slot of a short page stays empty, so that every walk stops there.
     if (word + 2 === page.length && page.length < 2 * pageSlots) this.#lengthen(page);
   }
 
-  /** The row must be there. */
+  /** The row must be in the table. */
   remove(hash: number, row: number): void {
     let hole = this.home(hash);
     while (this.row(hole) !== row) hole += 1;
-    // Whatever stands behind the hole and may stand in it moves up, so that no search ends there too early.
+    // Rows after the hole that may use it move up, so that no search ends there too early.
     for (let slot = hole + 1; this.row(slot) !== none; slot += 1) {
       const moved = this.hash(slot);
       if (this.home(moved) > hole) continue;
@@ -88,12 +88,12 @@ export class HashSlots {
     this.#write(hole, 0, none);
   }
 
-  /** Gives back the page that ends before this slot. */
+  /** Frees the page that ends right before this slot, if one does. */
   dropPageBefore(slot: number): void {
     if ((slot & pageMask) === 0) this.#pages[(slot >> pageBits) - 1] = undefined;
   }
 
-  /** Page by page: where many rows share a hash, the walk is long. */
+  /** Goes page by page: where many rows share a hash, the walk is long. */
   #emptyFrom(from: number): number {
     let slot = from;
     for (;;) {

@@ -1,6 +1,6 @@
 /**
  * Times as ISO 8601 texts, in UTC and to the millisecond, without Date: core knows no clock, and a lint rule holds it to
- * that. Days are counted from the civil calendar and back by the usual shift to years that begin in March.
+ * that. Dates and days since the epoch are converted in the usual way, with years that begin in March.
  */
 
 const dayMs = 86_400_000;
@@ -35,7 +35,7 @@ export function isoTime(epochMs: number): string {
 const form =
   /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-]\d{2}:?\d{2})$/;
 
-/** Epoch milliseconds; undefined for a text that names no time. */
+/** Epoch milliseconds; undefined if the text is no valid time. */
 export function readIsoTime(text: string): number | undefined {
   const parts = form.exec(text);
   if (parts === null) return undefined;

@@ -1,7 +1,7 @@
 /**
- * Reads the JSON objects that clients put into attribute values: policies and redrive policies. Anything else, a list
- * or broken JSON, is nothing here; what to say about it is for the attribute to know. So is an object nested deeper
- * than any policy is: writing it out again could exhaust the stack.
+ * Reads the JSON objects that clients put into attribute values: policies and redrive policies. Anything else, such as
+ * a list or broken JSON, gives undefined; each attribute has its own refusal for that. So does an object nested deeper
+ * than any real policy: writing it out again could exhaust the stack.
  */
 
 const depthMax = 32;
@@ -22,7 +22,7 @@ const backslash = 0x5c;
 const openings: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const closings: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
-/** Whether brackets are nested deeper than that. Of a text that is no JSON the answer means nothing. */
+/** Whether brackets nest deeper than `levels`. The answer means nothing for a text that is not JSON. */
 export function isDeeperThan(levels: number, text: string): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -35,7 +35,7 @@ export function isDeeperThan(levels: number, text: string): boolean {
   return false;
 }
 
-/** Where the string that begins there ends: at the next quote that is not escaped. */
+/** Where the string that begins at `start` ends: at the next quote that is not escaped. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let before = end - 1;

@@ -85,7 +85,7 @@ export const displayNameLengthMax = 100;
 export const topicWindowMs = 300_000;
 export const archiveDaysMax = 365;
 
-/** Subscriptions. Amazon's quota of 200 filter policies a topic is not imitated, that of the account is. */
+/** Subscriptions. Amazon's quota of 200 filter policies per topic is not enforced, the account's is. */
 export const subscriptionsMax = 12_500_000;
 export const fifoSubscriptionsMax = 100;
 export const filterPoliciesMax = 10_000;
@@ -98,12 +98,12 @@ export const publicationSizeBytesMax = 1_048_576;
 export const largePublicationSubscriptionsMax = 100;
 export const subjectLengthMax = 100;
 
-/** Calls of HTTP endpoints: retries, their delays in seconds, and the longest that all of them may take. */
+/** Calls to HTTP endpoints: retries, their delays in seconds, and the longest total time. */
 export const postRetriesMax = 100;
 export const postDelaySecondsMax = 3_600;
 export const postTotalSecondsMax = 3_600;
 
-/** Ours: how long a call may be under way before it is taken for lost. */
+/** Ours: how long a call may be in flight before it counts as lost. */
 export const postLeaseMs = 60_000;
 /** Ours: how many calls one tick may ask for; how many publications one replay may; how many replays may run. */
 export const postsPerTickMax = 100;

@@ -1,8 +1,8 @@
 /**
  * Items in order of (time, stamp), smallest first. What comes in order, as nearly everything here does (sends,
  * timeouts of one length, expiry), is appended to a linked list in constant time; what comes out of order goes to a
- * binary heap beside it, in O(log n). The first item is the smaller of the two fronts, and any place can be given
- * back in O(1) or O(log n).
+ * binary heap beside it, in O(log n). The first item is the smaller of the two fronts, and any item can be removed
+ * in O(1) or O(log n).
  *
  * Used for: messages or groups that are ready, messages that become visible at a time, messages that came with an
  * older send time, receive attempts, queues that have something due. 32 bytes a place.
@@ -29,7 +29,7 @@ export class Line {
     return this.#places.size;
   }
 
-  /** Returns the place, by which the item is removed again. */
+  /** Returns the item's place, by which it is removed again. */
   insert(item: number, time: number, stamp: number): number {
     const place = this.#places.allocate();
     const page = this.#places.page(place);

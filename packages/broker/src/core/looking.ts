@@ -1,6 +1,6 @@
 /**
- * Commands that change nothing but what time alone changes. They can be answered also while nothing can be kept, since
- * nothing that they answer rests on something new.
+ * Read-only commands: they change nothing beyond what the passage of time changes. They are answered even while nothing
+ * can be kept, since their answers depend on nothing new.
  */
 
 import type { Command } from './commands.ts';

@@ -1,8 +1,8 @@
 /**
- * Whether a resource's policy lets somebody do something: as much of IAM's language as queue policies for SNS are written
- * in. Effect Allow and Deny, Principal by service, account or `*`, Action and Resource with wildcards, each also with Not, and
- * conditions over the source's ARN and account. A condition that is not understood is met by a Deny and by no Allow, so
- * nothing is allowed by mistake.
+ * Whether a resource's policy allows a service to do something: the part of IAM's policy language that queue policies for
+ * SNS use. Effect Allow and Deny, Principal by service or `*`, Action and Resource with wildcards, each also with Not, and
+ * conditions on the source's ARN and account. A condition that is not understood counts as met in a Deny and as not met in
+ * an Allow, so nothing is allowed by mistake.
  */
 
 import { parseObject } from './json-object.ts';
@@ -17,7 +17,7 @@ export interface Asked {
   readonly sourceAccount: string;
 }
 
-/** What is not allowed is refused, and a Deny that fits beats every Allow. */
+/** What no statement allows is refused, and a matching Deny overrides every Allow. */
 export function isAllowed(policy: string, asked: Asked): boolean {
   const statements = listOf(parseObject(policy)?.['Statement']);
   const fitting = statements.filter((statement) => fits(statement, asked));
@@ -40,7 +40,7 @@ function fits(statement: unknown, asked: Asked): boolean {
   );
 }
 
-/** By the element, or by that which names all others. */
+/** Whether the statement covers it: by the element itself, or by its Not form, which covers everything else. */
 function isNamed(
   statement: Readonly<Record<string, unknown>>,
   element: 'Principal' | 'Action' | 'Resource',
@@ -57,7 +57,7 @@ function isPrincipal(principal: unknown, { service }: Asked): boolean {
   return textsOf(Service).includes(service) || textsOf(AWS).includes('*');
 }
 
-/** All operators and all of their keys must hold; of several values, one. */
+/** Every operator and every key must hold; the values of one key are alternatives. */
 function isMet(condition: unknown, asked: Asked, ifNotUnderstood: boolean): boolean {
   if (condition === undefined) return true;
   if (typeof condition !== 'object' || condition === null) return ifNotUnderstood;
@@ -82,7 +82,7 @@ const same = (value: string, actual: string): boolean => value === actual;
 const sameInAnyCase = (value: string, actual: string): boolean =>
   value.toLowerCase() === actual.toLowerCase();
 
-/** ArnEquals and ArnLike are one and the same in IAM. */
+/** ArnEquals and ArnLike behave identically in IAM. */
 const operators: Readonly<Record<string, Operator | undefined>> = {
   arnequals: { isEqual: isLike, isNegated: false },
   arnlike: { isEqual: isLike, isNegated: false },
@@ -107,7 +107,7 @@ function knownValue(key: string, { sourceArn, sourceAccount }: Asked): string | 
   }
 }
 
-/** `*` stands for any text and `?` for one character. Goes back to the last star only, so it is never exponential. */
+/** `*` stands for any text and `?` for one character. Backtracks to the last star only, so it is never exponential. */
 function isLike(pattern: string, text: string): boolean {
   let at = 0;
   let star = -1;

@@ -3,10 +3,10 @@
  * the garbage collector's sight. A row is an integer; its record's words lie side by side, so that touching a message
  * costs one or two cache lines however many there are. A word pair at an even offset can be read as a double.
  *
- * Pages are large, since finding the page of a row costs as much as touching the row once there are thousands of them
- * (3,000,000 rows in pages of 256: a send took half a microsecond longer than in pages of 16,384). Only the first begins small and
- * is copied as it doubles; the others never move, so growth costs the same at any size. Released rows are used again
- * first; when the last row is released, all pages but a small first one are given back.
+ * Pages are large, since finding the page of a row costs as much as touching the row once there are thousands of pages
+ * (3,000,000 rows in pages of 256: a send took half a microsecond longer than in pages of 16,384). Only the first begins
+ * small and is copied as it doubles; the others never move, so growth costs the same at any size. Released rows are reused
+ * first; when the last row is released, all pages are freed unless there is only a small first one.
  */
 
 /** No row: the end of a chain. */
@@ -15,7 +15,7 @@ export const none = -1;
 const pageBits = 14;
 const pageRows = 1 << pageBits;
 const pageMask = pageRows - 1;
-/** Of the first page at the start: most queues are small. */
+/** Rows of the first page at the start: most queues are small. */
 const rowsMin = 16;
 /** A first page up to this size stays when the slab is empty. */
 const rowsKeptMax = 256;
@@ -44,7 +44,7 @@ export class Slab {
     return this.#end;
   }
 
-  /** A row whose words hold whatever was there before: the caller writes all that it will read. */
+  /** A row whose words hold whatever was there before: the caller must write all that it will read. */
   allocate(): number {
     this.#size += 1;
     const row = this.#free;
@@ -67,7 +67,7 @@ export class Slab {
   }
 
   clear(): void {
-    // A slab that keeps going from none to one, as that of messages in flight, must not ask for a page each time.
+    // A slab that keeps alternating between no row and one, like that of messages in flight, must not allocate a page each time.
     if (this.#room > rowsKeptMax) {
       this.#ints.length = 0;
       this.#doubles.length = 0;
@@ -83,7 +83,7 @@ export class Slab {
     return this.#ints[row >> pageBits] as Int32Array;
   }
 
-  /** The same page as doubles: a pair of words is found at half of its place. */
+  /** The same page as doubles: the pair of words at `n` is the double at `n / 2`. */
   doubles(row: number): Float64Array {
     return this.#doubles[row >> pageBits] as Float64Array;
   }

@@ -1,9 +1,9 @@
 /**
- * Attributes that carry a trace: W3C's trace context and baggage, and what other tracers use. They tell attempts
- * apart and never events. Every send has others, a retry of the same event too, so whether two sends differed is judged
- * without them; else every honest retry of a traced producer would be told as a collision.
+ * Attributes that carry a trace: W3C's trace context and baggage, and what other tracers use. They identify attempts,
+ * never events: every send has new values, even a retry of the same event. So two sends are compared without them;
+ * otherwise every honest retry by a traced producer would be reported as a collision.
  *
- * The toolkit has the same list for its guard; a test holds the two together.
+ * The toolkit has the same list for its guard; a test keeps the two equal.
  */
 
 import type { MessageAttribute } from './changes.ts';
@@ -17,7 +17,7 @@ export const traceContextNames: ReadonlySet<string> = new Set([
   // X-Ray.
   'x-amzn-trace-id',
   'awstraceheader',
-  // Zipkin, in one piece and in several.
+  // Zipkin, as one header and as several.
   'b3',
   'x-b3-traceid',
   'x-b3-spanid',
@@ -30,7 +30,7 @@ export const traceContextNames: ReadonlySet<string> = new Set([
   'sentry-trace',
 ]);
 
-/** The digest by which the attributes of two sends are compared; `wholeMd5` is that of all of them. */
+/** The digest by which the attributes of two sends are compared; `wholeMd5` is the digest of all attributes. */
 export function comparedMd5(attributes: readonly MessageAttribute[], wholeMd5: string): string {
   if (!attributes.some(isTraceContext)) return wholeMd5;
   return attributesMd5(attributes.filter((attribute) => !isTraceContext(attribute)));

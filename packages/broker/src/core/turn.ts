@@ -15,13 +15,13 @@ export interface Context {
   /** Epoch milliseconds; never less than in an earlier command. */
   readonly now: number;
   readonly ids: Ids;
-  /** Whether anybody reads events; without, only those are made that are never left unsaid (events.ts). */
+  /** Whether anybody reads events; otherwise only those are made that are never left out (events.ts). */
   readonly isObserved?: boolean;
 }
 
 /**
- * What became of a topic's publications: the subscriptions concerned, each as often as it was. Always noted, so that it
- * can be counted; events cost more and are made for readers.
+ * What became of a topic's publications: the subscriptions concerned, once for each delivery. Always recorded, for
+ * counting; events cost more and are made only for readers.
  */
 export interface Deliveries {
   readonly topic: string;
@@ -30,7 +30,7 @@ export interface Deliveries {
   readonly failed: string[];
 }
 
-/** A queue or topic, as far as its turn is concerned. */
+/** A queue or topic, as a turn sees it. */
 export interface Touched {
   readonly name: string;
   keepCounter(turn: Turn): void;
@@ -46,7 +46,7 @@ export class Turn {
   readonly events: Event[] = [];
   /** For each topic that the command delivers for. */
   readonly deliveries: Deliveries[] = [];
-  /** The queues whose state the command may have changed: nearly always one. Others may stand there more than once. */
+  /** The queues whose state the command may have changed: nearly always one. `otherTouched` may name a queue repeatedly. */
   touched: Touched | undefined;
   otherTouched: Touched[] | undefined;
   touchedTopics: Touched[] | undefined;

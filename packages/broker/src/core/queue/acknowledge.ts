@@ -108,7 +108,7 @@ function receiptOf({ table, kept }: Queue, handle: string): Receipt | undefined 
   const receipt = readReceipt(handle);
   if (receipt === undefined) return undefined;
   const row = table.find(receipt.sequence);
-  // The tag of the latest receipt is at hand, unless the message was loaded; making it again costs a digest.
+  // The tag of the latest receipt is at hand, unless the message was loaded; computing it costs a digest.
   const isKnown =
     row !== none && table.receipt(row) === receipt.receipt && table.isTagKnown(row, handle);
   return isKnown || isGenuine(kept.secret, handle) ? receipt : undefined;

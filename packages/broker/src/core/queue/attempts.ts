@@ -1,7 +1,7 @@
 /**
  * Receives that named a ReceiveRequestAttemptId and got messages, remembered for five minutes (rules 11.18–11.22).
- * Only what was handed out is noted; whether it still holds is asked of the messages when the attempt is repeated, so
- * deletes and timeouts need not look for attempts.
+ * Only what was handed out is recorded; whether it still holds is checked against the messages when the attempt is
+ * repeated, so deletes and timeouts need not look for attempts.
  */
 
 import { Agenda } from '../agenda.ts';

@@ -1,10 +1,10 @@
 /**
  * Queue attributes: the table of every name with its default and its range, and the two checks over it (rules 5.2,
- * 5.5, 5.10, §6). Names and values are Amazon's text here, although core otherwise speaks its own words: which names
+ * 5.5, 5.10, §6). Names and values have Amazon's spelling here, although core otherwise uses its own terms: which names
  * exist, how a value reads back, and which differ, are themselves the rules.
  *
- * What is stored is what was set; defaults are laid under it. `settingsOf` turns the result into what the rest of
- * core works with.
+ * Only what was set is stored; defaults fill in the rest. `settingsOf` turns the result into what the rest of core
+ * works with.
  */
 
 import type { Attributes } from '../commands.ts';
@@ -49,7 +49,7 @@ type Kind =
 interface AttributeRow {
   readonly kind: Kind;
   readonly default?: string;
-  /** Exists on FIFO queues alone; how its use on another queue is refused differs by name (6.2). */
+  /** Set for attributes of FIFO queues only: how they are refused on a standard queue, which differs by name (6.2). */
   readonly fifo?: 'attribute-unknown' | 'attribute-fifo-only';
   /** Not among Amazon's attributes: shown when it is asked for by name or differs from its default. */
   readonly isOurs?: boolean;
@@ -148,7 +148,7 @@ export interface GivenAttribute {
   readonly targetArn?: string | undefined;
 }
 
-/** Names and values, each for itself: is there such an attribute on this kind of queue, and may it be that? */
+/** Checks each name and value on its own: does this kind of queue have the attribute, and is the value allowed? */
 export function readAttributes(
   isFifo: boolean,
   given: Attributes,
@@ -166,7 +166,7 @@ export function readAttributes(
   return { ok: true, values };
 }
 
-/** What is stored after the given values are laid over it, or why they do not go together. All or nothing. */
+/** The stored attributes with the given ones applied, or why they do not go together. All or nothing. */
 export function changedAttributes(
   stored: Attributes,
   given: readonly GivenAttribute[],
@@ -249,7 +249,7 @@ function readValue(name: string, row: AttributeRow, value: string): Read {
   }
 }
 
-/** The rules over two attributes, on what would be in effect (6.4, 6.5 and the notes of the table in §6). */
+/** The rules that involve two attributes, applied to what would be in effect (6.4, 6.5 and the notes of the table in §6). */
 function checkTogether(
   stored: Record<string, string>,
   given: readonly GivenAttribute[],

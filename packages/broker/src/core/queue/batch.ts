@@ -1,5 +1,5 @@
 /**
- * What a batch request must hold before its entries are looked at, and how entries turn into results: the same for
+ * What a batch request must satisfy before its entries are looked at, and how entries turn into results: the same for
  * sends, deletes and visibility changes (rules 8.6, 14.3). A single call is a batch of one without an entry id.
  */
 
@@ -19,7 +19,7 @@ interface BatchCommand<Entry> {
 
 const noIdCharacter = /[^A-Za-z0-9_-]/;
 
-/** The `index` of the only entry of a call that is no batch. */
+/** The `index` of the only entry of a call that is not a batch. */
 export const single = -1;
 
 export function checkBatch(

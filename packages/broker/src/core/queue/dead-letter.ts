@@ -1,7 +1,7 @@
 /**
  * Moving a message to another queue: to its dead-letter queue when it has been received too often (rules 12.4–12.7),
- * or wherever a move task takes it (13.4). Its content stays where it is kept and is only referred to. The target's
- * deduplication window is neither asked nor told: a message that was accepted once is not lost on the way.
+ * or wherever a move task takes it (13.4). The change refers to the kept content instead of carrying it. The target's
+ * deduplication window is neither consulted nor updated: a message that was accepted once is not lost on the way.
  */
 
 import type { KeptDelivery, KeptMessage } from '../changes.ts';

@@ -23,9 +23,9 @@ export function describeQueue(queue: Queue): Outcome<'describe-queue'> {
   };
 }
 
-/** How many groups one call looks at in search of blocked ones; the next page goes on from there. */
+/** How many groups one call looks at in search of blocked ones; the next page continues from there. */
 const groupsLookedAtMax = 100_000;
-/** How many sends one call counts: a window of millions is counted from its newest end, as far as this goes. */
+/** How many sends one call counts: in a window of millions, only the newest are counted. */
 const sendsCountedMax = 100_000;
 
 /** The first messages of the queue, or of one group, in order of acceptance. */
@@ -54,7 +54,7 @@ function peeked(queue: Queue, row: number): PeekedMessage {
   };
 }
 
-/** In no order that means anything, but one that stays while groups come and go. */
+/** The order means nothing, but is stable while groups come and go. */
 export function listGroups(
   queue: Queue,
   { isBlocked, after = none, limit }: CommandOf<'list-groups'>,
@@ -98,7 +98,7 @@ export function countSends(
   return { ok: true, windowMs, accepted, countedFrom: undefined };
 }
 
-/** The entry that a send with this id would meet, or the newest entries, newest first. */
+/** The entry that a send with this id would match, or the newest entries, newest first. */
 export function explain(
   queue: Queue,
   { deduplicationId, groupId = '', limit }: CommandOf<'explain'>,

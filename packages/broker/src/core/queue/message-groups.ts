@@ -4,12 +4,12 @@
  * delayed (rule 11.2). So a group is ready exactly while its head is visible, and everything else about blocking
  * follows: a head in flight blocks the group, a head deleted or visible again frees it.
  *
- * Ready groups stand in a line by the moment their head became available (rule 11.4): an old backlog does not jump
- * over a younger group's turn, and a busy group does not starve the others. A group costs some 36 bytes and its id, and
+ * Ready groups are ordered by the moment their head became available (rule 11.4): an old backlog does not jump over a
+ * younger group's turn, and a busy group does not starve the others. A group costs some 36 bytes and its id, and
  * leaves no trace when its last message goes (rule 11.5).
  *
- * The chain has no way back: what can be deleted is at most `receiveMessagesMax` from the head, because nothing is
- * handed out beyond a message in flight; so a walk from the head is short.
+ * The chain is singly linked: a message that can be deleted is at most `receiveMessagesMax` from the head, because nothing
+ * is handed out beyond a message in flight; so a walk from the head is short.
  */
 
 import { groupDigest } from '../deduplication-window.ts';
@@ -26,10 +26,10 @@ const tailWord = 1;
 const placeWord = 2;
 const hashWord = 3;
 const countWord = 4;
-/** Even, so that there is a word to spare. */
+/** One more than needed, because a slab's rows have an even number of words. */
 const words = 6;
 
-/** As many messages of a group as one answer to a receive can hold: none behind them is in flight. */
+/** As many messages of a group as one receive can return: none after them is in flight. */
 const leadingMax = receiveMessagesMax;
 
 export class MessageGroups implements Shelf {
@@ -57,7 +57,7 @@ export class MessageGroups implements Shelf {
     return this.#ids.length;
   }
 
-  /** The oldest message of a group; `none` for a number that is no group at the moment. */
+  /** The oldest message of a group; `none` for a number that currently is no group. */
   head(group: number): number {
     const id = this.#ids[group];
     return id === undefined || id === '' ? none : this.#rows.int(group, headWord);
@@ -145,7 +145,7 @@ export class MessageGroups implements Shelf {
     return this.#ids[this.#table.group(row)] as string;
   }
 
-  /** The messages of one group behind the sequence `after`, oldest first. */
+  /** The messages of one group after the sequence `after`, oldest first. */
   *ofGroup(groupId: string, after: number): Generator<number> {
     const group = this.#find(groupId, hashOf(groupId));
     const head = group === none ? none : this.#rows.int(group, headWord);
@@ -185,7 +185,7 @@ export class MessageGroups implements Shelf {
   }
 }
 
-/** The same that a window entry has of the group, so that a send walks over the id once. */
+/** The same hash that a window entry has of its group, so that a send hashes the id once. */
 function hashOf(groupId: string): number {
   return groupDigest(groupId).group0;
 }

@@ -3,8 +3,8 @@
  * changes.ts), nor are ids (see message-id.ts). Finds a message by its sequence (sequence-index.ts), and chains messages
  * in the order of their send time, so that the oldest, the next to expire, is at hand without a search.
  *
- * Dead letters of a standard queue keep the send time they had elsewhere (rule 12.7) and so come out of order; they
- * are chained apart, in order of arrival.
+ * Dead letters of a standard queue keep the send time they had elsewhere (rule 12.7) and so are out of order; they have
+ * a chain of their own, in order of arrival.
  *
  * A message's state is `visible`, `delayed` (never received, its delay not over) or `inFlight` (received, its timeout
  * not over). It changes only through Queue, which keeps counters and lines in step.
@@ -29,7 +29,7 @@ const olderWord = 6;
 const newerWord = 7;
 /** State in two bits, then the flags, then the delay in milliseconds. */
 const stateWord = 8;
-/** Its place in the line it stands in; once it was received, its delivery, which has the place. */
+/** Its place in its line; once it was received, the row of its delivery, which then has the place. */
 const placeOrDeliveryWord = 9;
 const messageWords = 10;
 
@@ -40,7 +40,7 @@ const isReceivedFlag = 8;
 const delayShift = 4;
 
 // A delivery's record.
-/** The number of receives, and below it a bit that tells whether the visibility was changed. */
+/** The receive count, shifted left by one; the lowest bit tells whether the visibility was changed. */
 const countWord = 0;
 const placeWord = 1;
 const firstReceivedAtWord = 2;
@@ -55,7 +55,7 @@ const deliveryWords = 16;
 const tagWords = 4;
 const charsPerWord: number = tagLength / tagWords;
 
-/** How many messages are looked at for one to walk from. Of ten million, the walk is then some thousand steps. */
+/** How many messages are sampled to find where to start a walk. With ten million messages the walk is then some thousand steps. */
 const signpostsMax = 4096;
 
 interface Chain {
@@ -96,7 +96,7 @@ export class MessageTable {
     return row;
   }
 
-  /** Makes room for as many messages at once. */
+  /** Makes room for this many messages at once. */
   reserve(messages: number): void {
     this.#bySequence.reserve(messages);
   }
@@ -125,7 +125,7 @@ export class MessageTable {
   /** The message with this sequence, or `none`. */
   find(sequence: number): number {
     const row = this.#bySequence.find(sequence);
-    // What clients ask for need not be a sequence.
+    // Clients may ask for a number that is no sequence.
     return row !== none && this.sequence(row) === sequence ? row : none;
   }
 
@@ -146,7 +146,7 @@ export class MessageTable {
     return this.#messages.int(row, newerWord);
   }
 
-  /** Every message behind the sequence `after`, in order of its sequence. */
+  /** Every message after the sequence `after`, in order of its sequence. */
   *inSequence(after: number): Generator<number> {
     let row = this.#firstBehind(after, this.#inOrder);
     let other = this.#firstBehind(after, this.#outOfOrder);
@@ -164,9 +164,9 @@ export class MessageTable {
   }
 
   /**
-   * Where a walk to what is behind the sequence `after` best begins: at its message, or if that is gone, at the nearest
-   * before it among some that lie spread over the table. A walk from the oldest would be as long as the queue. `oldest`
-   * is where the chain begins to which `isInChain` says that a message belongs.
+   * The best start for a walk to what comes after the sequence `after`: its message or, if that is gone, the nearest
+   * earlier one in a sample spread over the table. A walk from the oldest would be as long as the queue. `oldest` is the
+   * start of a chain; `isInChain` tells whether a message belongs to it.
    */
   nearest(after: number, oldest: number, isInChain: (row: number) => boolean): number {
     if (oldest === none || this.sequence(oldest) > after) return oldest;
@@ -177,7 +177,7 @@ export class MessageTable {
     for (let row = 0; row < this.#messages.end; row += step) {
       const sequence = this.sequence(row);
       if (sequence > after || sequence <= this.sequence(nearest)) continue;
-      // A row that was released holds anything; only a message is found by its sequence.
+      // A released row may hold anything; only a live message is found by its sequence.
       if (this.find(sequence) === row && isInChain(row)) nearest = row;
     }
     return nearest;
@@ -225,7 +225,7 @@ export class MessageTable {
     this.#messages.setInt(row, groupNextWord, next);
   }
 
-  /** Its place in the line it stands in, or `none`. */
+  /** Its place in its line, or `none`. */
   place(row: number): number {
     const at = this.#delivery(row);
     return at === none
@@ -289,7 +289,7 @@ export class MessageTable {
     return at === none ? 0 : this.#deliveries.double(at, receiptWord);
   }
 
-  /** Notes the tag of the current receipt, so that it need not be made again to check a handle. */
+  /** Remembers the tag of the current receipt, so that checking a handle need not compute it again. */
   setTag(row: number, tag: string): void {
     const at = this.#delivery(row);
     const page = this.#deliveries.page(at);
@@ -299,7 +299,7 @@ export class MessageTable {
     }
   }
 
-  /** Whether the tag of the current receipt is known and stands at the end of this handle. */
+  /** Whether the tag of the current receipt is known and this handle ends with it. */
   isTagKnown(row: number, handle: string): boolean {
     const at = this.#delivery(row);
     const start = handle.length - tagWords * charsPerWord;
@@ -337,7 +337,7 @@ export class MessageTable {
     return row;
   }
 
-  /** The row of its delivery; `none` if it never was received. */
+  /** The row of its delivery; `none` if it was never received. */
   #delivery(row: number): number {
     return this.hasDelivery(row) ? this.#messages.int(row, placeOrDeliveryWord) : none;
   }
@@ -352,7 +352,7 @@ export class MessageTable {
   }
 }
 
-/** Four characters of one byte each as one word; 0, which is no tag's, if one of them is no such character. */
+/** Four one-byte characters as one word; 0, which no tag has, if one of them is wider. */
 function charsAt(text: string, at: number): number {
   const first = text.charCodeAt(at);
   const second = text.charCodeAt(at + 1);

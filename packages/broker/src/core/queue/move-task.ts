@@ -1,10 +1,10 @@
 /**
- * Message move tasks: DLQ redrive (§13). A task is a row of its source queue and makes progress in ticks alone, so
- * that its speed is the clock's. It takes what the source can deliver, oldest first, one message after the other; on
- * FIFO the order inside a group is kept.
+ * Message move tasks: DLQ redrive (§13). A task belongs to its source queue and progresses only in ticks, so that the
+ * clock sets its speed. It takes what the source can deliver, oldest first, one message after the other; on FIFO the
+ * order inside a group is kept.
  *
  * States: RUNNING until as many messages were moved as were visible at the start, or none is left → COMPLETED; or
- * CancelMessageMoveTask → CANCELLED; or the way is lost (no source known, destination gone, 36 hours) → FAILED.
+ * CancelMessageMoveTask → CANCELLED; or it cannot go on (source unknown, destination gone, 36 hours over) → FAILED.
  * (Amazon also shows CANCELLING; here a cancel takes effect at once.)
  */
 
@@ -131,7 +131,7 @@ export function progressMoveTask(queue: Queue, neighbours: Neighbours, turn: Tur
   setTask(queue, turn, id, task);
 }
 
-/** When the task is next to be looked at; never, once it has ended. */
+/** When the task is next due; infinite once it has ended. */
 export function nextMoveAt({ status, startedAt, perSecond, moved }: KeptMoveTask): number {
   if (status !== 'RUNNING') return Number.POSITIVE_INFINITY;
   return perSecond === undefined ? startedAt : startedAt + Math.ceil((moved * 1000) / perSecond);

@@ -1,7 +1,7 @@
 /**
- * What only messages have that came from another queue, dead letters and redriven ones: the message id they kept, the
+ * What only messages from another queue have, dead letters and redriven ones: the message id they kept, the
  * deduplication id that the move gave them, the queue they died in and how often they had been received until then, and, on
- * a standard queue, a send time older than their arrival (rule 12.7), by which they expire out of order.
+ * a standard queue, a send time older than their arrival (rule 12.7), which makes them expire out of order.
  */
 
 import type { KeptMessage } from '../changes.ts';
@@ -24,7 +24,7 @@ export class MovedMessages {
   /** Those that came with an older send time, by that time. */
   readonly #byAge: Line = new Line();
 
-  /** Takes note of the message if it came from another queue. */
+  /** Remembers the message if it came from another queue. */
   add(row: number, sequence: number, message: KeptMessage, isOutOfOrder: boolean): void {
     const { messageId, deadLetterSource, deduplicationId, receivedElsewhere } = message;
     if (deadLetterSource === undefined && deduplicationId === undefined) return;
@@ -48,7 +48,7 @@ export class MovedMessages {
   }
 
   get(row: number): Moved | undefined {
-    // Most queues have none, and a Map is not asked for nothing.
+    // Most queues have none: skip the lookup.
     return this.#byRow.size === 0 ? undefined : this.#byRow.get(row);
   }
 
@@ -56,7 +56,7 @@ export class MovedMessages {
     return this.#sources.keys();
   }
 
-  /** The one of those out of order that was sent first, or `none`. */
+  /** The out-of-order message that was sent first, or `none`. */
   oldest(): number {
     const place = this.#byAge.first();
     return place === none ? none : this.#byAge.item(place);

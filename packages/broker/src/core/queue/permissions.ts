@@ -1,6 +1,6 @@
 /**
- * AddPermission and RemovePermission: statements in the queue's Policy attribute (rules 5.13, 5.14). The policy is
- * only written and shown; no request is checked against it.
+ * AddPermission and RemovePermission: statements in the queue's Policy attribute (rules 5.13, 5.14). No request of a
+ * client is checked against the policy; deliveries of topics are, where policies are enforced (topic/fan-out.ts).
  */
 
 import type { CommandOf, Outcome } from '../commands.ts';

@@ -1,6 +1,6 @@
 /**
- * PurgeQueue and the forgetting of the window (rules 5.11, 11.12): the two requests that empty what time alone would
- * not yet.
+ * PurgeQueue and forgetting the deduplication window (rules 5.11, 11.12): the two requests that remove what has not
+ * expired yet.
  */
 
 import type { Outcome } from '../commands.ts';
@@ -9,7 +9,7 @@ import type { Limits } from '../limits.ts';
 import type { Turn } from '../turn.ts';
 import type { Queue } from './queue.ts';
 
-/** Removes every message, waiting, delayed or in flight, and the memory of ids. */
+/** Removes every message, visible, delayed or in flight, and the deduplication window. */
 export function purgeQueue(queue: Queue, limits: Limits, turn: Turn): Outcome<'purge-queue'> {
   const { purgedAt } = queue.kept;
   if (purgedAt !== undefined && turn.now - purgedAt < limits.purgeIntervalMs) {

@@ -1,7 +1,7 @@
 /**
- * One queue's state and the few moves by which it changes. The rules stand in the files beside this one (send.ts,
- * receive.ts, …): they decide, call a move, and what the move did is written down as a change in the same breath.
- * Absorbing a change calls the same move, so an engine that applies and one that absorbs cannot drift apart.
+ * One queue's state and the few moves that change it. The rules are in the files beside this one (send.ts, receive.ts,
+ * …): they decide and call a move, and the move records what it did as a change. Absorbing a change makes the same move,
+ * so an engine that applies and one that absorbs cannot drift apart.
  *
  * Costs: every move O(1), or O(log n) where times come out of order (line.ts). Time passes in `advance`, which every
  * command on the queue calls first: it takes what fell due from the fronts of four lines and looks at nothing else,
@@ -88,7 +88,7 @@ export class Queue {
     return this.#moved.sources();
   }
 
-  /** The next number of this queue's counter; the turn's end keeps it (`keepCounter`). */
+  /** The next number of this queue's counter, which is kept at the end of the turn (`keepCounter`). */
   nextStamp(): number {
     this.#counter += 1;
     return this.#counter;
@@ -100,14 +100,14 @@ export class Queue {
     turn.changes.push({ kind: 'counter', queue: this.name, value: this.#counter });
   }
 
-  // The moves that rules make: each does its work and writes it down.
+  // The moves that rules make: each changes the state and records the change.
 
   configure(turn: Turn, kept: KeptQueue): void {
     this.#setKept(kept, turn.now);
     turn.changes.push({ kind: 'queue', queue: this.name, value: kept });
   }
 
-  /** `groupHash` is that of the message's group (`groupDigest`), for who has it already. */
+  /** `groupHash` is the hash of the message's group (`groupDigest`), if the caller already has it. */
   addMessage(turn: Turn, sequence: number, message: KeptMessage, groupHash?: number): void {
     turn.touch(this);
     const row = this.#add(sequence, message, groupHash);
@@ -115,7 +115,7 @@ export class Queue {
     this.visibility.place(row, turn.now);
   }
 
-  /** A message that was received before, elsewhere. */
+  /** Adds a message that was already received in the queue it came from. */
   addReceived(turn: Turn, sequence: number, message: KeptMessage, delivery: KeptDelivery): void {
     turn.touch(this);
     const row = this.#add(sequence, message, undefined);
@@ -203,7 +203,7 @@ export class Queue {
     }
   }
 
-  /** Lets time pass: what became visible is shown, what is over is removed. */
+  /** Lets time pass: shows what became visible, removes what expired. */
   advance(turn: Turn): void {
     turn.touch(this);
     this.visibility.showDue(turn.now);
@@ -225,7 +225,7 @@ export class Queue {
     return due === Number.POSITIVE_INFINITY ? undefined : due;
   }
 
-  /** When a receive that finds nothing may find something: one that is hidden is shown, or is over and blocks its group no more. */
+  /** When a receive that found nothing may find something: a hidden message becomes visible, or expires and unblocks its group. */
   noneUntil(): number | undefined {
     const shownAt = this.visibility.nextAt();
     return shownAt === Number.POSITIVE_INFINITY
@@ -263,7 +263,7 @@ export class Queue {
     };
   }
 
-  /** A dead letter's count goes on (rule 12.5); where it lies, it is returned as often as any other message. */
+  /** Receives in this queue: a dead letter's count goes on (rule 12.5), but here it may be received as often as any other. */
   receivedHere(row: number): number {
     return this.table.receiveCount(row) - (this.#moved.get(row)?.receivedElsewhere ?? 0);
   }

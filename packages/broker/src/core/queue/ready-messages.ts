@@ -2,7 +2,7 @@
  * What can be delivered from a standard queue, and in which order: every visible message, the one that has been
  * available longest first (rule 9.5). Amazon promises no order here.
  *
- * `Shelf` is what a queue needs to know of its kind; message-groups.ts is the other one.
+ * `Shelf` is what both kinds of queue implement; message-groups.ts is the one for FIFO queues.
  */
 
 import { Line } from '../line.ts';
@@ -12,15 +12,15 @@ import type { MessageTable } from './message-table.ts';
 export interface Shelf {
   /** How many message groups have messages. */
   readonly groups: number;
-  /** A message came, in whatever state; `show` follows if it is visible. The hash (`groupDigest`) is for who has it. */
+  /** A message was added, in whatever state; `show` follows if it is visible. `groupHash` (`groupDigest`) may be undefined. */
   add(row: number, groupId: string | undefined, groupHash: number | undefined): void;
-  /** A message goes; `hide` came before. */
+  /** A message is removed; `hide` was called before. */
   remove(row: number): void;
   show(row: number): void;
   hide(row: number): void;
   /** The message to deliver first, or `none`. */
   first(): number;
-  /** The message that goes out behind this one if the same answer has room, before the next `first`. */
+  /** The message to deliver right after this one if the answer has room, before the next `first`; or `none`. */
   following(row: number): number;
   groupId(row: number): string | undefined;
   clear(): void;

@@ -1,9 +1,9 @@
 /**
  * Receipt handles: which message, which receive, and a tag that only the queue can make. A handle is checked by
- * making the tag again, so nothing has to be remembered for it, however old it is: standard queues accept every handle
+ * computing the tag again, so nothing has to be remembered for it, however old it is: standard queues accept every handle
  * they ever gave out for a message (rules 10.4–10.6), FIFO queues the latest (10.7). Handles of another queue, or of
- * a deleted queue of the same name, have another secret's tag and so are no handles at all (10.1). That the table notes
- * the tag of a message's latest receipt only spares time.
+ * a deleted queue of the same name, carry a tag made with another secret and so are invalid (10.1). The table remembers
+ * the tag of a message's latest receipt only to save time.
  */
 
 import { keyedTag, tagLength } from '../digest.ts';
@@ -24,7 +24,7 @@ const codeOfDot = 0x2e;
 const codeOf0 = 0x30;
 const codeOf9 = 0x39;
 
-/** What a handle says, genuine or not; undefined for what has not the one form that handles have. */
+/** What a handle says, genuine or not; undefined if it is malformed. */
 export function readReceipt(handle: string): Receipt | undefined {
   const end = handle.length - tagLength - 1;
   if (handle.length > handleLengthMax || end < 0 || handle.charCodeAt(end) !== codeOfDot) {
@@ -42,7 +42,7 @@ export function isGenuine(secret: string, handle: string): boolean {
   return handle.endsWith(keyedTag(secret, handle.slice(0, end)));
 }
 
-/** A number as it is written here: no zeros before it, and not so large that another one reads the same. */
+/** Reads a number in canonical form: no leading zeros, and a safe integer, so that no other number reads the same. */
 function numberIn(text: string, start: number, end: number): number | undefined {
   let number = 0;
   for (let at = start; at < end; at += 1) {

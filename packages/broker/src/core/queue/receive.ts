@@ -1,6 +1,6 @@
 /**
- * ReceiveMessage (§9), its order and blocking (11.1–11.6) and receive attempt ids (11.18–11.22). Long polling is not
- * core's: with nothing to deliver the answer says until when asking again is useless.
+ * ReceiveMessage (§9), its order and blocking (11.1–11.6) and receive attempt ids (11.18–11.22). Long polling is left to
+ * storage: if there is nothing to deliver, the answer says until when asking again is useless.
  *
  * The shelf knows what is deliverable and in which order; this file hands it out: counts the receive, hides the
  * message for the timeout, makes the receipt. A message received too often goes to the dead-letter queue instead, and
@@ -100,7 +100,7 @@ function take(
   const before = queue.counter;
   let moves = 0;
   let row = count === 0 ? none : queue.shelf.first();
-  // What has a later stamp was handed out with timeout 0, or came back as its own dead letter, in this very call.
+  // A later stamp means that this very call handed it out with timeout 0, or moved it here as a dead letter of this queue.
   while (row !== none && queue.table.stamp(row) <= before && moves < movesPerCommandMax) {
     const next = queue.shelf.following(row);
     if (deadLetterQueue !== undefined && isDeadLetter(queue, row)) {

@@ -1,6 +1,6 @@
 /**
  * RedrivePolicy and RedriveAllowPolicy: reading their JSON (rules 12.1–12.3). Whether the queue that a policy names
- * exists and agrees is for the engine to say, which knows the other queues.
+ * exists and agrees is checked in catalogue.ts, which knows the other queues.
  */
 
 import { type ErrorCode, type Refusal, refuse } from '../errors.ts';
@@ -12,7 +12,7 @@ export interface DeadLetter {
   readonly receiveCountMax: number;
 }
 
-/** `text` is the form in which Amazon gives the policy back: the count as a number, nothing else in it. */
+/** `text` is the form in which Amazon returns the policy: the count as a number, nothing else in it. */
 type RedriveRead = { ok: true; text: string; deadLetter: DeadLetter | undefined } | Refusal;
 
 export function readRedrivePolicy(value: string): RedriveRead {

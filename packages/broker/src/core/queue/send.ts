@@ -3,7 +3,7 @@
  *
  * On a FIFO queue a send has an id: the one given, else the SHA-256 of its body where content-based deduplication is
  * on. If the window holds that id, the send is a duplicate: it succeeds, changes nothing, and is answered with the
- * original's MessageId and sequence. Otherwise message and window entry come into being together, in one turn.
+ * original's MessageId and sequence. Otherwise message and window entry are created together, in one turn.
  */
 
 import type { KeptWindowEntry, MessageContent, WindowDigests } from '../changes.ts';
@@ -42,7 +42,7 @@ function sendOne(queue: Queue, entry: SendEntry, turn: Turn, index: number): Sen
     : sendStandard(queue, entry, attributes, turn);
 }
 
-/** What fails the whole request (8.6); on a single call the same lacks have other shapes (8.4). */
+/** What fails the whole request (8.6); on a single call a missing group id gives another error (8.4). */
 function checkWholeBatch(
   queue: Queue,
   { entries, isBatch }: CommandOf<'send'>,
@@ -72,7 +72,7 @@ function checkDelay(queue: Queue, { delaySeconds: value }: SendEntry): Refusal |
   return queue.isFifo && value > 0 ? refuse('delay-on-fifo', { value }) : undefined;
 }
 
-/** What was found wrong is told in either mode; only the one refuses. */
+/** A violation is reported in both modes; only `reject` refuses the message. */
 function checkContract(
   { name }: Queue,
   { violation, groupId, body = '' }: SendEntry,
@@ -174,7 +174,7 @@ function sendFifo(
   return resultOf(content, messageId, sequence);
 }
 
-/** A send that met one before it, with the window entry that it would have had. */
+/** A send that matched an earlier one, with the window entry that it would have had. */
 interface Repeated {
   readonly queue: Queue;
   readonly content: MessageContent;

@@ -1,10 +1,10 @@
 /**
  * Finds the rows of messages by their sequences. These are drawn from a counter, so neighbours come and go together:
- * sixteen of them share one page, and only pages are hashed. A send writes beside the one before it, and a delete looks
- * where the one before it looked, instead of each in a place of its own that no cache holds.
+ * sixteen of them share one page, and only pages are hashed. A send writes next to the previous one, and a delete looks
+ * where the previous one looked, instead of each touching a place of its own that no cache holds.
  *
  * About 5 bytes a message while most of a page's sequences are messages, 10 where every second is a receipt, and 90 for
- * the last message of a page: old ones that stay behind while millions pass cost no more than that.
+ * the last message left in a page: messages that stay behind while millions pass cost no more than that.
  */
 
 import { HashIndex } from '../hash-index.ts';
@@ -16,7 +16,7 @@ const lowBits = 15;
 const numberWord = 0;
 const countWord = 2;
 const rowsWord = 3;
-/** Even, so that there is a word to spare. */
+/** One more than needed, because a slab's rows have an even number of words. */
 const words: number = rowsWord + pageRows + 1;
 
 /** No page has this number. */
@@ -31,7 +31,7 @@ export class SequenceIndex {
   #found: number = none;
   #foundNumber: number = noNumber;
 
-  /** Makes room for as many messages at once, if they are neighbours. */
+  /** Makes room for this many messages at once, if their sequences are neighbours. */
   reserve(messages: number): void {
     this.#byNumber.reserve(Math.ceil(messages / pageRows));
   }
@@ -49,7 +49,7 @@ export class SequenceIndex {
     page[base + countWord] = (page[base + countWord] as number) + 1;
   }
 
-  /** The row of this sequence, or `none`. What is no sequence may give any row. */
+  /** The row of this sequence, or `none`. For a number that is no sequence it may be any row. */
   find(sequence: number): number {
     const page = this.#pageOf(Math.floor(sequence / pageRows));
     return page === none ? none : this.#pages.int(page, rowsWord + (sequence & lowBits));

@@ -15,7 +15,7 @@ export class Visibility {
   readonly #shelf: Shelf;
   /** Delayed messages and those in flight, by the time at which they become visible. */
   readonly #hidden: Line = new Line();
-  /** Of a FIFO queue, which delays all its messages alike; 0 where each has its own. */
+  /** The delay of a FIFO queue, the same for all its messages; 0 on a standard queue, where each has its own. */
   #commonDelayMs: number;
   #inFlight = 0;
   #delayed = 0;
@@ -51,7 +51,7 @@ export class Visibility {
     return place === none ? Number.POSITIVE_INFINITY : this.#hidden.time(place);
   }
 
-  /** Puts a message where its times say, as of now. */
+  /** Puts a message where it belongs by its times, as of now. */
   place(row: number, now: number): void {
     const wasReceived = this.#table.hasDelivery(row);
     const visibleAt = this.#table.availableAt(row) + (wasReceived ? 0 : this.#commonDelayMs);
@@ -65,7 +65,7 @@ export class Visibility {
     this.#table.setPlace(row, this.#hidden.insert(row, visibleAt, this.#table.stamp(row)));
   }
 
-  /** Takes a message from where it is, before it goes or is placed anew. */
+  /** Takes a message from where it is, before it is removed or placed again. */
   unplace(row: number): void {
     const state = this.#table.state(row);
     if (state === visible) {
@@ -89,7 +89,7 @@ export class Visibility {
 
   /**
    * A FIFO queue's delay is always its current setting (rule 11.24). Only messages younger than the longer of the two
-   * delays can change their state by it, and they lie at the end of the order.
+   * delays can change their state, and they are at the end of the order.
    */
   setCommonDelay(delayMs: number, now: number): void {
     if (delayMs === this.#commonDelayMs) return;
