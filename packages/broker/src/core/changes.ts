@@ -172,7 +172,7 @@ export interface KeptSubscription {
   /** Every attribute that was set, in Amazon's spelling. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly isConfirmed: boolean;
-  /** Whether Unsubscribe needs credentials, as who confirmed it said. */
+  /** Whether Unsubscribe needs credentials: the AuthenticateOnUnsubscribe of its confirmation, true for a queue. */
   readonly isAuthenticated: boolean;
   /** The token that an HTTP endpoint confirms with. */
   readonly token?: string | undefined;

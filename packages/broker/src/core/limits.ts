@@ -105,7 +105,7 @@ export const postTotalSecondsMax = 3_600;
 
 /** Ours: how long a call may be in flight before it counts as lost. */
 export const postLeaseMs = 60_000;
-/** Ours: how many calls one tick may ask for; how many publications one replay may; how many replays may run. */
+/** Ours: how many calls one tick may ask for, how many publications one replay command has, how many replays may run. */
 export const postsPerTickMax = 100;
 export const replayedPerCommandMax = 100;
 export const replaysMax = 100;

@@ -31,7 +31,7 @@ const noAttributes: CheckedAttributes = { ok: true, values: [], traceHeader: und
 const unusualCharacter = /[\0-\x08\x0B\x0C\x0E-\x1F\uD800-\uDFFF\uFFFE\uFFFF]/;
 const illegalCharacter = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
-/** Whether a text has code points that SQS does not accept (7.1). Only surrogates need the slower test: in pairs they are legal. */
+/** Whether a text has code points that SQS rejects (7.1). Only surrogates need the slower test: in pairs they are legal. */
 function hasIllegalCharacter(text: string): boolean {
   return unusualCharacter.test(text) && illegalCharacter.test(text);
 }

@@ -55,7 +55,7 @@ const deliveryWords = 16;
 const tagWords = 4;
 const charsPerWord: number = tagLength / tagWords;
 
-/** How many messages are sampled to find where to start a walk. With ten million messages the walk is then some thousand steps. */
+/** How many messages are sampled to find where a walk starts. With ten million messages it is then some thousand steps. */
 const signpostsMax = 4096;
 
 interface Chain {

@@ -225,7 +225,7 @@ export class Queue {
     return due === Number.POSITIVE_INFINITY ? undefined : due;
   }
 
-  /** When a receive that found nothing may find something: a hidden message becomes visible, or expires and unblocks its group. */
+  /** When a receive that found nothing may find something: a hidden message is shown, or expires and unblocks its group. */
   noneUntil(): number | undefined {
     const shownAt = this.visibility.nextAt();
     return shownAt === Number.POSITIVE_INFINITY

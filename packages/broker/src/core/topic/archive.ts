@@ -1,12 +1,12 @@
 /**
- * Where a topic's archive has publications: their sequences and times, oldest first (13.1). The publications themselves
- * are kept and not held; whoever replays is told which to read.
+ * An index of a topic's archive: the sequences and times of its publications, oldest first (13.1). Storage keeps the
+ * publications themselves; a replay is told which to read.
  */
 
 export class Archive {
   #sequences: number[] = [];
   #times: number[] = [];
-  /** What stands before it was removed; cut off once it is half of all. */
+  /** Entries before it were removed; they are cut off once they are half of all. */
   #head = 0;
 
   get size(): number {
@@ -22,7 +22,7 @@ export class Archive {
     return this.#times[this.#head];
   }
 
-  /** Takes the oldest out and says which it was. The archive is not empty. */
+  /** Removes the oldest and returns its sequence. The archive must not be empty. */
   removeOldest(): number {
     const sequence = this.#sequences[this.#head] as number;
     this.#head += 1;
@@ -34,7 +34,7 @@ export class Archive {
     return sequence;
   }
 
-  /** The first sequences behind `after` whose times are from `from` up to `until`. */
+  /** The first sequences after `after` whose times are from `from` up to `until`. */
   between(range: {
     readonly after: number;
     readonly from: number;
@@ -55,7 +55,7 @@ export class Archive {
     this.#head = 0;
   }
 
-  /** The first place for which the test holds; it holds for all places behind, since both numbers only rise. */
+  /** The first index for which the test holds; it holds for all after it, since sequences and times only rise. */
   #first(test: (at: number) => boolean): number {
     let low = this.#head;
     let high = this.#sequences.length;

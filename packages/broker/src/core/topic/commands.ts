@@ -1,6 +1,6 @@
 /**
  * What can be asked of topics, and what the engine answers: the SNS half of core/commands.ts, in the same manner.
- * Topics and subscriptions are named by ARN, as clients name them, since what is wrong with an ARN is itself a rule.
+ * Topics and subscriptions are named by ARN, as clients name them, since how a wrong ARN is refused is itself a rule.
  */
 
 import type { KeptPostAttempt, MessageAttribute, Publication } from '../changes.ts';
@@ -109,13 +109,13 @@ export type TopicCommand =
       readonly entries: readonly PublishEntry[];
       readonly baseUrl: string;
     }
-  /** What came of a call that a tick asked for. */
+  /** The result of a call that a tick asked for. */
   | {
       readonly type: 'report-post';
       readonly topic: string;
       readonly subscription: string;
       readonly id: number;
-      /** The call's number; a report of an earlier one comes too late and changes nothing. */
+      /** The call's number; a report of an earlier call is too late and changes nothing. */
       readonly attempt: number;
       readonly result: PostResult;
       /** What was posted, for the dead-letter queue. */
@@ -128,7 +128,7 @@ export type TopicCommand =
       readonly subscription: string;
       readonly publications: readonly Publication[];
     }
-  /** Ours: what a topic has. */
+  /** Ours: a topic's subscriptions, with their replays and posts, and the sizes of its window and archive. */
   | { readonly type: 'describe-topic'; readonly topic: string }
   /** Ours: as `explain` for queues. */
   | {
@@ -138,7 +138,7 @@ export type TopicCommand =
       readonly groupId?: string | undefined;
       readonly limit: number;
     }
-  /** Ours: which subscriptions would take such a message, and whether a policy would; nothing is published. */
+  /** Ours: which subscriptions would accept such a message, and whether a given policy would; nothing is published. */
   | {
       readonly type: 'match-filters';
       readonly topic: string;
@@ -200,7 +200,7 @@ export interface PublishResult {
   /** Undefined on a standard topic. */
   readonly sequence: number | undefined;
   readonly isDuplicate: boolean;
-  /** What is told of a duplicate. */
+  /** The details of a duplicate. */
   readonly suppressed?: Suppressed;
 }
 
@@ -214,7 +214,7 @@ export interface SubscriptionView {
   readonly place: SubscriptionPlace;
 }
 
-/** A call that is due: who makes it reads what to post from under the key (post, topic, id). */
+/** A call that is due; what to post is kept under the key (post, topic, id). */
 export interface DuePost {
   readonly topic: string;
   readonly subscription: string;
@@ -300,7 +300,7 @@ export interface TopicOutcomes {
       readonly subscriptionArn: string;
       readonly isMatch: boolean;
     }[];
-    /** What the given policy says; what is wrong with it, if it is none. */
+    /** Whether the given policy matches, or what is wrong with it. */
     readonly policy: { readonly isMatch: boolean } | { readonly wrong: string } | undefined;
   };
   'forget-topic-window': { readonly ok: true; readonly entries: number };

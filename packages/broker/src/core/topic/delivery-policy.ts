@@ -131,7 +131,7 @@ function delayOf(policy: RetryPolicy, retry: number): number {
   return Math.round(min + (max - min) * curve(policy.backoffFunction, share));
 }
 
-/** From 0 to 1 as the share goes from 0 to 1, later the steeper the function is. */
+/** Rises from 0 to 1 with the share; the steeper the function, the later it rises. */
 function curve(backoff: string, share: number): number {
   switch (backoff) {
     case 'arithmetic':

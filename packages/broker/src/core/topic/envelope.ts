@@ -1,7 +1,7 @@
 /**
- * What a subscriber is sent of a publication: the JSON envelope around the message, in Amazon's order of fields and with
- * its indentation (9.1–9.4), or with raw delivery the message alone. Everything of the envelope but the link to
- * unsubscribe is the same for all subscriptions of one protocol, so it is written, and signed, once.
+ * What a subscriber is sent for a publication: the JSON envelope around the message, in Amazon's order of fields and with
+ * its indentation (9.1–9.4), or with raw delivery the message alone. Everything in the envelope except the unsubscribe
+ * link is the same for all subscriptions of one protocol, so it is written, and signed, once.
  */
 
 import type { MessageAttribute, Publication } from '../changes.ts';
@@ -24,7 +24,7 @@ interface Sender {
   readonly signer: Signer | undefined;
 }
 
-/** The two halves of an envelope, between which the link to unsubscribe stands. */
+/** The two halves of an envelope, before and after the unsubscribe link. */
 export interface Envelope {
   readonly head: string;
   readonly tail: string;
@@ -109,7 +109,7 @@ export function confirmationText(
 
 type Fields = Readonly<Record<string, string | undefined>>;
 
-/** FIFO topics do not sign (9.2). What is signed are names and values, a line each, in the order of the names (9.4). */
+/** FIFO topics do not sign (9.2). The signed text has names and values, one per line, in order of the names (9.4). */
 function signatureFields(
   signed: Fields,
   { isFifo, signer, signatureVersion }: Sender,

@@ -1,7 +1,6 @@
 /**
- * Every refusal of a topic's, one row each, in the manner of core/errors.ts, of which this is the SNS half. Shapes have
- * the names of Amazon's service model, texts are Amazon's own where they are on record (the rule numbers are those of
- * docs/reference/semantics-sns.md).
+ * Every refusal of topics, one row each: the SNS half of core/errors.ts. Shapes have the names of Amazon's service model,
+ * texts are Amazon's own where they are on record (the rule numbers are those of docs/reference/semantics-sns.md).
  */
 
 /** Amazon's error shapes for SNS. */

@@ -1,11 +1,11 @@
 /**
- * A publication on its way to subscribers (§9, §12), in the turn in which it is published: so the topic's window entry
- * and every queue's message are one list of changes, and no crash leaves half a fan-out.
+ * Delivers a publication to subscribers (§9, §12) in the turn in which it is published: so the topic's window entry and
+ * every queue's message are one list of changes, and no crash leaves half a fan-out.
  *
- * A queue gets it by the very rules of SendMessage, its own deduplication included. What a queue refuses, one that is
- * gone, and one whose policy does not allow it (where policies are enforced) fail for that subscription alone: the
- * message goes to the subscription's dead-letter queue or is lost, and that is told. HTTP endpoints are called later;
- * what they are to be posted is kept here.
+ * A queue gets it by the rules of SendMessage, its own deduplication included. If the queue refuses it, does not exist, or
+ * has a policy that does not allow it (where policies are enforced), delivery fails for that subscription alone: the
+ * message goes to the subscription's dead-letter queue or is lost, and an event says so. HTTP endpoints are called later;
+ * here the post is only kept.
  */
 
 import { queueOfArn, type Realm } from '../arn.ts';
@@ -34,11 +34,11 @@ export interface Surroundings {
   readonly signer: Signer | undefined;
 }
 
-/** One publication with what is made of it for its subscribers, each made once. */
+/** One publication with what is derived from it for its subscribers, each made once. */
 export class Notice {
   readonly topic: Topic;
   readonly publication: Publication;
-  /** Names the replay that it is a part of; undefined for a first delivery. */
+  /** The replay that it is part of; undefined for a first delivery. */
   readonly replayStamp: number | undefined;
   readonly #signer: Signer | undefined;
   readonly #values: Map<string, PublicationValues> = new Map();
@@ -56,7 +56,7 @@ export class Notice {
     this.#signer = signer;
   }
 
-  /** What filter policies ask. */
+  /** The values that filter policies look at. */
   values(protocol: string): PublicationValues {
     const message = messageFor(this.publication, protocol);
     let values = this.#values.get(message);
@@ -87,7 +87,7 @@ export class Notice {
   }
 }
 
-/** To every subscription that takes publications as they come. */
+/** Delivers to every subscription that takes publications as they are published. */
 export function fanOut(notice: Notice, surroundings: Surroundings, turn: Turn): void {
   for (const subscription of notice.topic.subscriptions.inOrder()) {
     if (subscription.isLive) deliver(notice, subscription, surroundings, turn);
@@ -140,7 +140,7 @@ export function deliver(
   }
 }
 
-/** Gives a delivery up: to the subscription's dead-letter queue, if it has one that takes it (12.2, 12.4, 12.5). */
+/** Gives up a delivery: the message goes to the subscription's dead-letter queue, if that takes it (12.2, 12.4, 12.5). */
 export function fail(
   notice: Notice,
   subscription: Subscription,
@@ -153,7 +153,7 @@ export function fail(
   const save = (isRaw: boolean): ReturnType<typeof sendTo> =>
     target === undefined ? reason : sendTo(target, notice, subscription, surroundings, turn, isRaw);
   const asMeant = save(subscription.isRaw);
-  // What no queue can have as it is, for too many attributes or a character, can be had in its envelope.
+  // A raw message that no queue accepts, for too many attributes or a character, can be sent in its envelope.
   const sent = typeof asMeant === 'string' && subscription.isRaw ? save(false) : asMeant;
   const isSaved = typeof sent !== 'string';
   turn.events.push({
@@ -166,7 +166,7 @@ export function fail(
   });
 }
 
-/** The queues that a publish to this topic may send to, or that a failed call may. */
+/** The queues that a publish to this topic, or a failed call, may send to. */
 export function queuesReached(topic: Topic, realm: Realm): string[] {
   const arns = topic.subscriptions
     .inOrder()
@@ -180,7 +180,7 @@ export function queuesReached(topic: Topic, realm: Realm): string[] {
 const sendMessage = 'sqs:SendMessage';
 const principal = 'sns.amazonaws.com';
 
-/** What the queue answered, or why it does not have the message. */
+/** The queue's answer, or why the queue did not take the message. */
 function sendTo(
   arn: string,
   notice: Notice,
@@ -211,7 +211,7 @@ function sendTo(
   return { queue: queue.name, result: outcome.results[0] as SendResult };
 }
 
-/** The message as the queue gets it: ids by 9.6, attributes beside a raw body alone (9.3, 9.5). */
+/** The message as the queue gets it: ids by 9.6, attributes only with a raw body (9.3, 9.5). */
 function entryFor(
   queue: Queue,
   notice: Notice,
@@ -236,7 +236,7 @@ function entryFor(
 }
 
 /**
- * The published id; for a replay one of its own, since the queue's window may still hold the first delivery's (ours:
+ * The published id; a replay has one of its own, since the queue's window may still hold the first delivery's (ours:
  * rule 13.3 leaves it open).
  */
 function deduplicationIdOf({ publication, replayStamp }: Notice): string | undefined {

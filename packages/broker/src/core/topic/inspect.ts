@@ -29,7 +29,7 @@ export function viewOf(topic: Topic, { arn, kept }: Subscription): SubscriptionV
   return { subscriptionArn: arn, isConfirmed, topicArn: topic.arn, protocol, endpoint, place };
 }
 
-/** Of one subscription; an endpoint that is gone for a while may have many thousands. */
+/** Of one subscription; an endpoint that is down for a while may have many thousands. */
 const postsDescribedMax = 100;
 
 export function describeTopic(topic: Topic): TopicDescription {
@@ -57,7 +57,7 @@ export function describeTopic(topic: Topic): TopicDescription {
   };
 }
 
-/** The entry that a publication with this id would meet, or the newest entries, newest first. */
+/** The entry that a publication with this id would match, or the newest entries, newest first. */
 export function explainTopic(
   topic: Topic,
   { deduplicationId, groupId = '', limit }: TopicCommandOf<'explain-topic'>,
@@ -74,7 +74,7 @@ export function explainTopic(
   return { ok: true, entries: topic.window.newest(limit).map(explained) };
 }
 
-/** By the very rules of a publish, but for those that a message as such must keep. */
+/** By the same rules as a publish, except that the message itself is not checked. */
 export function matchFilters(
   topic: Topic,
   { message, attributes, policy }: TopicCommandOf<'match-filters'>,

@@ -1,9 +1,9 @@
 /**
- * Calls of HTTP endpoints (5.5, 12.3). Core cannot make them: a tick says which are due, somebody makes them and reports
- * what came of each. A call that is under way has a lease; when no report comes in time, because the process died say,
+ * Calls to HTTP endpoints (5.5, 12.3). Core cannot make them: a tick says which are due, storage makes them and reports
+ * the result of each. A call in flight has a lease; if no report comes in time, for example because the process died,
  * it is made again, so an endpoint gets every message at least once.
  *
- * What fails in passing is retried as the delivery policy says; what fails for good goes to the dead-letter queue.
+ * A passing failure is retried as the delivery policy says; a message that fails for good goes to the dead-letter queue.
  */
 
 import type { KeptPost } from '../changes.ts';
@@ -15,7 +15,7 @@ import { confirmationText, envelopeOf, envelopeText, messageFor, type Signer } f
 import { fail, Notice, type Surroundings } from './fan-out.ts';
 import type { Topic } from './topic.ts';
 
-/** The calls to be made now; each is under way from here on. */
+/** The calls to make now; each is in flight from here on. */
 export function duePosts(topic: Topic, turn: Turn): DuePost[] {
   return topic.posts.due(turn.now, postsPerTickMax).flatMap((id): DuePost[] => {
     const post = topic.posts.get(id);
@@ -90,7 +90,7 @@ export function reportPost(
 ): TopicOutcomes['report-post'] {
   const { id, result, publication } = command;
   const post = topic.posts.get(id);
-  // The subscription or its topic is gone, be there another of its name, or another call has taken over.
+  // The subscription or its topic is gone (another may have the topic's name now), or another call has taken over.
   if (post?.subscription !== command.subscription) return { ok: true };
   if (post.attempt.attempts !== command.attempt) return { ok: true };
   const subscription = topic.subscriptions.get(post.subscription);

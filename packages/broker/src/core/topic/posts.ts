@@ -1,10 +1,11 @@
 /**
- * A topic's calls of HTTP endpoints that have not succeeded yet. A post is waiting until its time, then under way until
- * its report comes or its lease ends, in which case it waits again. What is posted is kept and not held.
+ * A topic's calls to HTTP endpoints that have not succeeded yet. A post waits until it is due and is then in flight until
+ * its report comes, after which it may wait for a retry, or until its lease ends, after which it is called again. Storage
+ * keeps what is posted; it is not held here.
  *
- * Bounds: so many posts in all, so many under way, and of these so many of one subscription: an endpoint that does not
- * answer must not hold up the others (rule 12.2). Who has fewer under way goes first; who is beyond a bound waits until a report
- * comes.
+ * Bounds: on posts in all, on those in flight, and on those in flight for one subscription: an endpoint that does not
+ * answer must not hold up the others (rule 12.2). Endpoints with fewer calls in flight go first; beyond a bound, posts wait
+ * until a report comes.
  */
 
 import { Agenda } from '../agenda.ts';
@@ -25,7 +26,7 @@ const notBegun: KeptPostAttempt = { attempts: 0, dueAt: 0 };
 
 /** The posts of one subscription, while it has any. */
 interface Endpoint {
-  /** In the order in which they were added, also at a start: by id. */
+  /** In the order in which they were added, which is that of their ids, after a start too. */
   readonly ids: Set<number>;
   readonly waiting: Agenda;
   underWay: number;
@@ -103,12 +104,12 @@ export class Posts {
     return due === Number.POSITIVE_INFINITY ? undefined : due;
   }
 
-  /** Those to be called now, at most so many: lost ones first, then of each endpoint those that have been due longest. */
+  /** The posts to call now, at most `limit`: lost ones first, then those of each endpoint that have been due longest. */
   due(now: number, limit: number): number[] {
     const lost = numbers(this.#underWay.dueBy(now));
     const room = underWayMax - this.#underWayCount;
     const next = this.#endpointsWithRoom().flatMap(({ waiting, underWay }) =>
-      // However many are due: a backlog of thousands must not be looked through with every report.
+      // Bounded: a backlog of thousands must not be searched with every report.
       numbers(waiting.dueBy(now, Math.min(room, underWayOfOneMax - underWay))).map((id, index) => ({
         id,
         rank: underWay + index,

@@ -11,10 +11,10 @@ import { attributeNameLengthMax, idLengthMax, subjectLengthMax } from '../limits
 import type { PublishEntry } from './commands.ts';
 import type { Topic } from './topic.ts';
 
-/** A message's words, found fit to be published. */
+/** A message that may be published. */
 export interface CheckedPublication {
   readonly ok: true;
-  /** As published: what the content hash is of. */
+  /** The text as published, which the content hash covers. */
   readonly text: string;
   readonly message: string;
   readonly messageFor: Readonly<Record<string, string>> | undefined;
@@ -23,7 +23,7 @@ export interface CheckedPublication {
 
 const protocols = ['sqs', 'http', 'https'];
 
-/** `path` is where the entry stands in a batch, for the texts that say so. */
+/** `path` locates the entry in its batch, for the error texts that name it. */
 export function checkPublication(
   topic: Topic,
   entry: PublishEntry,

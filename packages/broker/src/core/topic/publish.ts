@@ -2,8 +2,8 @@
  * Publish and PublishBatch (§6, §7), with the deduplication of FIFO topics (10.5–10.10). Unlike a queue's batch, one bad
  * entry fails the whole request, so all are checked before any is published.
  *
- * A publication whose id the topic's window holds is accepted, answered with the original's ids, and goes to nobody. The
- * topic knows an id even if no queue ever saw the message.
+ * A publication whose id the topic's window holds is accepted, answered with the original's ids, and delivered to nobody.
+ * The topic remembers an id even if no queue ever saw the message.
  */
 
 import type { DeduplicationSource, KeptWindowEntry, Publication } from '../changes.ts';

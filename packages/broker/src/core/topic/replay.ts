@@ -1,9 +1,9 @@
 /**
- * Replays (13.2, 13.3): a subscription is sent what its topic archived, from a time on, in order, and then what is
- * published. While it replays, nothing goes to it directly; the archive has that too, and the replay comes to it.
+ * Replays (13.2, 13.3): a subscription is sent what its topic archived from a given time on, in order, and then what is
+ * published. During the replay nothing goes to it directly: what is published is archived too, and the replay gets to it.
  *
- * The publications are kept and not held, so a tick says which are next, and a command brings them. With an end, the
- * subscription is paused behind it until another replay policy is set.
+ * The engine does not hold the publications, so a tick says which are next, and a command brings them. After a replay with
+ * an end the subscription is paused until another replay policy is set.
  */
 
 import type { KeptReplay, ReplayStatus } from '../changes.ts';
@@ -15,7 +15,7 @@ import type { Subscription } from './subscription.ts';
 import { replayPolicyOf } from './subscription-attributes.ts';
 import type { Topic } from './topic.ts';
 
-/** The replay that a policy, newly set, begins; undefined if there is none. */
+/** The replay that a newly set policy begins; undefined without a policy. */
 export function begunReplay(
   topic: Topic,
   attributes: Readonly<Record<string, string>>,
@@ -26,21 +26,21 @@ export function begunReplay(
   return { stamp: topic.nextStamp(turn), ...policy, after: 0, status: 'In progress' };
 }
 
-/** When a replay needs something, or is over. */
+/** When a replay next needs publications, or is over. */
 export function nextReplayAt(topic: Topic): number {
   if (topic.subscriptions.replaying === 0) return Number.POSITIVE_INFINITY;
   const replaying = topic.subscriptions.inOrder().filter(({ isReplaying }) => isReplaying);
   return Math.min(...replaying.map((subscription) => dueAt(topic, subscription)));
 }
 
-/** One that has everything is over, but not before its end: until then it is sent what is published. */
+/** A replay that has caught up is over, but not before its end: until then it is sent what is published. */
 function dueAt(topic: Topic, subscription: Subscription): number {
   if (sequencesLeft(topic, subscription, 1).length > 0) return 0;
   const { until } = subscription.kept.replay as KeptReplay;
   return until === undefined ? 0 : until + 1;
 }
 
-/** What each replay needs next. */
+/** What each replay needs next; replays that are over are ended. */
 export function dueReplays(topic: Topic, turn: Turn): DueReplay[] {
   if (topic.subscriptions.replaying === 0) return [];
   return topic.subscriptions.inOrder().flatMap((subscription): DueReplay[] => {
@@ -83,7 +83,7 @@ export function replay(
   return { ok: true };
 }
 
-/** Its archive is gone. */
+/** Ends replays as failed, because their archive is gone. */
 export function endReplays(topic: Topic, turn: Turn): void {
   for (const subscription of topic.subscriptions.inOrder()) {
     if (subscription.isReplaying) end(topic, subscription, 'Failed', turn);

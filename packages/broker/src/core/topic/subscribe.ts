@@ -30,7 +30,7 @@ import {
 } from './subscription-attributes.ts';
 import type { Topic } from './topic.ts';
 
-/** What the other topics have to say. */
+/** Limits that count over all topics. */
 export interface Neighbours {
   /** Why no further filter policy or replay may be added; undefined if one may. */
   refusalOf(what: 'filter-policy' | 'replay'): Refusal | undefined;
@@ -138,7 +138,7 @@ function checkRoom(topic: Topic, protocol: string): Refusal | undefined {
     : undefined;
 }
 
-/** What an attribute that was not there before needs beyond its own form. */
+/** What a newly set attribute needs beyond being well-formed. */
 function checkNew(
   topic: Topic,
   before: Attributes,
@@ -160,7 +160,7 @@ function checkNew(
   return neighbours.refusalOf('replay');
 }
 
-/** A post without a publication is the request to confirm. Who asks too often is not heard; it can be asked again. */
+/** A post without a publication is the request to confirm. Skipped if there are too many posts; subscribing again asks again. */
 function askToConfirm(topic: Topic, id: string, baseUrl: string, turn: Turn): void {
   if (topic.posts.isFull) return;
   topic.addPost(turn, topic.nextStamp(turn), { subscription: id, baseUrl });

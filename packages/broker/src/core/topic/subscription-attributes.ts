@@ -29,7 +29,7 @@ export interface ReplayPolicy {
   readonly until: number | undefined;
 }
 
-/** Subscribe tells the cause behind these words, SetSubscriptionAttributes alone. */
+/** Subscribe puts these words before the cause; SetSubscriptionAttributes gives the cause alone. */
 export const subscribePrefix = 'Attributes Reason: ';
 
 export const subscriptionAttributeNames: readonly string[] = [
@@ -47,7 +47,7 @@ const defaults: Attributes = {
   FilterPolicyScope: 'MessageAttributes',
 };
 
-/** What is stored after the given values are laid over it; empty values remove. All or nothing. */
+/** The stored attributes with the given ones applied; empty values remove. All or nothing. */
 export function changedSubscriptionAttributes(
   stored: Attributes,
   given: Attributes,
@@ -64,7 +64,7 @@ export function changedSubscriptionAttributes(
     if (read === '') delete changed[name];
     else changed[name] = read;
   }
-  // Which filter policies are good depends on the scope, whichever of the two was given.
+  // Whether a filter policy is valid depends on the scope, whichever of the two was given.
   const filter = filterOf(changed);
   if (filter !== undefined && 'wrong' in filter) {
     const isNested = filter === nestedAttributes;
@@ -73,7 +73,7 @@ export function changedSubscriptionAttributes(
   return { ok: true, stored: changed };
 }
 
-/** Whether these attributes have in both the same value, or its default (5.6). */
+/** Whether these attributes have the same value in both, defaults included (5.6). */
 export function hasSameSubscriptionAttributes(
   stored: Attributes,
   others: Attributes,
@@ -135,7 +135,7 @@ function readAttribute(
     }
     case 'ReplayPolicy':
       return value === '' ? '' : readReplayPolicy(value, surroundings);
-    // A filter policy is read whole, with its scope.
+    // A filter policy is checked by the caller, together with its scope.
     default:
       return value;
   }

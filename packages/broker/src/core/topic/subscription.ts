@@ -1,8 +1,8 @@
 /**
  * One subscription, as deliveries use it: what is kept of it, and what its attributes mean, read once.
  *
- * A subscription that replays takes nothing from publishers: the archive has it, and gives it in order. One whose replay
- * has come to an end that was set for it is paused, until another replay policy is set (13.2).
+ * A replaying subscription takes nothing from publishers directly: the archive has it and delivers it in order. One whose
+ * replay has reached its set end is paused until another replay policy is set (13.2).
  */
 
 import type { KeptSubscription } from '../changes.ts';

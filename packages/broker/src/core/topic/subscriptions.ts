@@ -1,7 +1,7 @@
 /**
  * The subscriptions of one topic: by id, by what they deliver to, and in the order in which they were made, which is the order
- * of deliveries and lists. What a publish or the clock asks of all of them together is counted as they come and go, so that a
- * topic with many subscriptions costs no more for each new one.
+ * of deliveries and lists. Totals that commands or the clock need are counted as subscriptions come and go, so that a topic
+ * with many subscriptions costs no more for each new one.
  */
 
 import { Agenda } from '../agenda.ts';
@@ -13,9 +13,9 @@ export class Subscriptions {
   readonly #topicArn: string;
   readonly #byId: Map<string, Subscription> = new Map();
   readonly #byTarget: Map<string, Subscription> = new Map();
-  /** When each that was never confirmed is forgotten. */
+  /** When each unconfirmed subscription is forgotten. */
   readonly #unconfirmed: Agenda = new Agenda();
-  /** Undefined after a change that was more than one at the end. */
+  /** Undefined after any change other than one added at the end. */
   #ordered: Subscription[] | undefined = [];
   #replaying = 0;
   #filtering = 0;
@@ -28,7 +28,7 @@ export class Subscriptions {
     return this.#byId.size;
   }
 
-  /** How many are being sent what was archived. */
+  /** How many have a replay in progress. */
   get replaying(): number {
     return this.#replaying;
   }

@@ -1,6 +1,6 @@
 /**
  * Names of topics, and ARNs of topics and subscriptions as clients give them (2.1–2.4, 3.1, 5.10): which topic or
- * subscription one names, or what is wrong with it. Whether it exists is the caller's to see.
+ * subscription one names, or what is wrong with it. Whether it exists is for the caller to check.
  */
 
 import { type Realm, topicArn } from '../arn.ts';
@@ -18,11 +18,11 @@ export function readTopicArn(
   const parts = readArn(realm, arn, parameter);
   if (!parts.ok) return parts;
   const prefix = topicArn(realm, '');
-  // Of another account, or longer than a topic's: none that is here.
+  // An ARN of another account gives an empty name, a longer one a name with a colon: no topic has either.
   return { ok: true, name: parts.arn.startsWith(prefix) ? parts.arn.slice(prefix.length) : '' };
 }
 
-/** Topic and id of a subscription; the id is undefined for an ARN that can be a topic's. */
+/** Topic and id of a subscription; the id is undefined for an ARN that has only as many parts as a topic's. */
 export function readSubscriptionArn(
   realm: Realm,
   arn: string | undefined,
@@ -49,7 +49,7 @@ function readArn(
   return { ok: true, arn, count };
 }
 
-/** The name of a topic, or the id of a subscription; of what is no ARN, all of it. */
+/** The name of a topic, or the id of a subscription; the whole text if it is no ARN. */
 export function lastPartOf(arn: string): string {
   return arn.slice(arn.lastIndexOf(':') + 1);
 }
@@ -57,7 +57,7 @@ export function lastPartOf(arn: string): string {
 const nameForm = /^[A-Za-z0-9_-]+$/;
 const fifoSuffix = '.fifo';
 
-/** A name in .fifo and FifoTopic=true go together (3.1). */
+/** A name ends in .fifo if and only if FifoTopic is true (3.1). */
 export function isTopicName(name: string, isFifo: boolean): boolean {
   const stem = isFifo && name.endsWith(fifoSuffix) ? name.slice(0, -fifoSuffix.length) : name;
   return (

@@ -1,7 +1,7 @@
 /**
  * Topic attributes: the table of every name that can be set, how its values are read, and what a topic shows (3.2–3.10,
- * 13.1). As with queues, names and values are Amazon's text here, and `settingsOf` turns them into what the rest of core
- * works with. What is stored is what was set; an empty value removes an attribute.
+ * 13.1). As with queues, names and values have Amazon's spelling here, and `settingsOf` turns them into what the rest of
+ * core works with. Only what was set is stored; an empty value removes an attribute.
  */
 
 import type { KeptTopic } from '../changes.ts';
@@ -91,7 +91,7 @@ export function readTopicAttribute(
   return refuse('topic-attribute-invalid', { attribute: name, reason: read.reason });
 }
 
-/** All attributes of a new topic, without FifoTopic; or why they cannot be. */
+/** All attributes of a new topic, without FifoTopic; or why they are refused. */
 export function readTopicAttributes(
   isFifo: boolean,
   given: Attributes,
@@ -139,7 +139,7 @@ export function shownTopicAttributes(topic: Shown): Record<string, string> {
   };
 }
 
-/** Whether every attribute given is what the topic has (3.3); those that were never set differ from everything. */
+/** Whether the topic has every attribute given (3.3); one that was never set differs from every value. */
 export function hasSameAttributes(
   isFifo: boolean,
   stored: Attributes,

@@ -72,7 +72,7 @@ export function addTopicPermission(
   return { ok: true };
 }
 
-/** A label that is not there is no error. */
+/** Removing an unknown label is no error. */
 export function removeTopicPermission(
   topic: Topic,
   { label }: TopicCommandOf<'remove-topic-permission'>,

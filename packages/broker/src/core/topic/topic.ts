@@ -1,9 +1,9 @@
 /**
- * One topic's state and the few moves by which it changes, in the manner of queue.ts: a rule decides and calls a move,
- * the move does its work and writes the change down, and absorbing a change makes the same move.
+ * One topic's state and the few moves that change it, as in queue.ts: a rule decides and calls a move, the move changes
+ * the state and records the change, and absorbing a change makes the same move.
  *
- * What a topic holds: its subscriptions, the deduplication window of a FIFO topic, where its archive has entries (the
- * publications themselves are kept and not held), and the calls of HTTP endpoints that have not succeeded yet.
+ * What a topic holds: its subscriptions, the deduplication window of a FIFO topic, an index of its archive (storage keeps
+ * the publications themselves), and the calls to HTTP endpoints that have not succeeded yet.
  */
 
 import { type Realm, topicArn } from '../arn.ts';
@@ -67,7 +67,7 @@ export class Topic {
     return this.#ids.of(sequence);
   }
 
-  /** The next number of this topic's counter; the turn's end keeps it (`keepCounter`). */
+  /** The next number of this topic's counter, which is kept at the end of the turn (`keepCounter`). */
   nextStamp(turn: Turn): number {
     turn.touchTopic(this);
     this.#counter += 1;
@@ -80,7 +80,7 @@ export class Topic {
     turn.changes.push({ kind: 'topic-counter', topic: this.name, value: this.#counter });
   }
 
-  // The moves that rules make: each does its work and writes it down.
+  // The moves that rules make: each changes the state and records the change.
 
   configure(turn: Turn, kept: KeptTopic): void {
     turn.touchTopic(this);
@@ -158,7 +158,7 @@ export class Topic {
         }
         break;
       case 'post-attempt':
-        // It ends only with its post, whose own change follows.
+        // An attempt ends only with its post, whose own change follows.
         if (change.value !== null) this.posts.setAttempt(change.id, change.value);
         break;
       case 'topic-cleared':
@@ -167,7 +167,7 @@ export class Topic {
     }
   }
 
-  /** Does what time alone does: window entries, archived publications and unconfirmed subscriptions end. */
+  /** Lets time pass: removes expired window entries, archived publications and unconfirmed subscriptions. */
   advance(turn: Turn): void {
     const acceptedBefore = turn.now - topicWindowMs;
     while ((this.window.oldestAcceptedAt() ?? Number.POSITIVE_INFINITY) <= acceptedBefore) {
@@ -186,7 +186,7 @@ export class Topic {
     }
   }
 
-  /** The earliest time at which `advance`, a call or a replay would do something; undefined if nothing waits. */
+  /** The earliest time at which `advance`, a call or a replay would do something; undefined if nothing is waiting. */
   nextDueAt(): number | undefined {
     const acceptedAt = this.window.oldestAcceptedAt() ?? Number.POSITIVE_INFINITY;
     const archivedAt = this.archive.oldestAt() ?? Number.POSITIVE_INFINITY;

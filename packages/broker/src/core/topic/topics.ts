@@ -1,6 +1,6 @@
 /**
- * Which topics there are, and the one door to them: every command about topics comes in here, finds its topic or
- * subscription, and goes on to the rules in the files beside this one. What is inside a topic is the topic's.
+ * The set of topics, and the single entry point to them: every command about topics comes in here, finds its topic or
+ * subscription, and goes on to the rules in the files beside this one. What a topic contains is left to topic.ts.
  */
 
 import type { Realm } from '../arn.ts';
@@ -37,7 +37,7 @@ import { readTags, tagTopic, untagTopic } from './topic-tags.ts';
 
 type Outcome = TopicOutcomes[TopicCommand['type']] | Refusal;
 
-/** Commands about one topic, by the parameter under which they name it. */
+/** Commands about one topic, by the parameter that names it. */
 type ByTopicArn = TopicCommandOf<
   | 'get-topic-attributes'
   | 'set-topic-attribute'
@@ -106,7 +106,7 @@ export class Topics {
     }
   }
 
-  /** The places whose contents a command may read or change; none for those that only look at settings. */
+  /** The places whose contents a command may read or change; none if it names no topic. */
   touches(command: TopicCommand): readonly string[] {
     const name = this.#nameIn(command);
     const topic = name === undefined ? undefined : this.#topics.get(name);
@@ -116,7 +116,7 @@ export class Topics {
     return [topicPlace(topic.name), ...new Set(queues)];
   }
 
-  // The moves that absorbed changes make too.
+  // The moves that absorbing a change makes too.
 
   put(name: string, kept: KeptTopic): void {
     const topic = new Topic(this.#realm, name, kept);

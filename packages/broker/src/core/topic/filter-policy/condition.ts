@@ -78,7 +78,7 @@ function readTextual(operator: string, operand: unknown): Condition | Wrong {
   }
 }
 
-/** Each part behind the one before; a question mark is itself here, unlike in a policy of IAM's. */
+/** Looks for each part after the previous one; a question mark stands for itself here, unlike in an IAM policy. */
 function globOf(pattern: string): (text: string) => boolean {
   const parts = pattern.split('*');
   const first = parts[0] as string;

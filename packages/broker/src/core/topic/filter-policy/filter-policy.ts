@@ -21,7 +21,7 @@ export interface FilterPolicy {
   readonly rules: readonly Rule[];
 }
 
-/** Where values come from: none for a path that is not there; undefined if nothing can match at all. */
+/** Where values come from: an empty list for a path that is not there. */
 export interface FilterValues {
   attribute(name: string): readonly Scalar[];
   body(path: string): readonly Scalar[];
@@ -32,10 +32,10 @@ export interface FilterValues {
 const policyBytesMax = 262_144;
 const keysMax = 5;
 const combinationsMax = 150;
-/** Ours: how many parts the path of a key may have, dots included; a message is searched for every mixture of them. */
+/** Ours: how many parts a key's path may have, split at every dot; a message is searched for every way to join them. */
 const partsMax = 32;
 
-/** `text` is not empty. What is wrong with it is told without the words that stand before it (11.10). */
+/** `text` must not be empty. What is wrong with it is given without the prefix of the error text (11.10). */
 export function readFilterPolicy(text: string, scope: FilterScope): FilterPolicy | Wrong {
   if (utf8Length(text) > policyBytesMax) return wrong('Filter policy is too large');
   const json = parseObject(text);
@@ -87,8 +87,8 @@ class PolicyReader {
   }
 
   /**
-   * Combinations multiply over the keys, each with its number of conditions and its depth; alternatives add up, each
-   * multiplied with what stood before it (11.8).
+   * Each key multiplies the combinations by its number of conditions and its depth; alternatives add up, each starting
+   * from the number before them (11.8).
    */
   rules(
     json: object,
@@ -160,7 +160,7 @@ class PolicyReader {
   }
 }
 
-/** Told in words of its own, without "FilterPolicy: " (11.9). */
+/** Reported without the prefix "FilterPolicy: " (11.9). */
 export const nestedAttributes: Wrong = {
   wrong: 'Filter policy scope MessageAttributes does not support nested filter policy',
 };

@@ -1,10 +1,10 @@
 /**
- * What filter policies ask of a publication, found on demand and remembered for all subscriptions of the publish: the
+ * What filter policies look up in a publication, found on demand and remembered for all subscriptions of the publish: the
  * values of an attribute, or those at a path of the message.
  *
- * A path is a text with dots. In the message it leads through objects in every mixture: `a.b` is the key `a.b`, and `b`
- * inside of `a` (11.6). Arrays on the way are entered at any depth, and every element counts (11.5). The search goes
- * through the message with a stack of its own and visits each node at most once, however deeply it is nested.
+ * A path is a text with dots, and every way to split it into keys counts: `a.b` is the key `a.b`, and `b` inside of `a`
+ * (11.6). Arrays on the way are entered at any depth, and every element counts (11.5). The search goes through the message
+ * with a stack of its own and visits each node at most once, however deeply it is nested.
  */
 
 import type { MessageAttribute } from '../../changes.ts';
@@ -54,7 +54,7 @@ export class PublicationValues implements FilterValues {
 
 const none: readonly Scalar[] = [];
 
-/** Binary counts as absent, and so does a String.Array that is none (11.4). */
+/** Binary counts as absent, and so does a String.Array that is no array (11.4). */
 function attributeValues({ type, value }: MessageAttribute): readonly Scalar[] {
   if (typeof value !== 'string') return none;
   if (type === 'String.Array') {
@@ -87,7 +87,7 @@ function valuesAt(body: object, path: string): Scalar[] {
   return values;
 }
 
-/** Every way to split the first key off a path: `a.b` is `a.b` with nothing behind it, and `a` with `b`. */
+/** Every way to split the first key off a path: `a.b` is `a.b` with no rest, and `a` with the rest `b`. */
 function firstKeys(path: string): [key: string, rest: string | undefined][] {
   const splits: [string, string | undefined][] = [[path, undefined]];
   for (let dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1)) {
