@@ -3,8 +3,8 @@
  * promises the same: an answer comes only once the changes behind it are kept, to the degree that the backend keeps
  * things at all (memory: not beyond the process).
  *
- * Refusals are values. A rejected promise means that the backend itself failed, and that nothing was changed: with
- * Unavailable, it cannot keep anything for a while, and says why.
+ * Refusals are values. A rejected promise means that the backend itself failed and nothing was changed; Unavailable means
+ * that it cannot keep anything for now, and says why.
  */
 
 import type { KeptWindowEntry, MessageAttribute, MessageContent } from '../core/changes.ts';
@@ -29,7 +29,7 @@ export class Unavailable extends Error {
   override readonly name: string = 'Unavailable';
 }
 
-/** Commands whose outcome is all there is to say; the others have verbs of their own. */
+/** Commands whose outcome is the whole answer; the others have verbs of their own, or are storage's own. */
 export type PlainCommand = Exclude<
   Command,
   {
@@ -50,29 +50,29 @@ export type Peeked = PeekedMessage & { readonly content: MessageContent };
 export interface PeekedPage {
   readonly ok: true;
   readonly messages: readonly Peeked[];
-  /** Behind which sequence the next page begins; undefined if this is the last. */
+  /** The sequence after which the next page begins; undefined if this is the last. */
   readonly next: number | undefined;
 }
 
-/** A suppressed send without what it was to say, which may be large. */
+/** A suppressed send without its content, which may be large. */
 export type SuppressedSend =
   | Omit<DuplicateEvent, 'content'>
   | Omit<DuplicatePublicationEvent, 'message'>;
 
-/** Of a body, once its message is gone. */
+/** How much of a body is remembered once its message is gone. */
 export const rememberedBodyCharsMax: number = 16 * 1024;
 
-/** What a message says, as far as it is remembered once the message itself is gone: long bodies are cut. */
+/** A message's content, as it is remembered once the message itself is gone: long bodies are cut. */
 export interface RememberedContent {
   readonly body: string;
-  /** The characters of the whole body. */
+  /** The length of the whole body, in characters. */
   readonly bodyLength: number;
   readonly attributes: readonly MessageAttribute[];
 }
 
-/** A send that a queue suppressed; only the latest have what they and their originals say. */
+/** A send that a queue suppressed; only the latest have their content and that of their originals. */
 export interface RememberedSend extends Omit<DuplicateEvent, 'content'> {
-  /** Counts the sends that this queue suppressed since the start, and so names this one. */
+  /** Numbers the suppressed sends of this queue in order, and so identifies this one. */
   readonly number: number;
   readonly content: RememberedContent | undefined;
   readonly originalContent: RememberedContent | undefined;
@@ -92,44 +92,44 @@ export interface FailedDeliveries {
 
 /** What became of publications for a subscription since the start. */
 export interface DeliveryCounts {
-  /** Taken by its queue or endpoint; also what the queue's own window suppressed. */
+  /** Accepted by its queue or endpoint, including what the queue's own window suppressed. */
   readonly delivered: number;
-  /** Not wanted, by its filter policy. */
+  /** Rejected by its filter policy. */
   readonly filteredOut: number;
   /** Given up; a dead-letter queue may have it. */
   readonly failed: number;
 }
 
-/** What the backend itself takes at the moment, beside what its queues and topics say. */
+/** What the backend itself uses at the moment, beyond what its queues and topics tell. */
 export interface Usage {
-  /** Receives that found nothing and wait. */
+  /** Receives that found nothing and are waiting. */
   readonly waitingReceives: number;
-  /** On the disk; undefined if nothing is kept there. */
+  /** Size on disk; undefined if nothing is kept there. */
   readonly storeBytes: number | undefined;
 }
 
 export interface Backend {
-  /** What a person calls it: memory, lmdb. */
+  /** Its name for people: memory, lmdb. */
   readonly kind: string;
   readonly realm: { readonly region: string; readonly account: string };
 
   /** Why nothing can be changed at the moment; undefined when all is well. */
   unavailable(): string | undefined;
 
-  /** One command, applied after all that came before it. */
+  /** Applies one command, after all that came before it. */
   run<C extends PlainCommand>(command: C): Promise<Outcome<C['type']>>;
 
   /**
-   * Messages, waiting for them as long as the command or the queue says. First come, first served. When the client's
-   * signal aborts, the wait ends with no messages; messages already found are delivered and come back at their timeout.
-   * The signal is asked for only if the receive has to wait.
+   * Receives messages, waiting for them as long as the command or the queue says. First come, first served. When the
+   * client's signal aborts, the wait ends with no messages; messages already found count as delivered and become visible
+   * again at their timeout. `signal` is read only if the receive has to wait.
    */
   receive(
     command: CommandOf<'receive'>,
     client: { readonly signal: AbortSignal },
   ): Promise<{ readonly ok: true; readonly messages: readonly Delivered[] } | Refusal>;
 
-  /** Fewer than asked for where their bodies are large. */
+  /** Returns fewer messages than asked for if their bodies are large. */
   peek(command: CommandOf<'peek-messages'>): Promise<PeekedPage | Refusal>;
 
   explain(
@@ -139,10 +139,10 @@ export interface Backend {
   /** When this process began, by its clock. */
   readonly startedAt: number;
 
-  /** The latest sends that the queue suppressed, oldest first. None of them is kept beyond the process. */
+  /** The latest sends that the queue suppressed, oldest first. They are not kept beyond the process. */
   suppressed(queue: string): Promise<readonly RememberedSend[]>;
 
-  /** What the messages with these sequences say; undefined for one that is no longer in the queue. */
+  /** The contents of the messages with these sequences; undefined for one that is no longer in the queue. */
   contents(
     queue: string,
     sequences: readonly number[],
@@ -150,7 +150,7 @@ export interface Backend {
 
   failedDeliveries(topic: string): Promise<FailedDeliveries>;
 
-  /** By the last part of a subscription's ARN; absent where nothing was published yet. */
+  /** By the last part of a subscription's ARN; absent if nothing was published to it yet. */
   deliveryCounts(topic: string): Promise<ReadonlyMap<string, DeliveryCounts>>;
 
   usage(): Usage;
@@ -158,21 +158,21 @@ export interface Backend {
   /** The backend's time, in epoch milliseconds. */
   now(): number;
 
-  /** Moves time forward and does what falls due on the way, in order; answers the new time. Not on a real clock. */
+  /** Moves time forward and does what falls due on the way, in order; returns the new time. Not on a real clock. */
   advance(milliseconds: number): Promise<number>;
 
-  /** Back to empty: every queue and topic, and all they hold. */
+  /** Removes every queue and topic, and all they hold. */
   reset(): Promise<void>;
 
   /**
-   * Calls the listener with every event from now on; returns how to stop. A reset is no event: `onReset` is called behind
-   * all events of before it, so that whoever remembers something of queues or topics can forget it.
+   * Calls the listener with every event from now on; returns how to stop. A reset is no event: `onReset` is called after
+   * all events from before it, so that whoever remembers something about queues or topics can forget it.
    */
   listen(listener: (event: Event) => void, onReset?: () => void): () => void;
 
   /** Ends all waits with no messages, and lets nobody wait from now on. */
   endWaits(): void;
 
-  /** Keeps what is under way, and gives everything back. */
+  /** Keeps what is pending, and releases everything. */
   close(): Promise<void>;
 }

@@ -8,8 +8,8 @@ export interface Clock {
   readonly kind: 'real' | 'virtual' | 'manual';
   /** Epoch milliseconds; never goes back, whatever the machine's clock does. */
   now(): number;
-  /** Time goes on from here if it has not come as far: what is kept may be from later than the machine's clock says. */
+  /** Moves the clock to this time if it is behind: what is kept may be later than the machine's clock says. */
   notBefore(time: number): void;
-  /** Sets the time ahead; a bug on a real clock. */
+  /** Moves the time ahead; calling it on a real clock is a bug. */
   moveTo(time: number): void;
 }

@@ -1,7 +1,7 @@
 /**
- * The backend's one timer, and the moment up to which nothing falls due. A timer that comes too early finds nothing due and is
- * set again; that is cheaper than moving it with every command. On a manual clock only what is due now has one: time does
- * not get anywhere else by itself.
+ * The backend's one timer, and the moment up to which nothing falls due. A timer that fires too early finds nothing due
+ * and is set again; that is cheaper than moving it with every command. On a manual clock it is set only for what is due
+ * now: time does not move by itself there.
  */
 
 import type { Clock } from '../clock.ts';
@@ -36,17 +36,17 @@ export class Alarm {
     clearTimeout(this.#timer);
     this.#timerAt = at;
     this.#timer = setTimeout(this.#ring, Math.min(Math.max(at - now, 0), timerMsMax));
-    // Waiting for time to pass is no reason for a process to stay.
+    // Waiting for time to pass must not keep the process alive.
     this.#timer.unref();
   }
 
-  /** The next moment counts anew: what it was set to has rung, or is nearer or gone. */
+  /** Forgets the time it was set to, which has passed, is nearer now or is gone; `set` starts afresh. */
   clear(): void {
     clearTimeout(this.#timer);
     this.#timerAt = Number.POSITIVE_INFINITY;
   }
 
-  /** It does not ring from now on. */
+  /** It never rings again. */
   end(): void {
     this.#hasEnded = true;
     this.clear();

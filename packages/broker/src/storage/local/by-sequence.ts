@@ -1,7 +1,7 @@
 /**
- * Values under sequences, which come from a counter: neighbours stand in one page, so that nearly all of them are found
- * without a look into a hash table, and are put there without making it larger. A page is dropped with its last value,
- * and is small, since one message that stays behind keeps its page.
+ * Values by sequence. Sequences come from a counter, so neighbours share a page, and nearly all of them are found and
+ * added without touching a hash table. A page is dropped with its last value, and is small, since one message that stays
+ * behind keeps its page.
  */
 
 const pageSize = 32;
@@ -14,7 +14,7 @@ interface Page<V> {
 
 export class BySequence<V> {
   readonly #pages: Map<number, Page<V>> = new Map();
-  /** The one that was used last: the next is most often there too. */
+  /** The page used last: the next access is most often there too. */
   #page: Page<V> | undefined;
 
   get(sequence: number): V | undefined {

@@ -1,6 +1,6 @@
 /**
- * How many publications each subscription was delivered, did not want, and was not brought, since the start. Bounded by
- * the subscriptions there are: the ends of topics and subscriptions are always told. In memory, and gone with the process.
+ * How many publications were delivered, filtered out or failed for each subscription, since the start. Bounded by the
+ * number of subscriptions: the ends of topics and subscriptions are always reported. In memory, and gone with the process.
  */
 
 import type { Event } from '../../core/events.ts';

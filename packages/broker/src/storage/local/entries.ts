@@ -13,16 +13,16 @@ import type {
 } from '../../core/changes.ts';
 
 export interface Entries {
-  /** What a person calls it. */
+  /** Its name for people. */
   readonly kind: string;
 
   /** Takes one command's changes, in their order. */
   apply(changes: readonly Change[]): void;
 
-  /** Keeps what time it is, although nothing changed. */
+  /** Keeps the current time, although nothing changed. */
   noteTime(): void;
 
-  /** When everything applied so far is kept; undefined if it is. Rejects with Unavailable, and then none of it is. */
+  /** Resolves once everything applied so far is kept; undefined if it is. After a rejection with Unavailable none of it is. */
   kept(): Promise<void> | undefined;
 
   /** Why nothing can be changed at the moment. */
@@ -36,7 +36,7 @@ export interface Entries {
 
   readonly topics: TopicEntriesReader;
 
-  /** What the store takes on the disk; undefined if it is not there. */
+  /** The store's size on disk; undefined if it is not there. */
   fileBytes(): number | undefined;
 
   /** All entries, piece by piece, as the puts that load an engine: each queue's settings before its contents. */
@@ -48,7 +48,7 @@ export interface Entries {
   close(): Promise<void>;
 }
 
-/** What can be asked for of topics. */
+/** What can be read of topics. */
 export interface TopicEntriesReader {
   windowEntries(topic: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[];
   archived(topic: string, sequence: number): Publication | undefined;
@@ -58,17 +58,17 @@ export interface TopicEntriesReader {
 /** A commit that succeeded. */
 export interface Commit {
   readonly records: number;
-  /** Of the values; keys and what LMDB writes around them come on top. */
+  /** Of the values; keys and LMDB's own overhead come on top. */
   readonly bytes: number;
-  /** Of real time, from handing it over to its being as durable as asked for. */
+  /** In real time, from handing it over until it is as durable as configured. */
   readonly ms: number;
 }
 
 /** What entries ask of the backend that uses them. */
 export interface EntriesUser {
-  /** The time to note with what is kept: a later start does not go behind it. */
+  /** The time to keep with each commit: a later start does not go back before it. */
   now(): number;
-  /** Changes of these queues and topics were lost, applied though they were: their state is what these entries say. */
+  /** Applied changes of these queues and topics were lost: their state is what these entries say. */
   takeBack(places: ReadonlySet<string>, kept: Iterable<readonly Change[]>): void;
   committed(commit: Commit): void;
   /** Changes can be kept again. */

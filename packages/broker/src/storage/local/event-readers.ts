@@ -1,7 +1,7 @@
 /**
- * Those who read the event stream: what the backend itself remembers for people who look, and whoever listens. Nobody
- * is told of anything before it is kept, and of nothing that was lost. A listener that fails fails for itself: neither the
- * send that it was told of nor another listener notices.
+ * The readers of the event stream: what the backend itself remembers for inspection, and whoever listens. Events are
+ * passed on only once what they report is kept, and not at all if it was lost. A failing listener affects neither the
+ * command whose event it got nor another listener.
  */
 
 import type { Event } from '../../core/events.ts';
@@ -10,7 +10,7 @@ import { CountedDeliveries } from './delivery-counts.ts';
 import { DeliveryFailures } from './failed-deliveries.ts';
 import { type ContentOf, SuppressedSends } from './suppressed-sends.ts';
 
-/** What a command left behind for those who read. */
+/** What a command left behind for readers. */
 interface Happened {
   readonly events: readonly Event[];
   readonly deliveries: readonly Deliveries[];
@@ -26,18 +26,18 @@ export class EventReaders {
   readonly failures: DeliveryFailures = new DeliveryFailures();
   readonly counts: CountedDeliveries = new CountedDeliveries();
   #listeners: readonly Reader[] = [];
-  /** What is told once that promise resolves; one for all commands of a commit. */
+  /** What is passed on once `#awaited` resolves; one promise for all commands of a commit. */
   #waiting: Happened[] = [];
   #awaited: Promise<void> | undefined;
   readonly #onError: (error: unknown) => void;
 
-  /** `contentOf` reads what a message that is still in its queue says; `onError` is told why a listener failed. */
+  /** `contentOf` reads the content of a message that is still in its queue; `onError` gets what a listener threw. */
   constructor(contentOf: ContentOf, onError: (error: unknown) => void) {
     this.suppressed = new SuppressedSends(contentOf);
     this.#onError = onError;
   }
 
-  /** Whether anybody wants more than what the backend remembers. */
+  /** Whether anybody listens, and so needs more than what the backend remembers. */
   get isObserved(): boolean {
     return this.#listeners.length > 0;
   }
@@ -53,14 +53,14 @@ export class EventReaders {
     for (const { onReset } of this.#listeners) onReset?.();
   }
 
-  /** `kept` is when what the events tell of is kept; undefined if it is. */
+  /** `kept` resolves once what the events report is kept; undefined if it already is. */
   tell(happened: Happened, kept: Promise<void> | undefined): void {
     if (kept === undefined) {
       this.#tell(happened);
       return;
     }
     if (kept !== this.#awaited) this.#await(kept);
-    // Not what was given, which may hold more than these: until the commit is over there are many of them.
+    // Not `happened` itself, which may hold more than these: many of them wait until the commit is over.
     const { events, deliveries } = happened;
     this.#waiting.push({ events, deliveries });
   }
@@ -108,7 +108,7 @@ export class EventReaders {
   }
 }
 
-/** Nearly all that happens, and nothing that the backend itself remembers. */
+/** Nearly all events are of these types, and the backend itself remembers none of them. */
 function isEveryday({ type }: Event): boolean {
   return type === 'sent' || type === 'delivered' || type === 'deleted';
 }

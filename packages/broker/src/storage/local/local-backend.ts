@@ -1,11 +1,11 @@
 /**
  * The backend of one process: the engine, what keeps its entries, the receivers that wait, and one timer. A command is
- * applied at once, in memory; its answer leaves when everything applied so far is kept, since it may rest on any of it.
+ * applied at once, in memory; its answer leaves when everything applied so far is kept, since it may depend on any of it.
  *
- * While nothing can be kept, whatever would change something is refused; looking goes on.
+ * While nothing can be kept, commands that would change something are refused; read-only ones are still answered.
  *
  * Time: every command is stamped with the clock's now. The alarm is set to the next moment at which something falls
- * due, be it in the engine or for a waiting receiver.
+ * due, in the engine or for a waiting receiver.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -52,17 +52,17 @@ export interface LocalOptions {
   readonly region?: string;
   readonly account?: string;
   readonly limits?: Limits;
-  /** What FIFO queues are created with that do not say; default aws. */
+  /** The profile of new FIFO queues that do not set one; default aws. */
   readonly profile?: Profile;
-  /** Told why changes cannot be kept from now on, and with undefined that they can again. */
+  /** Called with the reason when changes can no longer be kept, and with undefined when they can again. */
   readonly onAvailability?: ((reason: string | undefined) => void) | undefined;
-  /** Told why a listener to events has failed; default: nobody is. */
+  /** Called with what an event listener threw; default: it is ignored. */
   readonly onError?: (error: unknown) => void;
-  /** Told of each commit to the disk. */
+  /** Called after each commit to the disk. */
   readonly onCommit?: ((commit: Commit) => void) | undefined;
   /** Whether a queue's policy must allow a topic to send to it; default false. */
   readonly arePoliciesEnforced?: boolean;
-  /** Signs what standard topics send; without one it is not signed. */
+  /** Signs what standard topics send; without a signer nothing is signed. */
   readonly signer?: Signer;
   /** Calls HTTP endpoints; without one no endpoint is ever reached. */
   readonly poster?: Poster;
@@ -72,7 +72,7 @@ export function openMemoryBackend(options: LocalOptions): Backend {
   return new LocalBackend(options, () => new MemoryEntries());
 }
 
-/** Reads what is kept in the directory; the promise rejects with DataError if that cannot be. */
+/** Loads what is kept in the directory; the promise rejects with DataError if that is not possible. */
 export async function openDataBackend(options: LocalOptions, data: DataOptions): Promise<Backend> {
   const { latestTime, entriesFor } = await openDataEntries(data);
   options.clock.notBefore(latestTime);
@@ -86,10 +86,10 @@ export async function openDataBackend(options: LocalOptions, data: DataOptions):
   }
 }
 
-/** A page of peeked messages ends with the body that reaches this. */
+/** A page of peeked messages ends with the message whose body reaches this total. */
 const peekedCharsMax = 16 * 1024 * 1024;
 
-/** Changes loaded before others have a turn. */
+/** How many changes are loaded before the event loop gets a turn. */
 const loadedAtOnce = 20_000;
 
 class LocalBackend implements Backend, EntriesUser {
@@ -146,7 +146,7 @@ class LocalBackend implements Backend, EntriesUser {
     return this.#entries.unavailable();
   }
 
-  /** Brings the engine into the state that is kept. */
+  /** Loads what is kept into the engine. */
   async load(onProgress: (changes: number) => void): Promise<void> {
     let loaded = 0;
     let toldAt = 0;
@@ -173,7 +173,7 @@ class LocalBackend implements Backend, EntriesUser {
     const refusal = this.#refusalOf(command);
     if (refusal !== undefined) return refusal;
     const { outcome } = this.#step(command, this.#catchUp());
-    // Read before others are served: one of them could move these very messages on.
+    // Read before waiting receivers are served: one of them could move these very messages.
     const received = outcome.ok ? this.#delivered(command.queue, outcome.messages) : outcome;
     this.#serve();
     this.#setAlarm();
@@ -187,7 +187,7 @@ class LocalBackend implements Backend, EntriesUser {
   }
 
   peek(command: CommandOf<'peek-messages'>): Promise<PeekedPage | Refusal> {
-    // One more than is shown says whether a page follows.
+    // One more than is shown tells whether another page follows.
     const outcome = this.#apply({ ...command, limit: command.limit + 1 });
     if (!outcome.ok) return this.#answer(outcome);
     const messages: Peeked[] = [];
@@ -249,10 +249,10 @@ class LocalBackend implements Backend, EntriesUser {
     return this.#clock.now();
   }
 
-  /** One after the other: two that come together move time by both. */
+  /** One call after the other: two that come together move time by both. */
   advance(milliseconds: number): Promise<number> {
     const advanced = this.#advancing.then(() => this.#advance(milliseconds));
-    // One that failed does not keep the next from trying.
+    // A failed call does not keep the next from trying.
     this.#advancing = advanced.catch(() => 0);
     return advanced;
   }
@@ -309,7 +309,7 @@ class LocalBackend implements Backend, EntriesUser {
   }
 
   async #advance(milliseconds: number): Promise<number> {
-    // Calls of endpoints take time that does not count here: what is under way has ended before time moves.
+    // Calls to endpoints take real time, which does not count here: those in flight end before time moves.
     await this.#work.settled();
     const target = this.#clock.now() + milliseconds;
     let due = this.#nextAt();
@@ -320,20 +320,20 @@ class LocalBackend implements Backend, EntriesUser {
       this.#doWhatIsDue();
       await this.#work.settled();
       await this.#entries.kept();
-      // Lets what was answered leave, and other requests in, while time moves on.
+      // Lets answers out, and other requests in, while time moves on.
       await new Promise((resolve) => setImmediate(resolve));
       due = this.#nextAt();
     }
     this.#clock.moveTo(target);
-    // What the timer was set to is now nearer.
+    // The time that the timer was set to is nearer now.
     this.#alarm.clear();
     this.#setAlarm();
-    // Answered means kept, of time too: nothing that has passed comes back with a restart.
+    // Answered means kept, for time too: it does not go back with a restart.
     this.#entries.noteTime();
     return this.#answer(this.#clock.now());
   }
 
-  /** The answer, once all that it rests on is kept. */
+  /** Resolves with the answer once all that it depends on is kept. */
   #answer<T>(answer: T): Promise<T> {
     const kept = this.#entries.kept();
     return kept === undefined ? Promise.resolve(answer) : kept.then(() => answer);
@@ -345,7 +345,7 @@ class LocalBackend implements Backend, EntriesUser {
     return Promise.reject(new Unavailable(reason));
   }
 
-  /** Does first what is due already although its timer is late, so that nobody is overtaken by a newcomer. Returns now. */
+  /** First does what is already due, should its timer be late, so that no newcomer overtakes anybody. Returns now. */
   #catchUp(): number {
     const now = this.#clock.now();
     if (now < this.#alarm.quietUntil) return now;
@@ -360,7 +360,7 @@ class LocalBackend implements Backend, EntriesUser {
     return outcome;
   }
 
-  /** One command through the engine; its changes are kept and its events told. */
+  /** Runs one command through the engine; its changes go to the entries and its events to the readers. */
   #step<C extends Command>(command: C, now: number = this.#clock.now()): Applied<C['type']> {
     const { isObserved } = this.#readers;
     const applied = this.#engine.apply(command, { now, ids: this.#ids, isObserved });
@@ -401,7 +401,7 @@ class LocalBackend implements Backend, EntriesUser {
   }
 
   #nextAt(): number | undefined {
-    // Nothing falls due that could not be kept; but nobody waits longer than he wanted to.
+    // What could not be kept does not fall due; but nobody waits beyond their deadline.
     if (this.unavailable() !== undefined) return this.#polls.nextDeadline();
     const due = this.#engine.nextDueAt();
     const wake = this.#polls.nextAt();
@@ -431,7 +431,7 @@ class LocalBackend implements Backend, EntriesUser {
   }
 }
 
-/** Member by member: with a spread, V8 gives each message a hidden class of its own, and every look at one is a slow one. */
+/** Field by field: with a spread, V8 gives each message a hidden class of its own, and every access to it is slow. */
 function withContent(message: Omit<Delivered, 'content'>, content: MessageContent): Delivered {
   return {
     messageId: message.messageId,

@@ -1,6 +1,6 @@
 /**
- * Receives that wait for messages. They are asked for again, the longest waiting first, when a change of their queue, or time,
- * may have brought one; they end with what was found, when their time is over, or when their client goes away.
+ * Receives that wait for messages. They are retried, the longest waiting first, when a change of their queue, or time, may
+ * have brought a message; they end with what was found, when their time is over, or when their client goes away.
  */
 
 import type { Change } from '../../core/changes.ts';
@@ -11,7 +11,7 @@ import { ParkedReceivers, type Receiver } from './parked-receivers.ts';
 
 export type Received = { readonly ok: true; readonly messages: readonly Delivered[] } | Refusal;
 
-/** What another look found; or until when there is nothing, as far as is known. */
+/** What a retry found; or until when there is nothing, as far as is known. */
 export interface Asked {
   readonly received?: Received;
   readonly noneUntil?: number | undefined;
@@ -21,7 +21,7 @@ export interface Asked {
 export interface LongPollsUser {
   /** Receives once more. */
   ask(command: CommandOf<'receive'>): Asked;
-  /** The answer, once all that it rests on is kept. */
+  /** Resolves with the answer once all that it depends on is kept. */
   answer(received: Received): Promise<Received>;
 }
 
@@ -32,7 +32,7 @@ interface Waiting extends Receiver {
 export class LongPolls {
   readonly #user: LongPollsUser;
   readonly #receivers: ParkedReceivers<Waiting> = new ParkedReceivers();
-  /** Queues with waiting receivers that may have something since they were last asked. */
+  /** Queues with waiting receivers that may have a message since the last retry. */
   readonly #restless: Set<string> = new Set();
 
   constructor(user: LongPollsUser) {
@@ -85,7 +85,7 @@ export class LongPolls {
     for (const { command } of this.#receivers.all()) this.#restless.add(command.queue);
   }
 
-  /** Asks again for the receivers of each queue that was stirred. */
+  /** Retries the receivers of each queue that was stirred. */
   serve(): void {
     for (const queue of this.#restless) {
       this.#restless.delete(queue);
@@ -111,12 +111,12 @@ export class LongPolls {
     this.#restless.clear();
   }
 
-  /** The earliest time at which somebody is to be asked for again, or gives up. */
+  /** The earliest time at which a receiver is to be retried, or gives up. */
   nextAt(): number | undefined {
     return this.#receivers.nextAt();
   }
 
-  /** The earliest time at which somebody gives up. */
+  /** The earliest time at which a receiver gives up. */
   nextDeadline(): number | undefined {
     return this.#receivers.nextDeadline();
   }

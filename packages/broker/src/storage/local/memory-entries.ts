@@ -1,9 +1,9 @@
 /**
- * The kept entries of all queues and topics, in memory: the changes that an engine made, folded into what stands under each key.
+ * The kept entries of all queues and topics, in memory: the changes that an engine made, folded into one value for each key.
  * Memory mode keeps bodies and window texts here; tests load engines from here.
  *
- * It keeps what it is told and judges nothing. Contents are resolved on the way in: a message that moved brings its
- * content from the key it had before, so `from` never stays.
+ * It keeps what it is given and decides nothing. Contents are resolved on the way in: a moved message gets its content
+ * from the key it had before, so `from` is never stored.
  */
 
 import type {
@@ -92,7 +92,7 @@ export class MemoryEntries implements Entries {
 
   /**
    * All entries, or those of one place (`placeOf`), as the puts that load an engine: of each queue its settings, counter,
-   * messages, deliveries and window in order of their sequence, attempts, tasks; then the resting names; then topics.
+   * messages, deliveries and window in order of their sequence, attempts, tasks; then the names still taken; then topics.
    */
   *changes(place?: string): Generator<Change> {
     for (const [name, entries] of this.#queues) {

@@ -16,9 +16,9 @@ export interface Receiver {
 }
 
 export class ParkedReceivers<R extends Receiver> {
-  /** By queue, and there by the name under which they were parked, in that order. */
+  /** By queue, and there by the name under which they were parked, in order of parking. */
   readonly #lines: Map<string, Map<string, R>> = new Map();
-  /** Everyone's deadline, under `queue name` since a queue's name has no space. */
+  /** Every receiver's deadline, by its name: the queue and a number, with a space between, which no queue's name has. */
   readonly #deadlines: Agenda = new Agenda();
   /** Queues with receivers, by the time at which asking again can help. */
   readonly #wakes: Agenda = new Agenda();
@@ -52,7 +52,7 @@ export class ParkedReceivers<R extends Receiver> {
     this.#wakes.set(queue, undefined);
   }
 
-  /** Who has waited longest at this queue. */
+  /** The receiver that has waited longest at this queue. */
   first(queue: string): R | undefined {
     return this.#lines.get(queue)?.values().next().value;
   }
@@ -61,7 +61,7 @@ export class ParkedReceivers<R extends Receiver> {
     return this.#lines.has(queue);
   }
 
-  /** The queue had nothing until this time. */
+  /** The queue has nothing before this time; undefined if only a change can bring something. */
   sleepUntil(queue: string, time: number | undefined): void {
     this.#wakes.set(queue, time);
   }
@@ -75,7 +75,7 @@ export class ParkedReceivers<R extends Receiver> {
     return names.map((name) => this.#lines.get(queueOf(name))?.get(name) as R);
   }
 
-  /** The earliest time at which somebody is to be asked for again, or gives up. */
+  /** The earliest time at which a receiver is to be retried, or gives up. */
   nextAt(): number | undefined {
     const wake = this.#wakes.first();
     const deadline = this.#deadlines.first();
@@ -84,7 +84,7 @@ export class ParkedReceivers<R extends Receiver> {
       : Math.min(wake, deadline);
   }
 
-  /** The earliest time at which somebody gives up. */
+  /** The earliest time at which a receiver gives up. */
   nextDeadline(): number | undefined {
     return this.#deadlines.first();
   }

@@ -1,6 +1,6 @@
 /**
- * What a change says of a key, done to entries in memory: the key has this value from now on, or, if there is none, it is
- * gone. For Maps and for entries by sequence alike.
+ * Applies a change of one key to entries in memory: sets the key to the value, or deletes it if there is none. For Maps
+ * and for entries by sequence alike.
  */
 
 interface Keyed<K, V> {

@@ -2,9 +2,9 @@
  * The latest suppressed duplicates of each queue and topic, for the explain call and the console: a reader of the event
  * stream. Bounded, in memory, and gone with the process; the window itself is kept, its history of suppressed sends is not.
  *
- * Of the latest suppressed sends to queues it also remembers what they were to say, and what their originals say, since
- * these may be received and deleted before anybody asks. An original is read only where the two differ: where they do
- * not, one text tells of both.
+ * For the latest suppressed sends to queues it also remembers their content and that of their originals, since these may
+ * be received and deleted before anybody asks. The original is read only if the two differ; if they do not, one content
+ * serves for both.
  */
 
 import { type MessageContent, topicPlace } from '../../core/changes.ts';
@@ -40,7 +40,7 @@ const none: Place = { sends: [], forgotten: 0 };
 export class SuppressedSends {
   readonly #contentOf: ContentOf;
   readonly #byPlace: Map<string, Place> = new Map();
-  /** Oldest first, as a Map hands them out. */
+  /** Oldest first, in order of insertion. */
   readonly #contents: Map<SuppressedSend, Contents> = new Map();
   #contentBytes = 0;
 
@@ -57,7 +57,7 @@ export class SuppressedSends {
       const send = withoutContent(event);
       sends.push(send);
       if (event.type === 'duplicate') this.#remember(send, event);
-      // Forgotten by halves, so that a full list costs nothing more for each send.
+      // Half of a list is forgotten at a time, so that a full list costs no more for each send.
       if (sends.length > perPlaceMax * 2) {
         for (const forgotten of sends.splice(0, perPlaceMax)) this.#forget(forgotten);
         remembered.forgotten += perPlaceMax;
@@ -74,7 +74,7 @@ export class SuppressedSends {
     return sends.filter(({ original }) => original.sequence === sequence);
   }
 
-  /** All that are remembered of a queue, oldest first, with what they say. */
+  /** All that are remembered of a queue, oldest first, with their contents. */
   ofQueue(queue: string): RememberedSend[] {
     const { sends, forgotten } = this.#byPlace.get(queue) ?? none;
     return (sends as Omit<DuplicateEvent, 'content'>[]).map((send, index) => {
@@ -124,7 +124,7 @@ function withoutContent(event: DuplicateEvent | DuplicatePublicationEvent): Supp
 }
 
 function remembered({ body, attributes }: MessageContent): RememberedContent {
-  // A part of a text holds on to the whole of it, so a part that is to stay alone is copied.
+  // A slice of a string keeps the whole string alive, so it is copied.
   const cut =
     body.length > rememberedBodyCharsMax
       ? Buffer.from(body.slice(0, rememberedBodyCharsMax)).toString()
@@ -132,7 +132,7 @@ function remembered({ body, attributes }: MessageContent): RememberedContent {
   return { body: cut, bodyLength: body.length, attributes };
 }
 
-/** About what it takes in memory: two bytes for a character, and the objects around them. */
+/** Its approximate size in memory: two bytes for a character, and the objects around them. */
 function bytesOf({ body, attributes }: RememberedContent): number {
   const overhead = 400;
   const attributeBytes = attributes.reduce(

@@ -1,6 +1,6 @@
 /**
  * The kept entries of all topics, in memory: the topics' part of memory-entries.ts, in the same manner. It keeps what it is
- * told and judges nothing.
+ * given and decides nothing.
  */
 
 import {

@@ -1,6 +1,6 @@
 /**
  * What a tick asks for and core cannot do itself: reading archived publications for replays, and calling HTTP endpoints.
- * Replays are fed at once; calls are made by the poster that the server gave, and each is reported when it has ended.
+ * Replays are fed at once; calls are made by the server's poster, and each is reported when it has ended.
  */
 
 import { setMaxListeners } from 'node:events';
@@ -23,12 +23,12 @@ export interface TopicWorkOptions {
   readonly poster: Poster | undefined;
   readonly signer: Signer | undefined;
   readonly entries: () => TopicEntriesReader;
-  /** When everything so far is kept; undefined if it is. Nobody is called about what is not. */
+  /** Resolves once everything so far is kept; undefined if it is. No endpoint is called about what is not. */
   readonly kept: () => Promise<void> | undefined;
   readonly now: () => number;
-  /** Applies a command within the work under way. */
+  /** Applies a command as part of the tick that is being handled. */
   readonly step: (command: Command) => void;
-  /** Applies a command that comes by itself. */
+  /** Applies a command that comes on its own. */
   readonly report: (command: Command) => void;
 }
 
@@ -41,7 +41,7 @@ export class TopicWork {
 
   constructor(options: TopicWorkOptions) {
     this.#options = options;
-    // Every call listens while it is under way, and core bounds how many are: not the leak that Node would warn of.
+    // Every call in flight listens, and core bounds how many there are: not the leak that Node would warn about.
     setMaxListeners(0, this.#closing.signal);
   }
 
@@ -51,7 +51,7 @@ export class TopicWork {
   }): void {
     for (const due of tick.replays) this.#replay(due);
     for (const due of tick.posts) {
-      // A call that fails within is made again when its lease ends.
+      // A call that throws is made again when its lease ends.
       const call = this.#call(due)
         .catch(() => {})
         .finally(() => this.#underWay.delete(call));
@@ -59,7 +59,7 @@ export class TopicWork {
     }
   }
 
-  /** When every call that is under way now has been reported. */
+  /** Resolves once every call that is in flight now has ended. */
   async settled(): Promise<void> {
     await Promise.all(this.#underWay);
   }
@@ -92,7 +92,7 @@ export class TopicWork {
     if (!isKept || signal.aborted) return;
     const { headers, body } = postRequest(due, post, now(), signer);
     const result = poster === undefined ? nobody : await poster({ url, headers, body }, signal);
-    // A call that was cut off by our own end is made again after the next start.
+    // A call that was cut off by our own shutdown is made again after the next start.
     if (signal.aborted) return;
     const { publication } = post;
     report({ type: 'report-post', topic, subscription, id, attempt, result, publication });

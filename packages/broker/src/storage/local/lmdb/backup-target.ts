@@ -1,6 +1,6 @@
 /**
  * The directory that a backup goes to. The copy is made in a directory of its own below it and moved into place once it
- * is whole; so a backup that failed, however it ended, is never taken for data.
+ * is complete; so a backup that failed, however it ended, is never taken for data.
  */
 
 import {
@@ -32,7 +32,7 @@ export class BackupTarget {
   /** The outermost directory that was made for it. */
   #made: string | undefined;
 
-  /** Backups under way at the same time have different numbers. */
+  /** Concurrent backups have different numbers. */
   constructor(directory: string, number: number) {
     this.#directory = resolve(directory);
     this.#unfinished = join(this.#directory, `unfinished-${number}`);
@@ -54,7 +54,7 @@ export class BackupTarget {
     }
   }
 
-  /** Also in another process than `prepare`. */
+  /** May run in another process than `prepare`. */
   async take(environment: Environment): Promise<void> {
     try {
       await environment.copyTo(this.#unfinished);
@@ -69,7 +69,7 @@ export class BackupTarget {
     }
   }
 
-  /** Removes what a backup needed on its way, and after one that failed all that was made for it. */
+  /** Removes the backup's temporary files and, after one that failed, the directories that were made for it. */
   clear(): void {
     rmSync(this.#unfinished, { recursive: true, force: true });
     if (this.#made === undefined || existsSync(join(this.#directory, dataFile))) return;

@@ -1,6 +1,6 @@
 /**
- * What one commit will hold, and who waits for it. Records that are written once however often they changed (blocks,
- * heads) are only noted here, and added when the batch is complete.
+ * What one commit will contain, and who waits for it. Records that are written once however often they changed (blocks,
+ * heads) are only noted here, and added when the batch is completed.
  */
 
 import type { ByteWriter } from './bytes.ts';
@@ -8,16 +8,16 @@ import { type Kind, keyOf } from './keys.ts';
 import type { Block, PlaceRecords } from './place-records.ts';
 
 interface Written {
-  /** Undefined where kind and numbers say it. */
+  /** Undefined if it follows from `kind`, `contents` and `id`. */
   readonly key: Buffer | undefined;
   readonly kind: Kind;
   readonly contents: number;
   readonly id: number;
-  /** Hold the value from `start` to `end`, which is cut out only when it is handed over: many wait until then. */
+  /** Hold the value from `start` to `end`. It is sliced only when it is handed over, since many wait until then. */
   readonly bytes: Buffer | null;
   readonly start: number;
   readonly end: number;
-  /** Where it is at hand in memory, only until it is written. */
+  /** Which place holds it in memory until it is written. */
   readonly freshIn: PlaceRecords | undefined;
 }
 
@@ -26,7 +26,7 @@ let batches = 0;
 export class Batch {
   readonly blocks: Map<Block, PlaceRecords> = new Map();
   readonly heads: Set<PlaceRecords> = new Set();
-  /** The queues and topics it changes something of. */
+  /** The queues and topics that it changes. */
   readonly places: Set<string> = new Set();
   /** Numbers whose contents can be cleared away once it is written: until then some of them may not be in the file. */
   readonly givenUp: number[] = [];
@@ -36,7 +36,7 @@ export class Batch {
   /** Differs from every other batch's. */
   readonly #number: number;
   readonly #writes: Written[] = [];
-  /** What was touched last, most often what is touched next. */
+  /** The place touched last, most often the one touched next. */
   #touched: PlaceRecords | undefined;
   #done: Promise<void> | undefined;
   #resolve: (() => void) | undefined;
@@ -82,7 +82,7 @@ export class Batch {
     this.#writes.push({ key: undefined, kind, contents, id, bytes, start: 0, end, freshIn });
   }
 
-  /** Writes the record that stands in the writer. */
+  /** Adds the record that is in the writer. */
   writeRecord(kind: Kind, contents: number, id: number, freshIn?: PlaceRecords): void {
     const { bytes, start, end } = this.writer;
     this.bytes += end - start;
@@ -104,7 +104,7 @@ export class Batch {
     });
   }
 
-  /** What it wrote is no longer at hand in memory. */
+  /** Drops from memory what it has written. */
   forgetFresh(): void {
     for (const { freshIn, id } of this.#writes) freshIn?.fresh.delete(id);
   }

@@ -9,7 +9,7 @@ import type { Batch } from './batch.ts';
 import { blockOf } from './block.ts';
 import type { Block, PlaceRecords } from './place-records.ts';
 
-/** The block that takes the record with this id; the one before it is let go with this batch, if it is another. */
+/** The block that takes the record with this id. If it is a new one, the block before it is released with this batch. */
 export function growingBlock(
   records: PlaceRecords,
   id: number,

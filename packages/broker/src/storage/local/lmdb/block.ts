@@ -1,8 +1,8 @@
 /**
  * Messages and window entries are kept in blocks: all that one queue accepted under 64 neighbouring sequences is one
  * record. A start reads blocks instead of messages, some thirty times fewer records, and a send costs a share of one
- * put. A block only grows, and only while it is the queue's last; then it stays as it is until everything in it is gone.
- * Which of its messages were removed stands in a record beside it, one bit each.
+ * put. A block only grows, and only while it is the queue's last; then it stays unchanged until everything in it is gone.
+ * Which of its messages were removed is in a separate record, one bit each.
  *
  * In a block, each message's record is followed by its window entry's, which leaves out what the two have in common.
  */
@@ -40,7 +40,7 @@ const isHexId = 8;
 const hasBodyMd5 = 16;
 const hasAttributesMd5 = 32;
 const hasBodyHash = 64;
-/** Group and time are those of the message's record before it. */
+/** Group and time are those of the message record before it. */
 const isAsMessage = 128;
 
 const md5Bytes = 16;
@@ -54,14 +54,14 @@ type Moved = Pick<
   'messageId' | 'deduplicationId' | 'deadLetterSource' | 'receivedElsewhere'
 >;
 
-/** Room that a block begins with; it doubles, and a queue with few messages does not take more. */
+/** The size that a block's buffer begins with; it doubles, and a queue with few messages takes no more. */
 const blockBytesMin = 2048;
 
-/** The block of a queue that still grows. */
+/** The block of a queue that is still growing. */
 export class GrowingBlock {
   readonly number: number;
   readonly #writer: ByteWriter;
-  /** Of the last message: its window entry may follow. */
+  /** The last message, whose window entry may follow. */
   #lastSequence = -1;
   #lastSentAt = 0;
   #lastGroupId: string | undefined;
@@ -74,7 +74,7 @@ export class GrowingBlock {
     this.#writer.copy(bytes);
   }
 
-  /** Its record so far. What was handed out is not written again. */
+  /** Its record so far. Bytes that were handed out are not overwritten. */
   bytes(): Buffer {
     return this.#writer.record();
   }
@@ -133,14 +133,14 @@ export class GrowingBlock {
   }
 }
 
-/** A block's record, and where it stands. */
+/** A block's record, and where it belongs. */
 export interface BlockRecord {
   readonly place: string;
   readonly number: number;
   readonly bytes: Buffer;
 }
 
-/** Is shown the records of a block, in the order in which they were added. */
+/** Gets the records of a block, in the order in which they were added. */
 export interface BlockVisitor {
   message(sequence: number, message: KeptMessage): void;
   windowEntry(sequence: number, entry: LoadedWindowEntry, digests: WindowDigests): void;
@@ -168,7 +168,7 @@ export function readBlock(
       sequence = at;
       const acceptedAt = isShared ? (message as KeptMessage).sentAt : reader.f64();
       const groupId = isShared ? (message?.groupId as string) : groups.read(reader);
-      // Of a group that the entry shares with its message, too, it is the one that was read last.
+      // Also right if the entry shares the group of its message: that group was read last.
       const { group0, group1, group2 } = groups.digest;
       const id0 = reader.i32();
       const id1 = reader.i32();
@@ -211,7 +211,7 @@ function readMessage(
 
 const unmoved: Moved = {};
 
-/** A window entry whose texts are read only if somebody asks for them; an engine that is loaded does not. */
+/** A window entry whose texts are read only if somebody asks for them; loading an engine does not. */
 export class LoadedWindowEntry implements KeptWindowEntry {
   readonly groupId: string;
   readonly acceptedAt: number;
@@ -265,7 +265,7 @@ export class LoadedWindowEntry implements KeptWindowEntry {
     return this.#bytes.toString('hex', this.#attributesMd5At, this.#attributesMd5At + length);
   }
 
-  /** The same with all its texts at hand, apart from the record that it was read from. */
+  /** A copy with all its texts, independent of the record that it was read from. */
   whole(): KeptWindowEntry {
     const { deduplicationId, groupId, acceptedAt, source, bodyMd5, attributesMd5, bodyHash } = this;
     return { deduplicationId, groupId, acceptedAt, source, bodyMd5, attributesMd5, bodyHash };
@@ -276,7 +276,7 @@ const groupSlots = 8192;
 
 type GroupDigest = ReturnType<typeof groupDigest>;
 
-/** Group ids as they are read: one that was met lately is the same string again, found without making it. */
+/** Interns group ids as they are read: a recent one gives the same string again, without decoding it. */
 export class GroupTexts {
   readonly #texts: string[] = new Array<string>(groupSlots).fill('');
   readonly #digests: GroupDigest[] = new Array<GroupDigest>(groupSlots).fill(groupDigest(''));

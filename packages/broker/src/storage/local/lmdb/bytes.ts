@@ -1,7 +1,7 @@
 /**
  * Writing and reading the binary records of the store. A writer fills one buffer after the other, so that a record
- * costs a slice and not an allocation; what was handed out is not written again before `reset`, because LMDB's own thread
- * reads it until its commit is over.
+ * costs a slice and not an allocation; bytes that were handed out are not overwritten before `reset`, because LMDB's own
+ * thread reads them until its commit is over.
  */
 
 /** The records in the file are not what this program writes. The message says where. */
@@ -11,7 +11,7 @@ export class DamagedError extends Error {
 
 const chunkBytes = 256 * 1024;
 
-/** Texts up to this are quicker written character by character than by a call that leaves JavaScript. */
+/** Texts up to this length are written faster character by character than by a call that leaves JavaScript. */
 const shortTextMax = 48;
 
 export class ByteWriter {
@@ -27,7 +27,7 @@ export class ByteWriter {
     this.#view = viewOf(this.#bytes);
   }
 
-  /** Begins a record that will not be longer than this. */
+  /** Begins a record of at most this length. */
   begin(lengthMax: number): void {
     if (this.#bytes.length - this.#end < lengthMax) {
       this.#replace(Math.max(this.#chunkBytes, lengthMax));
@@ -36,7 +36,7 @@ export class ByteWriter {
     this.#start = this.#end;
   }
 
-  /** Goes on with the record, which will not become longer than by this. What was handed out of it stays as it is. */
+  /** Continues the record with at most this many bytes. What was handed out of it stays as it is. */
   goOn(lengthMax: number): void {
     if (this.#bytes.length - this.#end >= lengthMax) return;
     const before = this.record();
@@ -45,13 +45,13 @@ export class ByteWriter {
     this.#end = before.copy(this.#bytes);
   }
 
-  /** What was handed out is no longer needed. */
+  /** Reuses the buffer: what was handed out is no longer needed. */
   reset(): void {
     this.#start = 0;
     this.#end = 0;
   }
 
-  /** The record written since `begin` stands in these bytes, from `start` to `end`. */
+  /** The buffer that holds the record written since `begin`, from `start` to `end`. */
   get bytes(): Buffer {
     return this.#bytes;
   }
@@ -64,7 +64,7 @@ export class ByteWriter {
     return this.#end;
   }
 
-  /** The same, cut out. */
+  /** The record, sliced out. */
   record(): Buffer {
     return this.#bytes.subarray(this.#start, this.#end);
   }
@@ -93,7 +93,7 @@ export class ByteWriter {
     this.#end += this.#bytes.write(text, this.#end, encoding);
   }
 
-  /** The bytes that lower-case hexadecimal digits stand for, two for each. */
+  /** Decodes lower-case hexadecimal digits, two for each byte. */
   hex(digits: string): void {
     const bytes = this.#bytes;
     let end = this.#end;
@@ -108,7 +108,7 @@ export class ByteWriter {
     this.#end += bytes.length;
   }
 
-  /** UTF-8 after its length. */
+  /** UTF-8, prefixed with its length. */
   text(text: string): void {
     const at = this.#end + 4;
     const length = this.#isPlainAt(at, text) ? text.length : this.#bytes.write(text, at, 'utf8');
@@ -116,7 +116,7 @@ export class ByteWriter {
     this.#end = at + length;
   }
 
-  /** Writes a short text of ASCII; what is left of another is written over. */
+  /** Writes the text if it is short and ASCII; if it is not, the caller overwrites what was written. */
   #isPlainAt(at: number, text: string): boolean {
     const { length } = text;
     if (length > shortTextMax) return false;
@@ -154,7 +154,7 @@ export class ByteReader {
     this.#end = bytes.length;
   }
 
-  /** The bytes that are read, and where reading stands in them. */
+  /** The bytes that are read; `at` is the position in them. */
   get source(): Buffer {
     return this.#bytes;
   }
@@ -192,7 +192,7 @@ export class ByteReader {
     return this.#bytes.toString(encoding, at, at + length);
   }
 
-  /** A copy, since what was read may lie in memory that is used again. */
+  /** A copy, since what was read may be in memory that is reused. */
   bytes(length: number): Uint8Array {
     const at = this.#take(length);
     return Uint8Array.prototype.slice.call(this.#bytes, at, at + length);

@@ -31,7 +31,7 @@ export interface CheckReport {
   readonly queues: readonly CheckedQueue[];
   /** Contents of purged and deleted queues that are still to be cleared away. */
   readonly givenUp: number;
-  /** What does not fit, the first hundred. */
+  /** What is inconsistent, the first hundred. */
   readonly problems: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export function checkData(environment: Environment): CheckReport {
 
 type Report = (text: string) => void;
 
-/** Every number of contents belongs to one queue, or is given up. */
+/** Every number of contents must belong to one queue or topic, or be given up. */
 function checkNumbers(environment: Environment, store: Store, report: Report): void {
   const owners = new Map<number, string>(store.givenUp.map((number) => [number, 'nobody']));
   for (const { place, numbers } of store.places) {
@@ -65,7 +65,7 @@ function checkNumbers(environment: Environment, store: Store, report: Report): v
   for (const kind of contentKinds) {
     const { start, end } = rangeOf(kind);
     let from: Buffer = start;
-    // From each number's first key on to the next number's.
+    // Skips from each number's first key to the next number's.
     for (;;) {
       const [key] = environment.keys({ start: from, end }, 1);
       if (key === undefined) break;
@@ -153,7 +153,7 @@ class PlaceCheck {
   #checkMessage(id: number, sentAt: number, isDeadLetter: boolean): void {
     this.#messages += 1;
     if (id > this.#counter) this.#report(`message ${id} is above the counter ${this.#counter}`);
-    // Dead letters of a standard queue keep the time they had.
+    // Dead letters of a standard queue keep their send time.
     if (!isDeadLetter && sentAt < this.#sentAt) this.#report(`message ${id} is out of order`);
     if (!isDeadLetter) this.#sentAt = sentAt;
     for (const other of this.#contentsLeft.upTo(id)) {
@@ -199,7 +199,7 @@ class PlaceCheck {
   }
 }
 
-/** Records in order of their sequence, taken one by one as somebody comes along the same order. */
+/** Records in order of their sequence, consumed by a caller that goes in the same order. */
 class Walk<T> {
   readonly #records: Iterator<{ key: Buffer; value: Buffer }>;
   readonly #read: (value: Buffer, id: number) => T | undefined;
@@ -214,7 +214,7 @@ class Walk<T> {
     this.#advance();
   }
 
-  /** Passes by those before the sequence, and says which they were. */
+  /** Skips the records before the sequence and yields their ids. */
   *upTo(sequence: number): Generator<number> {
     while (this.#next !== undefined && this.#next.id < sequence) {
       yield this.#next.id;

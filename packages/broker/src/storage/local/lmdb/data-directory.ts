@@ -1,6 +1,6 @@
 /**
- * A look at a data directory before LMDB opens it: whether this user may use it and its files, and whether there is room
- * for those that are new. LMDB ends the process with a signal where a word is due.
+ * Checks a data directory before LMDB opens it: whether this user may use it and its files, and whether there is room
+ * for new ones. LMDB would kill the process with a signal where an error message is due.
  */
 
 import { accessSync, constants, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs';
@@ -10,10 +10,10 @@ import { DataError } from './data-error.ts';
 export const dataFile = 'data.mdb';
 const lockFile = 'lock.mdb';
 
-/** What LMDB's two files take at first, and some more. */
+/** What LMDB's two files take at first, with a margin. */
 const firstBytes = 64 * 1024;
 
-/** Makes it if it is not there. */
+/** Creates the directory if it does not exist. */
 export function prepareToWrite(directory: string): void {
   try {
     if (!existsSync(directory)) {
@@ -36,7 +36,7 @@ export function prepareToWrite(directory: string): void {
   requireRoom(directory);
 }
 
-/** Where LMDB may not write its lock, it goes without: nobody sees the other. */
+/** Where LMDB cannot write its lock file, it does without: processes do not see each other then. */
 export function prepareToRead(directory: string, isAlone: boolean): void {
   const file = join(directory, dataFile);
   try {
@@ -73,7 +73,7 @@ export function lockRefusal(directory: string): string | undefined {
   }
 }
 
-/** As far as can be told. */
+/** Infinite if it cannot be determined. */
 export function freeBytes(directory: string): number {
   try {
     const { bavail, bsize } = statfsSync(directory);
@@ -83,7 +83,7 @@ export function freeBytes(directory: string): number {
   }
 }
 
-/** LMDB maps files of its own that have no room behind them yet, and writes there. */
+/** LMDB maps its new files before there is space behind them, and writes there: on a full disk it would be killed. */
 function requireRoom(directory: string): void {
   const hasBlocks = (name: string): boolean =>
     (statSync(join(directory, name), { throwIfNoEntry: false })?.blocks ?? 0) > 0;

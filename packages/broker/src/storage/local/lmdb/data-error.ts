@@ -1,6 +1,6 @@
 /**
- * What can be wrong with a data directory, as a person is told: what it is and what to do. Nothing has been changed
- * when one of these is thrown.
+ * Errors about a data directory, worded for people: what is wrong and what to do. Nothing has been changed when one of
+ * these is thrown.
  */
 
 import { DamagedError } from './bytes.ts';
@@ -17,7 +17,7 @@ export function damaged(directory: string, what: string, cause?: unknown): DataE
   );
 }
 
-/** Runs what reads records; what they cannot mean, and what LMDB finds wrong, becomes a word about the directory. */
+/** Runs code that reads records; malformed records and LMDB's own errors become an error about the directory. */
 export function reading<T>(directory: string, read: () => T): T {
   try {
     return read();
@@ -27,7 +27,7 @@ export function reading<T>(directory: string, read: () => T): T {
 }
 
 export function readingError(directory: string, error: unknown): unknown {
-  // A bad address is a page beyond the end of the file, as the kernel sees it when a copy is written.
+  // "Bad address" is a page beyond the end of the file, as the kernel reports it when a copy is written.
   const isDamage = error instanceof DamagedError || /\bMDB_|Bad address/.test(String(error));
   return isDamage ? damaged(directory, (error as Error).message, error) : error;
 }

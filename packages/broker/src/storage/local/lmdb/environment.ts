@@ -1,5 +1,5 @@
 /**
- * The LMDB environment in a data directory: opened with the checks that make a wrong directory a clear message, one
+ * The LMDB environment in a data directory: opened with checks that turn a wrong directory into a clear message, one
  * process at a time, one write transaction at a time.
  *
  * A commit is durable when its promise resolves: lmdb's own default resolves earlier, so with durability `fsync` its
@@ -18,9 +18,9 @@ export type Durability = 'fsync' | 'os';
 export interface EnvironmentOptions {
   readonly directory: string;
   readonly durability?: Durability | undefined;
-  /** For looking only; default false. */
+  /** For reading only; default false. */
   readonly isReadOnly?: boolean;
-  /** Whether no other process may have it open; default: whoever writes is alone. */
+  /** Whether no other process may have it open; default: true for a writer. */
   readonly isAlone?: boolean;
 }
 
@@ -29,10 +29,10 @@ export interface Usage {
   readonly records: number;
 }
 
-/** With less than this left, an I/O error is the disk's being full. */
+/** With less free space than this, a failed commit is put down to a full disk. */
 const fullBytes = 1024 * 1024;
 
-/** What LMDB says of a commit when it meets a page that is not what it should be. */
+/** LMDB's errors for a commit that meets a damaged page. */
 const damagePattern =
   /\bMDB_(BAD_TXN|CORRUPTED|CURSOR_FULL|INVALID|PAGE_FULL|PAGE_NOTFOUND|PROBLEM)\b/;
 
@@ -67,7 +67,7 @@ export class Environment {
     }
   }
 
-  /** Valid until the next `get`. */
+  /** The value is valid until the next `get`. */
   get(key: Buffer): Buffer | undefined {
     return this.#db.getBinaryFast(key);
   }
@@ -80,10 +80,10 @@ export class Environment {
     return this.#db.getKeys({ start, end, limit });
   }
 
-  /** All of them, or none; resolves once they are as durable as asked for. */
+  /** Writes all or none; resolves once they are as durable as configured. */
   write(writes: (put: (key: Buffer, value: Buffer | null) => void) => void): Promise<void> {
     const put = (key: Buffer, value: Buffer | null): void => {
-      // Each has a promise of its own, which the batch's stands for.
+      // Each has a promise of its own; the batch's promise covers them all.
       void (value === null ? this.#db.remove(key) : this.#db.put(key, value));
     };
     return this.#db
@@ -96,12 +96,12 @@ export class Environment {
       );
   }
 
-  /** Whether the disk has as much room, as far as can be told. */
+  /** Whether the disk has this much room, as far as is known. */
   hasRoom(bytes: number): boolean {
     return freeBytes(this.directory) >= bytes;
   }
 
-  /** A consistent copy, compacted, into a directory that is there and has none. */
+  /** Writes a consistent, compacted copy into an existing directory that has no data file. */
   async copyTo(target: string): Promise<void> {
     await this.#db.backup(target, true);
   }
@@ -128,7 +128,7 @@ export class Environment {
       (commitError: unknown) => commitError,
     );
     const text = cause instanceof Error ? cause.message : String(error);
-    // LMDB reports the end of a disk's room as a plain I/O error when a part could still be written.
+    // LMDB reports a full disk as a plain I/O error when a part could still be written.
     const isFull = text.startsWith('No space left') || !this.hasRoom(fullBytes);
     if (isFull) return new Error('the disk is full', { cause });
     return damagePattern.test(text)

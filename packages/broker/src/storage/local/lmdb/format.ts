@@ -1,6 +1,6 @@
 /**
- * The format of the store, by number, in a record of its own. A store of an older format is brought up to date at the
- * start, step by step, each step one transaction; one of a newer format is refused, for this program would misread it.
+ * The format of the store, by number, in a record of its own. A store of an older format is upgraded at the start, step
+ * by step, each step one transaction; one of a newer format is refused, because this program would misread it.
  */
 
 import { DataError, damaged } from './data-error.ts';
@@ -10,7 +10,7 @@ import { nameKeyOf } from './keys.ts';
 /** 1: first release. */
 export const currentFormat = 1;
 
-/** What brings a store of format n to n + 1, by n; what it writes is committed together with the new number. */
+/** Upgrades a store of format n to n + 1, by n; what it writes is committed together with the new number. */
 export type Upgrade = (
   environment: Environment,
   put: (key: Buffer, value: Buffer | null) => void,
@@ -43,7 +43,7 @@ export async function bringUpToDate(
   }
 }
 
-/** The store's format, which this program can read; undefined if it is empty. */
+/** The store's format; undefined if it is empty. Throws DataError if this program cannot read it. */
 export function knownFormat(
   environment: Environment,
   current: number = currentFormat,

@@ -8,7 +8,7 @@ import { DamagedError } from './bytes.ts';
 const bytesKey = '$bytes';
 
 export function jsonOf(value: unknown): Buffer {
-  // Not an arrow function: what a Buffer makes of itself comes as `value`, and what it is stands in `this`.
+  // Not an arrow function: `given` is what a Buffer's toJSON returned; the Buffer itself is in `this`.
   const text = JSON.stringify(value, function (this: Record<string, unknown>, key, given: unknown) {
     const original = this[key];
     return original instanceof Uint8Array

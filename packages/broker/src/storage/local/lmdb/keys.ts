@@ -1,9 +1,9 @@
 /**
  * The keys of the store: a byte for the kind, then a name, or the number of some contents and a number or name among
- * them. Numbers stand with their highest byte first, so that LMDB's order is theirs.
+ * them. Numbers are big-endian, so that LMDB sorts keys by them.
  *
- * The contents of a queue or topic stand under numbers, not its name. Purging or deleting it gives up the number, in one
- * record (`given-up`), and what stood under it is cleared away bit by bit (`sweep` in places.ts).
+ * The contents of a queue or topic are kept under numbers, not under its name. Purging or deleting it gives up the number,
+ * in one record (`given-up`), and what was kept under it is cleared away bit by bit (`sweep` in places.ts).
  */
 
 export const kinds = {
@@ -12,7 +12,7 @@ export const kinds = {
   /** A queue's or topic's settings, and the numbers of its contents. */
   queue: 1,
   topic: 2,
-  /** When a deleted queue's name may be used again. */
+  /** When a queue was deleted whose name is still taken. */
   name: 3,
   /** A number whose contents are to be cleared away. */
   'given-up': 4,
@@ -34,7 +34,7 @@ export const kinds = {
 
 export type Kind = keyof typeof kinds;
 
-/** The kinds that stand under a number of contents. */
+/** The kinds that are kept under a number of contents. */
 export const contentKinds: readonly Kind[] = [
   'head',
   'block',
@@ -56,7 +56,7 @@ const idAt = 5;
 const numberKey: Buffer = Buffer.alloc(idAt + idBytes);
 const numberView: DataView = new DataView(numberKey.buffer, numberKey.byteOffset);
 
-/** A key is written over by the next one; LMDB copies it at once. */
+/** The key is overwritten by the next one; LMDB copies it at once. */
 export function keyOf(kind: Kind, contents: number, id: number): Buffer {
   numberKey[0] = kinds[kind];
   numberView.setUint32(numberAt, contents);

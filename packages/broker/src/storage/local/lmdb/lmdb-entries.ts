@@ -1,14 +1,15 @@
 /**
- * Entries in an LMDB file: answered means kept. Changes of all commands that come together become one transaction,
- * written by LMDB's own thread; while it runs, the next changes gather for the next one. So the number of commits follows
- * the disk, and their size the load. There is never more than one under way: if it fails, nothing that rests on it may be kept.
+ * Entries in an LMDB file: answered means kept. The changes of all commands that come together become one transaction,
+ * written by LMDB's own thread; while it runs, further changes gather for the next one. So the disk sets the number of
+ * commits, and the load their size. There is never more than one in flight: if it fails, nothing that depends on it may be
+ * kept.
  *
- * Memory holds no bodies: content is encoded as it comes and read again when it is delivered. Until its commit is over
- * it is also at hand (places.ts), because a receive can come sooner.
+ * Memory holds no bodies: content is encoded on arrival and read again when it is delivered. Until its commit is over it
+ * is also held in memory (places.ts), because a receive can come sooner.
  *
- * When a commit fails, what it held and what has gathered since is lost, and said to be. The queues and topics concerned
- * are read again from the file and given back to the engine; nothing is changed until a commit succeeds, which is tried
- * by itself. Looking goes on; what it makes expire gathers and is written then.
+ * When a commit fails, what it held and what has gathered since is lost, and whoever waits for it gets an error. The
+ * queues and topics concerned are loaded again from the file into the engine; nothing is changed until a commit succeeds,
+ * which is retried automatically. Read-only commands are still answered; what expires with them gathers and is written then.
  */
 
 import type { Change, KeptWindowEntry, MessageContent } from '../../../core/changes.ts';
@@ -22,7 +23,7 @@ import { jsonOf } from './json-record.ts';
 import { nameKeyOf } from './keys.ts';
 import { Places } from './places.ts';
 
-/** Turns of the event loop that a commit waits for more, while each brings much: clients that were answered together ask together. */
+/** How many turns of the event loop a commit waits for more, while each brings much: clients answered together ask together. */
 const gatheringTurnsMax = 8;
 const retryMs = 1000;
 const probeBytesMin = 64 * 1024;
@@ -33,7 +34,7 @@ export class LmdbEntries implements Entries {
   readonly #environment: Environment;
   readonly #user: EntriesUser;
   readonly #places: Places;
-  /** Of batches that are done, for the next ones. */
+  /** The writers of finished batches, to be reused. */
   readonly #writers: ByteWriter[] = [];
   #gathering: Batch = new Batch(new ByteWriter());
   #writing: Batch | undefined;
@@ -101,7 +102,7 @@ export class LmdbEntries implements Entries {
     this.#isClosing = true;
     clearInterval(this.#retry);
     for (let kept = this.kept(); kept !== undefined; kept = this.kept()) await kept.catch(() => {});
-    // Of a store that cannot keep anything: the attempt that is under way.
+    // While the store is unavailable a retry may be in flight.
     await this.#writing?.done();
     clearImmediate(this.#scheduled);
     await this.#environment.close();
@@ -114,9 +115,9 @@ export class LmdbEntries implements Entries {
   }
 
   /**
-   * Commits when a turn of the event loop has not brought half as much again, or after so many turns. The first immediate only
-   * ends the turn that is under way: no client has been heard since a commit before was answered, and one request that
-   * came early would have a commit of its own while all others wait for it.
+   * Commits when a turn of the event loop has not added half as much again, or after that many turns. The first immediate
+   * only ends the current turn: no client has been heard since the previous commit was answered, and a single early
+   * request would get a commit of its own while all others wait for it.
    */
   #awaitMore(turns: number): void {
     const { records } = this.#gathering;
@@ -144,7 +145,7 @@ export class LmdbEntries implements Entries {
       );
   }
 
-  /** A later start does not go behind it. */
+  /** Keeps the current time: a later start does not go back before it. */
   #writeTime(batch: Batch): void {
     batch.writeKey(nameKeyOf('store', 'time'), jsonOf(this.#user.now()));
   }
@@ -163,7 +164,7 @@ export class LmdbEntries implements Entries {
     this.#sweep();
   }
 
-  /** Clears away a part of what was given up, unless there is something better to do. */
+  /** Clears away a part of what was given up, unless the store is unavailable or closing. */
   #sweep(): void {
     if (this.#unavailable !== undefined || this.#isClosing) return;
     this.#places.sweep(this.#gathering);
@@ -181,7 +182,7 @@ export class LmdbEntries implements Entries {
       const kept = this.#places.load(this.#user.now(), this.#gathering, places);
       this.#user.takeBack(places, kept);
     } catch (error) {
-      // What cannot be read again is not written over either: it stays unavailable.
+      // What cannot be read is not overwritten either: the store stays unavailable.
       this.#unavailable = (readingError(this.#environment.directory, error) as Error).message;
     }
     const error = new Unavailable(reason);
@@ -193,7 +194,7 @@ export class LmdbEntries implements Entries {
     this.#retry.unref();
   }
 
-  /** Writes as much as was lost, to see whether it would be lost again; then all goes on. */
+  /** Writes as much as was lost, to see whether that succeeds now; then everything resumes. */
   #tryAgain(bytes: number): void {
     const isIdle = this.#writing === undefined && !this.#isClosing;
     if (!isIdle || !this.#environment.hasRoom(2 * bytes)) return;

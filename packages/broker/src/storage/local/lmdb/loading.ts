@@ -1,6 +1,6 @@
 /**
- * Reading the file at a start: the store's list of queues, and each queue's records as the changes that bring an engine
- * into the state they stand for. What the records cannot mean is damage, and said to be.
+ * Reads the file at a start: the store's list of queues and topics, and the records of each as the changes that bring an
+ * engine into that state. Records that make no sense are reported as damage.
  */
 
 import type {
@@ -61,7 +61,7 @@ export function latestTime(environment: Environment): number {
   return value === undefined ? 0 : jsonIn<number>(value, 'time');
 }
 
-/** Everything of one queue or topic, piece by piece; on the way, `records` takes note of what stands where. */
+/** Everything of one queue or topic, piece by piece; `records` is filled in on the way. */
 export function loadPlace(
   environment: Environment,
   records: PlaceRecords,
@@ -163,7 +163,7 @@ function* loadBlocks(
   if (last !== undefined) records.goOnWith(last.block, last.bytes);
 }
 
-/** Makes changes of a block's records, leaving out what was removed or is over. */
+/** Turns a block's records into changes, leaving out what was removed or has expired. */
 class LoadingBlock implements BlockVisitor {
   readonly changes: Change[] = [];
   readonly #records: PlaceRecords;
@@ -187,7 +187,7 @@ class LoadingBlock implements BlockVisitor {
   windowEntry(id: number, value: KeptWindowEntry, digests: WindowDigests): void {
     this.#records.lastSequence = id;
     if (id < this.#records.windowFrom) return;
-    // What is over already need not pass through an engine.
+    // What has expired need not pass through an engine.
     if (value.acceptedAt <= this.#acceptedAfter) {
       this.#records.windowFrom = id + 1;
       this.#records.hasMovedWindow = true;

@@ -1,13 +1,12 @@
 /**
- * A look at LMDB's two meta pages before it maps the file. LMDB trusts its file: one that was cut off, or is something
- * else altogether, would end the process with a signal where a word is due.
+ * Checks LMDB's two meta pages before it maps the file. LMDB trusts its file: one that was cut off, or is something else
+ * altogether, would kill the process with a signal instead of giving an error.
  *
- * Pages at the end that a commit gave out and took back are never written, so a whole file can end a little early. It is
- * filled up by who may write: if they are missed after all, LMDB then finds an empty page and says so, instead of no
- * page.
+ * Pages at the end that a commit allocated and freed again are never written, so an intact file can be a little short. A
+ * writer extends it: if such a page is needed after all, LMDB then finds an empty page and says so, instead of no page.
  *
- * Who only reads may do so beside a running server. Its commits write pages first and a meta page last, and a file never
- * gets shorter; so the meta pages are read before the size, and then ask for no more than is there.
+ * A reader may run beside a server. A commit writes pages first and a meta page last, and a file never gets shorter; so
+ * the meta pages are read before the size, and then refer to no more than is there.
  */
 
 import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs';
@@ -16,7 +15,7 @@ import { DataError, damaged } from './data-error.ts';
 
 const magic = 0xbeefc0de;
 
-// Where the fields stand in a meta page.
+// The offsets of the fields in a meta page.
 const magicAt = 24;
 const pageSizeAt = 48;
 const lastPageAt = 144;
@@ -47,7 +46,7 @@ export function checkMetaPages(file: string, isReadOnly: boolean): void {
   }
 }
 
-/** How long the file is if nothing is missing; undefined if it is none of LMDB's. */
+/** The size of an intact file; undefined if it is not an LMDB file. */
 function wholeSize(descriptor: number): { least: number; most: number } | undefined {
   const first = metaAt(descriptor, 0);
   const pageSize = first?.readUInt32LE(pageSizeAt) ?? 0;

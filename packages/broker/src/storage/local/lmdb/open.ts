@@ -1,6 +1,6 @@
 /**
- * Opens the store in a data directory: takes the lock, brings an older format up to date, and gives what a backend
- * needs to go on from there.
+ * Opens the store in a data directory: takes the lock, upgrades an older format, and returns what a backend needs to
+ * continue from there.
  */
 
 import type { Entries, EntriesUser } from '../entries.ts';
@@ -14,12 +14,12 @@ export interface DataOptions {
   readonly directory: string;
   /** Default fsync. */
   readonly durability?: Durability | undefined;
-  /** Told now and then while what is kept is read, with the number of records so far. */
+  /** Called now and then while what is kept is loaded, with the number of changes so far. */
   readonly onProgress?: (records: number) => void;
 }
 
 export async function openDataEntries({ directory, durability }: DataOptions): Promise<{
-  /** Of the last commit; time goes on from there. */
+  /** The time of the last commit; the clock goes on from there. */
   readonly latestTime: number;
   readonly entriesFor: (user: EntriesUser) => Entries;
 }> {

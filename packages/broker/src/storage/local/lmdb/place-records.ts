@@ -1,6 +1,6 @@
 /**
- * What the store knows of a queue or topic beside the records themselves: under which numbers its contents stand, which
- * blocks it has and how much of each is still alive, and what came so lately that it is not in the file yet.
+ * What the store knows of a queue or topic besides the records themselves: the numbers of its contents, its blocks and
+ * how much of each is still alive, and what is so recent that it is not in the file yet.
  */
 
 import { type KeptQueue, type KeptTopic, topicPlace } from '../../../core/changes.ts';
@@ -12,11 +12,11 @@ export class Block {
   readonly number: number;
   /** Messages that are not removed. */
   live = 0;
-  /** Window entries that are not over. */
+  /** Window entries that have not expired. */
   windowEntries = 0;
-  /** Its record, as long as the file does not have all of it. */
+  /** Its record in memory, while it may grow or the file does not have all of it. */
   growing: GrowingBlock | undefined;
-  /** Its record has more than was written last. */
+  /** Its record has more than was last written. */
   hasGrown = false;
   isInFile = false;
   /** The number of the batch that it was noted in last. */
@@ -73,14 +73,14 @@ export class PlaceRecords {
   /** As `placeOf` names it. */
   readonly place: string;
   kept: KeptQueue | KeptTopic;
-  /** The number under which its contents stand. */
+  /** The number under which its contents are kept. */
   contents: number;
-  /** The number of what is not cleared with the contents: a queue's move tasks; a topic's archive, cleared by itself. */
+  /** The number of what is not cleared with the contents: a queue's move tasks; a topic's archive, cleared separately. */
   other: number;
   counter = 0;
-  /** Window entries with a smaller sequence are over. */
+  /** Window entries with a smaller sequence have expired or were cleared. */
   windowFrom = 0;
-  /** Entries at its front were over already when it was read. */
+  /** Entries at the window's front had already expired when it was loaded. */
   hasMovedWindow = false;
   lastSequence = 0;
   messages = 0;
@@ -88,7 +88,7 @@ export class PlaceRecords {
   blocks: Map<number, Block> = new Map();
   /** Contents, publications and posts that are not in the file yet. */
   readonly fresh: BySequence<unknown> = new BySequence();
-  /** It was deleted; what is left to write of it is not written. */
+  /** It was deleted; nothing more is written for it. */
   isGone = false;
   #last: Block | undefined;
 
@@ -116,7 +116,7 @@ export class PlaceRecords {
     return this.#last as Block & { growing: GrowingBlock };
   }
 
-  /** Goes on with a block that was read from the file. */
+  /** Continues with a block that was read from the file. */
   goOnWith(block: Block, bytes: Buffer): void {
     block.growing = new GrowingBlock(block.number, bytes);
     this.#last = block;
@@ -131,7 +131,7 @@ export class PlaceRecords {
     if (this.#last === block) this.#last = undefined;
   }
 
-  /** All contents are gone; new ones stand under another number. */
+  /** All contents are gone; new ones are kept under another number. */
   startAnew(contents: number): void {
     this.contents = contents;
     this.blocks = new Map();

@@ -1,6 +1,6 @@
 /**
- * Where everything stands: turns changes into records of a batch, and finds what is kept again. A place is a queue or a
- * topic (`placeOf`); both have a counter, a window in blocks, and contents under a number of their own.
+ * The map from queues and topics to records: turns changes into records of a batch, and reads what is kept. A place is a
+ * queue or a topic (`placeOf`); both have a counter, a window in blocks, and contents under a number of their own.
  */
 
 import {
@@ -35,7 +35,7 @@ import { loadPlace, loadStore } from './loading.ts';
 import { PlaceRecords } from './place-records.ts';
 import { readContent, writeContent, writeDelivery } from './records.ts';
 
-/** Keys cleared away with one commit, so that clearing never holds up anybody: few while there is something to do. */
+/** How many keys one commit clears away, so that clearing never delays anybody: fewer while there is other work. */
 const sweptKeysMax = 1000;
 const sweptKeysBusyMax = 50;
 
@@ -46,7 +46,7 @@ export class Places implements TopicEntriesReader {
   /** Numbers of contents that are in the file and to be cleared away. */
   readonly #givenUp: number[] = [];
   #contentsMax = 0;
-  /** What was changed last. */
+  /** The place that was changed last. */
   #latest: PlaceRecords | undefined;
 
   constructor(environment: Environment) {
@@ -57,7 +57,7 @@ export class Places implements TopicEntriesReader {
     return this.#find(queue, sequence, 'content', readContent);
   }
 
-  /** Neighbours stand in one block, which is read once for all of them. */
+  /** Neighbours share a block, which is read once for all of them. */
   windowEntriesOf(place: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[] {
     const records = this.#places.get(place);
     const wanted = new Set(sequences);
@@ -98,7 +98,7 @@ export class Places implements TopicEntriesReader {
     else this.#applyToQueue(change, batch);
   }
 
-  /** Adds what is written once for all changes of the batch. */
+  /** Adds the records that are written once for all changes of the batch. */
   complete(batch: Batch): void {
     for (const [block, records] of batch.blocks) {
       if (!records.isGone && records.blocks.get(block.number) === block) {
@@ -112,7 +112,7 @@ export class Places implements TopicEntriesReader {
     }
   }
 
-  /** The batch is in the file; `gathering` is the one after it. */
+  /** The batch is in the file; `gathering` is the next one. */
   committed(batch: Batch, gathering: Batch): void {
     this.#givenUp.push(...batch.givenUp);
     batch.forgetFresh();
@@ -121,7 +121,7 @@ export class Places implements TopicEntriesReader {
     }
   }
 
-  /** Puts into the batch the removal of everything. */
+  /** Adds the removal of everything to the batch. */
   clear(batch: Batch): void {
     for (const { kind, name } of [...this.#places.values()]) {
       if (kind === 'queue') this.apply({ kind, queue: name, value: null }, batch);
@@ -130,7 +130,7 @@ export class Places implements TopicEntriesReader {
     for (const queue of [...this.#names]) this.apply({ kind: 'name', queue, value: null }, batch);
   }
 
-  /** Forgets what it knows of these places; `load` finds it again in the file. */
+  /** Forgets what it knows of these places; `load` reads it again from the file. */
   forget(places: ReadonlySet<string>): void {
     this.#givenUp.length = 0;
     this.#latest = undefined;
@@ -140,7 +140,7 @@ export class Places implements TopicEntriesReader {
     }
   }
 
-  /** What the file says of these places, or of all; what is over by now goes into the batch. */
+  /** Loads these places, or all, from the file; the removal of what has expired by now goes into the batch. */
   *load(now: number, batch: Batch, places?: ReadonlySet<string>): Generator<readonly Change[]> {
     const store = loadStore(this.#environment);
     this.#givenUp.push(...store.givenUp);
@@ -164,7 +164,7 @@ export class Places implements TopicEntriesReader {
     }
   }
 
-  /** Puts into the batch the removal of a part of what was given up; the rest follows with the next. */
+  /** Adds the removal of a part of what was given up to the batch; the rest follows with later ones. */
   sweep(batch: Batch): void {
     const contents = this.#givenUp[0];
     if (contents === undefined) return;
@@ -304,7 +304,7 @@ export class Places implements TopicEntriesReader {
     }
   }
 
-  /** What the change belongs to, most often the same as the one before. */
+  /** The records of the place that the change belongs to, most often the same as before. */
   #recordsOf(change: Change, batch: Batch): PlaceRecords {
     let records = this.#latest;
     if (records === undefined || !isOf(change, records)) {

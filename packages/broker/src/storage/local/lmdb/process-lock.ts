@@ -1,10 +1,10 @@
 /**
- * One server for a data directory. LMDB notes every process that has its file open in a table whose entries the
- * operating system frees when their process ends, however it ends; so a killed server leaves no lock behind. Who finds
- * another process there goes away again.
+ * One server for a data directory. LMDB records every process that has its file open in a table whose entries the
+ * operating system frees when their process ends, however it ends; so a killed server leaves no lock behind. A process
+ * that finds another one there gives up.
  *
- * The table goes by the number of a process. Two containers on one directory can each have a process of the same number;
- * the second cannot read at all then, which lmdb finds out after ten seconds of trying and says in words of its own.
+ * The table identifies processes by pid. Two containers on one directory can each have a process with the same pid; the
+ * second then cannot read at all, which lmdb finds out after ten seconds of trying and reports with an error of its own.
  */
 
 import { realpathSync } from 'node:fs';
@@ -12,10 +12,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RootDatabase } from 'lmdb';
 import { DataError } from './data-error.ts';
 
-/** Directories in use by this process itself, which LMDB's table does not tell apart. */
+/** Directories in use by this process itself, whose uses LMDB's table does not distinguish. */
 const ours: Set<string> = new Set();
 
-/** A process that is just ending, or one that starts at the same moment and goes away too, is waited for. */
+/** Enough to outlast a process that is just ending, or one that starts at the same moment and gives up too. */
 const attempts = 5;
 
 export async function takeLock(
@@ -28,11 +28,11 @@ export async function takeLock(
       `The data directory ${directory} is in use by another server of this process.`,
     );
   }
-  // A first read takes this process's own place in the table.
+  // A first read registers this process in the table.
   try {
     db.getBinaryFast(Buffer.from([0]));
   } catch (error) {
-    // There is no transaction to read in, and lmdb uses it nevertheless.
+    // lmdb got no transaction to read in, and used it nevertheless.
     throw error instanceof TypeError ? sameNumber(directory, error) : error;
   }
   for (let attempt = 1; ; attempt += 1) {

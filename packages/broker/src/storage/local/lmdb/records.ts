@@ -1,8 +1,8 @@
 /**
- * The records that stand alone in the store: what a sender wrote, and what receiving has made of a message. Blocks of
- * messages and window entries have a file of their own (block.ts); everything rare is JSON.
+ * The records that each have a key of their own: a message's content and its delivery state. Blocks of messages and window
+ * entries have a file of their own (block.ts); everything rare is JSON.
  *
- * A body is most often plain ASCII and then stands as one byte a character, which is the quickest to write and to read.
+ * A body is most often plain ASCII and is then written as one byte a character, the quickest to write and to read.
  */
 
 import type { KeptDelivery, MessageAttribute, MessageContent } from '../../../core/changes.ts';
