@@ -1,5 +1,5 @@
 /**
- * The agenda: who is due, by time and then by stamp, whatever order they were set in.
+ * The agenda: what is due, by time and then by stamp, whatever order it was set in.
  */
 
 import assert from 'node:assert/strict';
@@ -24,7 +24,7 @@ test('with a limit those due first are named, the same in whatever order they we
         .slice(0, limit);
       const names = first.map(({ stamp }) => String(stamp)).sort();
       assert.deepEqual(agenda.dueBy(now, limit), names);
-      // Looking takes nobody off, and leaves everybody in his place.
+      // Looking removes no name and keeps all in their places.
       assert.deepEqual(agenda.dueBy(now, limit), names);
     }),
   );

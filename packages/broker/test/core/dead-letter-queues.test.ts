@@ -22,7 +22,7 @@ function assertPolicyRefused(queue: TestQueue, policy: string, reason: string): 
   assertRefused(queue.trySet({ RedrivePolicy: policy }), 'InvalidParameterValue', text);
 }
 
-/** Receives until nothing comes, so that what must die does. */
+/** Receives until nothing comes, so that every message that should become a dead letter does. */
 function receiveUntilDead(queue: TestQueue): void {
   for (let at = 0; at < 20 && queue.receive({ visibilitySeconds: 0 }).length > 0; at += 1);
 }

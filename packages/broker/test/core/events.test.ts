@@ -1,6 +1,6 @@
 /**
- * Events: that everything which happens to a message is told, and that a duplicate can be explained from what is told,
- * without looking into the queue.
+ * Events: that everything that happens to a message is reported, and that a duplicate can be explained from its event
+ * alone, without looking into the queue.
  */
 
 import assert from 'node:assert/strict';

@@ -323,7 +323,7 @@ test('groups that count alike: with a widened scope the oldest that is left answ
   queue.set({ DeduplicationScope: 'queue' });
   const original = (): string => queue.send({ deduplicationId: '1', groupId: 'new' }).messageId;
   assert.equal(original(), ids[0]);
-  // The first was sent 29.99 seconds before the last, and is forgotten as much earlier.
+  // The first was sent 29.99 seconds before the last, and is forgotten that much earlier.
   queue.advance(300 - 29.99);
   assert.equal(original(), ids[1]);
   queue.advance(20);

@@ -1,7 +1,7 @@
 /**
- * What the tests of the engine stand on: an engine whose clock is turned by hand and whose ids are counted, and queues
- * in it with a verb for each action. Every verb has defaults, so what a test sets is what it is about. A verb takes
- * for granted that it succeeds; its `try…` twin gives the outcome as it is, for `assertRefused` to judge.
+ * The base of the engine's tests: an engine whose clock is turned by hand and whose ids are counted, and queues in it
+ * with a verb for each action. Every verb has defaults, so what a test sets is what it is about. A verb expects to
+ * succeed; its `try…` twin returns the outcome as it is, for `assertRefused` to check.
  *
  * The engine holds no bodies; the fixture keeps contents from the changes, as a store would, and joins them to what is
  * received.
@@ -51,7 +51,7 @@ interface QueueOptions {
 export class TestEngine {
   readonly engine: Engine;
   readonly events: Event[] = [];
-  /** All that was ever written down. */
+  /** All changes so far. */
   readonly changes: Change[] = [];
   now: number = startedAt;
   readonly #contents: Map<string, MessageContent> = new Map();
@@ -180,7 +180,7 @@ export class TestQueue {
     return this.receive(options).map(({ body }) => body);
   }
 
-  /** The one message that there is to receive. */
+  /** The one message that can be received. */
   receiveOne(options: ReceiveOptions = {}): Delivered {
     const messages = this.receive({ count: 1, ...options });
     assert.equal(messages.length, 1, 'there should be a message to receive');
@@ -313,7 +313,7 @@ export function accepted<T extends { readonly ok: boolean }>(
   return outcome as Extract<T, { readonly ok: true }>;
 }
 
-/** Without a text, only the shape is judged. */
+/** Without a text, only the shape is checked. */
 export function assertRefused(
   outcome: { readonly ok: boolean } | undefined,
   shape: ErrorShape,

@@ -1,6 +1,6 @@
 /**
- * How deep JSON is nested, found without reading it: brackets in strings are text, however they are escaped. What is deeper
- * than anything that is meant is refused before JSON.parse or a recursion sees it.
+ * How deep JSON is nested, found without parsing it: brackets in strings are text, however they are escaped. Anything
+ * nested deeper than makes sense is refused before JSON.parse or a recursion sees it.
  */
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
 /**
- * What a message may contain: characters, size, attributes; and what of it is kept and told again. Each range is tried
+ * What a message may contain: characters, size, attributes; and what of it is kept and returned. Each range is tried
  * at its end and one beyond.
  */
 

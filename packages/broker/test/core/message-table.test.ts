@@ -1,6 +1,6 @@
 /**
- * Pages of a long queue: where a page begins is found in few steps, also when the message that the page before ended with
- * is gone. Steps are counted, not timed.
+ * Pages of a long queue: where a page begins is found in few steps, even if the last message of the previous page is
+ * gone. Steps are counted, not timed.
  */
 
 import assert from 'node:assert/strict';
@@ -36,7 +36,7 @@ function filled(count: number): { table: CountingTable; groups: MessageGroups } 
   return { table, groups };
 }
 
-/** Takes a message out of the table alone, as nothing but a walk by the table asks here. */
+/** Removes messages from the table alone: nothing else is asked about them here. */
 function remove(table: MessageTable, first: number, last: number): void {
   for (let sequence = first; sequence <= last; sequence += 1) table.remove(table.find(sequence));
 }

@@ -1,6 +1,6 @@
 /**
- * AddPermission and RemovePermission, which write the queue's Policy. That requests are judged by the policy is not the
- * engine's.
+ * AddPermission and RemovePermission, which write the queue's Policy. That the policy can keep a topic from sending is in
+ * topic/arrivals.
  */
 
 import assert from 'node:assert/strict';

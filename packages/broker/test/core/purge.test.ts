@@ -1,6 +1,6 @@
 /**
- * PurgeQueue: everything goes, the memory of ids included, and not too often. What a purge means to the window in
- * detail is in fifo-deduplication.
+ * PurgeQueue: everything goes, remembered ids included, and not too often. What a purge does to the window in detail is
+ * in fifo-deduplication.
  */
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
 /**
  * Every queue attribute: its default, its range, how it reads back, and which do not go together. What an attribute does
- * to messages stands with the behaviour it is about.
+ * to messages is tested with that behaviour.
  */
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
 /**
- * Which names a queue can have, and what they say about it: a name in .fifo and FifoQueue=true belong together, and the
- * ARN is made of the name.
+ * Which names a queue can have, and what they say about it: a name that ends in .fifo and FifoQueue=true belong together,
+ * and the ARN contains the name.
  */
 
 import assert from 'node:assert/strict';

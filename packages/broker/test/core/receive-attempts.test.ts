@@ -1,6 +1,6 @@
 /**
- * ReceiveRequestAttemptId: a receive that is asked again gets the same answer while nothing about it changed, so that a
- * lost answer costs no visibility timeout.
+ * ReceiveRequestAttemptId: a repeated receive gets the same answer while nothing about it changed, so that a lost answer
+ * costs no visibility timeout.
  */
 
 import assert from 'node:assert/strict';

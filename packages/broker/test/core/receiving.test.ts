@@ -1,6 +1,6 @@
 /**
  * ReceiveMessage: its parameters, what a receive does to a message, order on standard queues, the in-flight limit. Order
- * on FIFO queues is in fifo-order. Waiting is not the engine's; it says until when there is nothing.
+ * on FIFO queues is in fifo-order. Waiting is left to storage; the engine says until when there is nothing.
  */
 
 import assert from 'node:assert/strict';

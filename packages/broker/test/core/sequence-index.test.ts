@@ -1,6 +1,6 @@
 /**
  * SequenceIndex against a Map: every sequence is found while it is there, whatever came and went beside it. Sequences
- * lie dense and far apart, and beyond 32 bits.
+ * are dense, far apart, and beyond 32 bits.
  */
 
 import assert from 'node:assert/strict';

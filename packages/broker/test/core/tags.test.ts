@@ -1,6 +1,6 @@
 /**
- * Cost-allocation tags of a queue: how they are added, overwritten and removed, and what they may be made of. They have
- * no effect.
+ * Cost-allocation tags of a queue: how they are added, overwritten and removed, and which characters they may have. They
+ * have no effect.
  */
 
 import assert from 'node:assert/strict';

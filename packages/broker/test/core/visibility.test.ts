@@ -1,6 +1,6 @@
 /**
- * ChangeMessageVisibility: how long a received message stays hidden, and who may still say so. Deleting with a handle is
- * in receipt-handles.
+ * ChangeMessageVisibility: how long a received message stays hidden, and which handles may still change that. Deleting
+ * with a handle is in receipt-handles.
  */
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
 /**
- * Looking at the reference model: the commands that change nothing (counts, peek, explain, tasks), and the list of
- * moments at which time alone will change something. The clock steps of a simulation aim at those moments.
+ * The read-only part of the reference model: the commands that change nothing (counts, peek, explain, tasks), and the list
+ * of moments at which time alone will change something. The clock steps of a simulation aim at those moments.
  */
 
 import type { Command, CommandOf } from '../../src/core/commands.ts';
@@ -33,7 +33,7 @@ export interface Deadline {
   readonly kind: DeadlineKind;
 }
 
-/** The model's answer to any command, one that only looks or one that changes something. */
+/** The model's answer to any command, read-only or not. */
 export function answer(model: Model, command: Command, now: number): Result {
   model.advance(now);
   const isAboutTasks = command.type === 'list-move-tasks';
@@ -51,7 +51,7 @@ export function answer(model: Model, command: Command, now: number): Result {
   return model.apply(command, now);
 }
 
-/** Counters (6.6) beside what was set. */
+/** Counters (6.6), and what was set. */
 function attributes(model: Model, queue: Queue): Result {
   return done({
     attributes: {
@@ -92,7 +92,7 @@ function peek(model: Model, queue: Queue, command: CommandOf<'peek-messages'>): 
   return done({ messages });
 }
 
-/** The entry that a send with this id, to this group, would meet; without an id the newest entries. */
+/** The entry that a send with this id, to this group, would match; without an id the newest entries. */
 function explain(queue: Queue, command: CommandOf<'explain'>): Result {
   const { deduplicationId, groupId, limit } = command;
   const isWide = queue.attributes['DeduplicationScope'] === 'queue';

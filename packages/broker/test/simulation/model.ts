@@ -1,10 +1,10 @@
 /**
- * The reference model: what a queue does, said as plainly as possible. Arrays and scans, no index, no cleverness; it
- * is read beside docs/reference/semantics.md (rule numbers in brackets) and is right when it says the same. Each
- * command's rule is the method of its name; `model-views.ts` has those that only look.
+ * The reference model: what a queue does, as plainly as possible. Arrays and scans, no index, no cleverness; it is read
+ * beside docs/reference/semantics.md (rule numbers in brackets) and is right when it says the same. Each command's rule
+ * is the method of its name; `model-views.ts` has the read-only ones.
  *
  * Outcomes are the engine's, but sequences are the model's own numbers, receipt handles plain names, and its objects
- * hold more than an outcome shows; `simulation.ts` knows what may differ. Left out, since unit tests hold them: formats
+ * hold more than an outcome shows; `simulation.ts` knows what may differ. Left out, since unit tests cover them: formats
  * and ranges of parameters, digests of attributes, details of refusals.
  */
 
@@ -27,7 +27,7 @@ export interface Message extends Writable<Omit<KeptMessage, 'delayMs'> & KeptDel
   receipts: string[];
 }
 
-/** `tasks` has the newest first; `receipts` all that this queue gave out. */
+/** `tasks` has the newest first; `receipts` has all that this queue ever gave out. */
 export interface Queue {
   name: string;
   isFifo: boolean;
@@ -94,7 +94,7 @@ export class Model {
     }
   }
 
-  /** A queue there is stays, if every attribute named agrees (5.2); a name rests after its queue's end (5.4). */
+  /** An existing queue stays if every attribute named agrees (5.2); a deleted queue's name stays taken for a while (5.4). */
   'create-queue'(command: C<'create-queue'>, existing?: Queue): Result {
     const { queue: name = '', attributes = {} } = command;
     const given = Object.entries(attributes);
@@ -125,7 +125,7 @@ export class Model {
     return done();
   }
 
-  /** Messages go, and with them the memory of them (5.11). */
+  /** Messages go, and with them the window and the attempts (5.11). */
   'purge-queue'(_: C<'purge-queue'>, queue: Queue): Result {
     if (this.now - queue.purgedAt < this.limits.purgeIntervalMs) return refuse('purge-in-progress');
     Object.assign(queue, { purgedAt: this.now, messages: [], window: [], attempts: [] });
@@ -136,7 +136,7 @@ export class Model {
     return done({ entries: queue.window.splice(0).length });
   }
 
-  /** What a FIFO send needs is asked of a whole batch before any of it is sent (8.6). */
+  /** What a FIFO send needs is checked for the whole batch before any of it is sent (8.6). */
   send(command: C<'send'>, queue: Queue): Result {
     for (const entry of queue.isFifo && command.isBatch ? command.entries : []) {
       if (entry.groupId === undefined) return refuse('group-id-missing-in-batch');
@@ -180,7 +180,7 @@ export class Model {
     return done({ messageId, sequence, bodyMd5, isDuplicate: false });
   }
 
-  /** Puts a message at the end of the queue; what is not given is as in a message just sent. */
+  /** Adds a message at the end of the queue; what is not given is as in a message just sent. */
   private add(queue: Queue, given: object): Message {
     const [sequence, messageId] = [++queue.counter, `message ${++this.messages}`];
     const fresh = { messageId, sentAt: this.now, visibleAt: this.now, receiveCount: 0, ...given };
@@ -189,7 +189,7 @@ export class Model {
     return message;
   }
 
-  /** Looks at what can be delivered, in order, until enough is found (9.4, 9.8, 11.2–11.6, 12.4). */
+  /** Takes what can be delivered, in order, until enough is found (9.4, 9.8, 11.2–11.6, 12.4). */
   receive(command: C<'receive'>, queue: Queue): Result {
     const { count = 1, visibilitySeconds, waitSeconds, attemptId } = command;
     const timeoutMs = ms(queue, 'VisibilityTimeout', visibilitySeconds);
@@ -220,7 +220,7 @@ export class Model {
       queue.attempts.push({ id: attemptId, receivedAt: this.now, messages });
     }
     const times = queue.messages.map((it) => availableAt(queue, it)).filter((at) => at > this.now);
-    // One that is hidden may keep others waiting until it is over.
+    // A hidden message may block others until it expires.
     const ends = times.length === 0 ? [] : queue.messages.map((it) => endsAt(queue, it));
     const noneUntil = moves === movesPerCommandMax ? this.now : Math.min(...times, ...ends);
     return done({ messages: found.map(withHandle), waitMs, noneUntil });
@@ -243,7 +243,7 @@ export class Model {
     Object.assign(message, { receivedAt: this.now, visibleAt, stamp: ++queue.counter });
   }
 
-  /** What can be delivered: by availability; on FIFO groups by their heads, of each the leading run (11.2–11.4). */
+  /** What can be delivered, by availability; on FIFO, groups by their heads, and of each group the leading run (11.2–11.4). */
   private deliverable(queue: Queue): Message[] {
     const visible = this.inState(queue, 'visible').sort(
       (a, b) => a.visibleAt - b.visibleAt || a.stamp - b.stamp,
@@ -256,7 +256,7 @@ export class Model {
     });
   }
 
-  /** Received too often, a message goes to the dead-letter queue (12.4–12.8); one lying where it died stays. */
+  /** A message received too often goes to the dead-letter queue (12.4–12.8); one that is already there stays. */
   private moveIfDead(queue: Queue, message: Message): boolean {
     const redrive = redriveIn(queue.attributes);
     const target = this.find(redrive?.target);
@@ -335,7 +335,7 @@ export class Model {
     return done({ posts: [], replays: [] });
   }
 
-  /** Moves what may move now (13.3–13.5), and says what became of the task. */
+  /** Moves what may move now (13.3–13.5), and returns what became of the task. */
   private work(queue: Queue, task: MoveTask): object {
     const failed = (failureReason: string) => ({ status: 'FAILED', failureReason });
     if (this.now - task.startedAt >= moveTaskMs) return failed('TaskTimedOut');
@@ -381,7 +381,7 @@ function redriveIn(attributes: Readonly<Record<string, string>>) {
   return { target: nameIn(deadLetterTargetArn), maxReceiveCount };
 }
 
-/** A time of the queue's, in milliseconds; the command's own word goes before. */
+/** A time setting of the queue, in milliseconds; the command's own value overrides it. */
 export const ms = (queue: Queue, name: string, seconds?: number): number =>
   1000 * (seconds ?? Number(queue.attributes[name]));
 const endsAt = (queue: Queue, it: Message) => it.sentAt + ms(queue, 'MessageRetentionPeriod');

@@ -1,5 +1,5 @@
 /**
- * Makes up scenarios for a simulation. Names, ids, groups and bodies come from tiny alphabets, so that they collide all
+ * Generates scenarios for a simulation. Names, ids, groups and bodies come from tiny alphabets, so that they collide all
  * the time; clock steps aim at deadlines; and some phrases bring together what chance alone seldom would, like the same
  * send on both sides of the window's end. Weights are chosen so that every kind of outcome comes up often.
  */
@@ -28,7 +28,7 @@ export function scenario(maxLength: number): fc.Arbitrary<Scenario> {
 
 type Weighted<T> = readonly [weight: number, value: T];
 
-/** One of the values, the heavier the more often; the first is the simplest. */
+/** One of the values, heavier ones more often; the first is the simplest. */
 function among<T>(...values: Weighted<T>[]): fc.Arbitrary<T> {
   return fc.oneof(...values.map(([weight, value]) => ({ weight, arbitrary: fc.constant(value) })));
 }
@@ -76,7 +76,7 @@ function sendAgainAtTheEdge(): fc.Arbitrary<Step[]> {
   });
 }
 
-/** One id in two groups, and then a scope in which both are in the way. */
+/** One id in two groups, and then a scope in which they collide. */
 function sendAcrossScopes(): fc.Arbitrary<Step[]> {
   const queue = fc.constantFrom('orders.fifo', 'loop.fifo');
   return fc.tuple(queue, fifoEntry, step()).map(([name, entry, between]) => {
@@ -88,12 +88,12 @@ function sendAcrossScopes(): fc.Arbitrary<Step[]> {
   });
 }
 
-/** One receive attempt asked twice, with something in between. */
+/** One receive attempt made twice, with something in between. */
 function receiveAgain(): fc.Arbitrary<Step[]> {
   return fc.tuple(attempt(), step()).map(([once, between]) => [once, between, once]);
 }
 
-/** One receive attempt asked again until it is forgotten, its messages being held for longer. */
+/** One receive attempt repeated until it is forgotten, while its messages are held for longer. */
 function receiveAgainAtTheEdge(): fc.Arbitrary<Step[]> {
   return fc.tuple(attempt(), offsetMs).map(([held, offset]) => {
     const once = { ...held, visibilitySeconds: 400 };
@@ -134,7 +134,7 @@ function useReceiptAtTheEdge(): fc.Arbitrary<Step[]> {
   );
 }
 
-/** Messages received until they die, where they lie perhaps as well, and perhaps brought back. */
+/** Messages received until they are dead letters, perhaps in the dead-letter queue as well, and perhaps moved back. */
 function die(): fc.Arbitrary<Step[]> {
   const queue = fc.constantFrom('orders.fifo', 'loop.fifo', 'tasks', 'dead', 'dead.fifo');
   return fc.tuple(queue, moveTask(), offsetMs).map(([name, task, offset]) => {
@@ -144,7 +144,7 @@ function die(): fc.Arbitrary<Step[]> {
   });
 }
 
-/** A command on a queue again at the end of the time for which it is refused. */
+/** A command that is refused for some time, repeated on a queue at the end of that time. */
 function waitFor(until: DeadlineKind, commands: (queue: string) => Step[]): fc.Arbitrary<Step[]> {
   return fc.tuple(anyQueue, offsetMs).map(([queue, offset]) => {
     const [first, last = first] = commands(queue) as [Step, Step?];
@@ -195,7 +195,7 @@ const attributes = among(
   [1, [traced('a2')]],
 );
 
-/** Another one at every send, and no difference between events. */
+/** Differs at every send, and is no difference between events. */
 function traced(span: string): AttributeInput {
   return { name: 'traceparent', type: 'String', stringValue: `00-5b8e-${span}-01` };
 }

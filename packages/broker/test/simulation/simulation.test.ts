@@ -85,7 +85,7 @@ function story(value: Scenario): string {
   ].join('\n');
 }
 
-/** A phrase of several steps shrinks only as a whole; so each step is tried alone in the end. */
+/** A phrase of several steps shrinks only as a whole; so in the end each step is tried alone. */
 function withoutNeedlessSteps({ inFlightMax, steps }: Scenario): Scenario {
   let needed = steps;
   for (let index = steps.length - 1; index >= 0; index -= 1) {

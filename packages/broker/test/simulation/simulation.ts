@@ -1,10 +1,10 @@
 /**
- * Drives an engine and the reference model through the same steps at the same times and throws at the first thing in
- * which they differ: an outcome, what is told about a duplicate, or anything that can be seen of a queue.
+ * Drives an engine and the reference model through the same steps at the same times and throws at the first difference:
+ * in an outcome, in what is reported about a duplicate, or in anything that can be seen of a queue.
  *
- * Three kinds of name are each side's own: sequences, message ids and receipt handles. They are paired off where they
- * first appear together and must stay paired; later sequences must be larger. Beside the comparison, every command is held to
- * three rules of the engine's: a refusal changes nothing but what time alone changes; a tick before `nextDueAt()`
+ * Three kinds of name are each side's own: sequences, message ids and receipt handles. They are paired where they first
+ * appear together and must stay paired; later sequences must be larger. Besides the comparison, every command is held to
+ * three rules of the engine: a refusal changes nothing beyond what time alone changes; a tick before `nextDueAt()`
  * changes nothing; and `nextDueAt()` is never later than what a tick would change.
  */
 
@@ -19,7 +19,7 @@ import { describeStep, prologue, queueNames, References, type Step } from './ste
 
 const startedAt = 1_800_000_000_000;
 
-/** What each side calls by a name of its own, or what only the engine knows. */
+/** What each side names in its own way, or what only the engine knows. */
 const leftOut = new Set(['attributesMd5', 'systemAttributesMd5', 'suppressed']);
 
 const attributesCompared = [
@@ -32,9 +32,9 @@ const attributesCompared = [
   'MessageRetentionPeriod',
 ];
 
-/** Stands by while an engine is driven, for tests that compare it with other engines. */
+/** Watches while an engine is driven, for tests that compare it with other engines. */
 export interface Witness {
-  /** A command is about to be applied; `ids` gives what the engine will be given. */
+  /** A command is about to be applied; `ids` gives the ids that the engine will get. */
   before(command: Command, moment: Moment): void;
   after(command: Command, applied: Applied<Command['type']>): void;
 }
@@ -85,7 +85,7 @@ export class Simulation {
     this.#lookAtAll();
   }
 
-  /** What happened, a line a step: the time since the start, what was asked, and the engine's outcome. */
+  /** What happened, one line per step: the time since the start, what was asked, and the engine's outcome. */
   story(): string {
     const isTold = this.#latest === undefined || this.#latest.step === this.#past.at(-1)?.step;
     const all = isTold ? this.#past : [...this.#past, this.#latest as Happening];
@@ -143,7 +143,7 @@ export class Simulation {
     if (command.type === 'delete-queue' && applied.outcome.ok) this.#pairs.forget(queue);
   }
 
-  /** The command with receipts called what the model calls them. */
+  /** The command with the model's names for receipts. */
   #translate(command: Command): Command {
     if (command.type !== 'delete-messages' && command.type !== 'change-visibility') return command;
     const entries = command.entries.map(({ receiptHandle, ...rest }) => ({
@@ -196,7 +196,7 @@ export class Simulation {
     if (actual['noneUntil'] !== until) differ(path, until, actual['noneUntil']);
   }
 
-  /** Each suppressed send is told of once, with its original and with what differed between the two. */
+  /** Each suppressed send is reported once, with its original and with what differed between the two. */
   #compareDuplicates(command: Command, applied: Applied<Command['type']>): void {
     const actual = applied.events
       .filter((event) => event.type === 'duplicate')
@@ -269,7 +269,7 @@ interface Compared {
   readonly actual: unknown;
 }
 
-/** What the two sides call by different names: the model's name and the engine's, one to one. */
+/** What the two sides name differently: the model's name and the engine's, one to one. */
 class Pairs {
   readonly #actual = new Map<unknown, unknown>();
   readonly #expected = new Map<unknown, unknown>();

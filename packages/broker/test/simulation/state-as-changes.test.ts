@@ -1,7 +1,7 @@
 /**
  * Changes are the whole truth about a queue (core/changes.ts). While one engine is driven through random scenarios, a
- * second one is made from nothing but what the first wrote down, in each of the ways that a store or another node
- * would use, and must give the same outcomes and the same changes from there on, to the letter.
+ * second one is made from nothing but the first one's changes, in each of the ways that a store or another node would use,
+ * and must give exactly the same outcomes and changes from there on.
  */
 
 import { type TestContext, test } from 'node:test';
@@ -19,7 +19,7 @@ import { queueNames, type Scenario } from './steps.ts';
 const commands = 10_000;
 const stepsMax = 80;
 
-/** What counts as at hand everywhere (core/engine.ts). */
+/** What is assumed to be available everywhere (core/engine.ts). */
 const settingKinds: ReadonlySet<Change['kind']> = new Set([
   'queue',
   'name',
@@ -101,7 +101,7 @@ test('a command changes no queue but those it names beforehand, and needs the co
     let touched: readonly string[] = [];
     const answer = (command: Command, moment: Moment, entries: MemoryEntries) => {
       touched = moment.engine.touches(command, moment.now);
-      // Settings are at hand everywhere; contents only where they were asked for.
+      // Settings are available everywhere; contents only where they were asked for.
       const atHand = [...entries.changes()].filter(
         (entry) => settingKinds.has(entry.kind) || touched.includes(placeOf(entry)),
       );
@@ -124,11 +124,11 @@ test('no entry is kept that belongs to nothing', (t) => {
   });
 });
 
-/** What another engine makes of the command; undefined while there is none. */
+/** What another engine answers to the command; undefined while there is none. */
 type Answer = (command: Command, moment: Moment, entries: MemoryEntries) => AnyApplied | undefined;
 type Written = (changes: readonly Change[], now: number, entries: MemoryEntries) => void;
 
-/** Keeps what the driven engine writes down, and compares each of its answers with another engine's. */
+/** Keeps the changes of the driven engine, and compares each of its answers with another engine's. */
 class Comparison implements Witness {
   readonly #entries = new MemoryEntries();
   readonly #answer: Answer;
@@ -183,7 +183,7 @@ function prove(t: TestContext, witnessOf: (value: Case) => Witness): void {
       try {
         go();
       } catch {
-        // Told above.
+        // Reported above.
       }
       return simulation.story();
     },
@@ -191,7 +191,7 @@ function prove(t: TestContext, witnessOf: (value: Case) => Witness): void {
   });
 }
 
-/** Deliveries have their message, and the counter is at or above every number drawn from it. */
+/** Every delivery has its message, and the counter is at or above every number drawn from it. */
 function checkEntries(entries: readonly Change[]): void {
   const messages = new Set<string>();
   const counters = new Map<string, number>();

@@ -12,7 +12,7 @@ import type { DeadlineKind } from './model-views.ts';
 
 export type ClockStep =
   | { readonly type: 'clock'; readonly addMs: number }
-  /** To the nth next deadline of this kind, or a millisecond beside it; stays where it is if there is none. */
+  /** To the nth next deadline of this kind, plus an offset; stays where it is if there is none. */
   | {
       readonly type: 'clock';
       readonly until: DeadlineKind;
@@ -29,7 +29,7 @@ export interface Scenario {
 
 export const queueNames = ['orders.fifo', 'dead.fifo', 'loop.fifo', 'tasks', 'dead'] as const;
 
-/** Every scenario starts so: a queue of each kind with a dead-letter queue, and one that is its own. */
+/** How every scenario starts: a queue of each kind with a dead-letter queue, and one that is its own. */
 export const prologue: readonly Command[] = [
   create('dead'),
   create('dead.fifo', { FifoQueue: 'true' }),

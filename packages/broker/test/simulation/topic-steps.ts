@@ -231,7 +231,7 @@ export class TopicWorld {
         this.#apply({ type: 'replay', topic, subscription, publications });
       }
       for (const { topic, subscription, id, attempt } of tick.posts) {
-        // Some calls succeed, some fail in passing, some are lost.
+        // Some calls succeed, some fail for now, some are lost.
         if (id % 3 === 0) continue;
         const { publication } = this.entries.topics.post(topic, id) as KeptPost;
         const result =
@@ -255,7 +255,7 @@ export class TopicWorld {
     return applied.outcome as Outcome<C['type']>;
   }
 
-  /** A subscription by number, from what is kept; one that never was if there is none. */
+  /** A subscription by number, from what is kept; if there is none, one that never existed. */
   #nth(nth: number): { arn: string; topic: string; token: string } {
     const all = [...this.entries.changes()].filter(isSubscription);
     const found = all[nth % Math.max(1, all.length)];

@@ -1,7 +1,7 @@
 /**
- * Changes are the whole truth about a topic, too. While one engine lives through random lives of topics (topic-steps.ts), a
- * second one is made from nothing but what the first wrote down, and must give the same outcomes and changes from there on,
- * to the letter. And one publish is never half kept: what it changed in a topic and in queues is one list.
+ * Changes are the whole truth about a topic, too. While one engine runs random lives of topics (topic-steps.ts), a second
+ * one is made from nothing but the first one's changes, and must give exactly the same outcomes and changes from there on.
+ * And one publish is never half kept: what it changed in a topic and in queues is one list.
  */
 
 import { type TestContext, test } from 'node:test';
@@ -23,7 +23,7 @@ import {
 
 const commands = 10_000;
 
-/** What counts as at hand everywhere (core/engine.ts). */
+/** What is assumed to be available everywhere (core/engine.ts). */
 const settingKinds: ReadonlySet<Change['kind']> = new Set([
   'queue',
   'name',
@@ -116,7 +116,7 @@ test('a publication of a FIFO topic is in its window and in its archive, or it i
   }));
 });
 
-/** Compares what another engine makes of each command; undefined where there is none. */
+/** Compares what another engine answers to each command; undefined where there is none. */
 function comparing(
   pick: (moment: TopicMoment, command: Command) => Engine | undefined,
 ): TopicWitness {

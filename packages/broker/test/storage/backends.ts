@@ -1,6 +1,6 @@
 /**
- * Every backend that there is, for tests that hold of all of them: memory, and LMDB in a directory of its own that goes
- * with the test.
+ * Every backend, for tests that hold for all of them: memory, and LMDB in a directory of its own that is removed with the
+ * test.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';

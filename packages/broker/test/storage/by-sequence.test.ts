@@ -1,6 +1,6 @@
 /**
- * What stands under sequences is what a Map would hold, in order, however far apart they lie: within a page, at its edges,
- * and in pages that are dropped and begun again.
+ * Values by sequence are what a Map would hold, in order, however far apart the sequences are: within a page, at its
+ * edges, and in pages that are dropped and begun again.
  */
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
 /**
- * What a writer makes of texts and digests is what Node's own encoders make of them: short texts and digests it writes
- * itself, and the format on disk must not tell which way was taken.
+ * A writer encodes texts and digests as Node's own encoders do: short texts and digests it writes itself, and the format
+ * on disk must not depend on which way was taken.
  */
 
 import assert from 'node:assert/strict';
@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ByteReader, ByteWriter } from '../../src/storage/local/lmdb/bytes.ts';
 
-// Of every kind and length: short and plain ones are written another way than the others.
+// Of every kind and length: short ASCII texts are written in another way than the others.
 const text = fc.oneof(
   fc.string({ maxLength: 100 }),
   fc.string({ unit: 'binary', maxLength: 100 }),

@@ -1,6 +1,6 @@
 /**
- * The data directory itself: who may use it, in which formats it may be, and what is said when it cannot be used.
- * Nothing in it is changed by a start that is refused.
+ * The data directory itself: who may use it, which formats it may have, and what is reported when it cannot be used.
+ * A start that is refused changes nothing in it.
  */
 
 import assert from 'node:assert/strict';
@@ -50,7 +50,7 @@ function refusedToOpen(directory: string, text: RegExp): Promise<void> {
   );
 }
 
-/** Writes records past everything that would check them. */
+/** Writes records, bypassing everything that would check them. */
 async function meddle(
   directory: string,
   writes: (put: (key: Buffer, value: Buffer | null) => void, environment: Environment) => void,
@@ -119,7 +119,7 @@ test('a second server is refused also if it has the same number, in a container 
   withDirectory(async (path) => {
     const words = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'];
     const isPossible = spawnSync('unshare', [...words.slice(1), 'true']).status === 0;
-    // Where no container can be made, the two have numbers of their own.
+    // Where no container can be made, the two have different pids.
     const options = isPossible ? { prefix: words } : {};
     const expected = isPossible
       ? /in use by another process with the number 1, as in another container; stop that server/
@@ -163,7 +163,7 @@ test('a lock file of another user is said to be what cannot be written', () =>
     assert.match(openedAsNobody(path), /cannot be written \(EACCES at lock\.mdb\); give this user/);
   }));
 
-/** What came of it. */
+/** What the process printed. */
 function openedAsNobody(...words: string[]): string {
   const opener = fileURLToPath(new URL('open-as-nobody.js', import.meta.url));
   return execFileSync(process.execPath, [opener, ...words], { encoding: 'utf8' });
@@ -358,7 +358,7 @@ function copy(
   put(keyOf('content', 3, to), content);
 }
 
-/** A copy; what the environment gives is written over by the next. */
+/** A copy, since the next `get` overwrites the value. */
 function contentOf(environment: Environment, id: number): Buffer {
   const bytes = environment.get(keyOf('content', 3, id)) as Buffer;
   return Buffer.from(bytes.subarray(0, bytes.length));

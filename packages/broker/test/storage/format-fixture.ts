@@ -1,9 +1,9 @@
 /**
- * A small store with one of everything, as this version writes it. Run with a directory it makes one:
+ * A small store with one of everything, as this version writes it. Run with a directory, it creates one there:
  *
  *   node packages/broker/dist/test/storage/format-fixture.js DIRECTORY
  *
- * A new format gets a new fixture beside the old ones (fixtures/format-N), which stay and must load for ever.
+ * A new format gets a new fixture beside the old ones (fixtures/format-N), which stay and must load forever.
  */
 
 import assert from 'node:assert/strict';
@@ -52,7 +52,7 @@ export async function writeFixture(directory: string): Promise<void> {
   await send(backend, queue, { body: 'first äöü', groupId: 'g', attributes });
   await send(backend, queue, { body: 'second', groupId: 'g', deduplicationId: 'two' });
   await send(backend, 'plain', { body: 'later' });
-  // The dead letters go their way with this receive, and one of them comes back at once.
+  // This receive moves the dead letters, and one of them comes back at once.
   await receive(backend, { visibilitySeconds: 120, attemptId: 'attempt' });
   await backend.run({ type: 'start-move-task', sourceArn: deadLetterTargetArn, perSecond: 1 });
   await backend.advance(0);

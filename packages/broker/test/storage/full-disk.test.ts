@@ -1,9 +1,9 @@
 /**
- * When there is no room: requests that would change something get a 503 with the reason, looking goes on, and once there
- * is room the server goes on by itself with everything that was answered and nothing that was not.
+ * When there is no room: requests that would change something get a 503 with the reason, read-only ones are answered, and
+ * once there is room the server resumes by itself with everything that was answered and nothing that was not.
  *
  * A real server on a real file system that is full: a small tmpfs where one can be mounted, and everywhere a limit on the
- * size of the file, which the kernel enforces below LMDB. Real time, because the server tries again once a second.
+ * size of the file, which the kernel enforces below LMDB. Real time, because the server retries once a second.
  */
 
 import assert from 'node:assert/strict';
@@ -44,7 +44,7 @@ class Sender {
     return answer;
   }
 
-  /** Answers that come together are not read in the order in which they were given. */
+  /** Answers that come together are not read in the order in which they were sent. */
   answeredInOrder(): string[] {
     return this.answered
       .toSorted((a, b) => (a.sequenceNumber < b.sequenceNumber ? -1 : 1))
@@ -137,13 +137,13 @@ test('a full disk is said, looked past, and got over', async () => {
     assert.equal(await server.kill('SIGTERM'), 0);
     await startWhenFull(disk);
   } finally {
-    // A failed test must not leave its server on a disk that is taken away.
+    // A failed test must not leave its server on a disk that is removed.
     await server.kill();
     disk.remove();
   }
 });
 
-/** A start without room for LMDB's files is refused with the reason, and goes once there is room. */
+/** A start without room for LMDB's files is refused with the reason, and succeeds once there is room. */
 async function startWhenFull(disk: SmallDisk): Promise<void> {
   const ballast = join(disk.path, 'ballast');
   const [fresh, restored] = [join(disk.path, 'fresh'), join(disk.path, 'restored')];

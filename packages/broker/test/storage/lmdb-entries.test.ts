@@ -1,7 +1,7 @@
 /**
- * What the LMDB store gives back is what went in: engines are driven through random scenarios, everything they write
- * down goes into the store and into memory alike, the store is closed and opened again at random moments, and then
- * both must say the same, entry by entry and text by text.
+ * The LMDB store returns what went in: engines are driven through random scenarios, all their changes go into the store
+ * and into memory alike, the store is closed and opened again at random moments, and then both must hold the same, entry
+ * by entry and text by text.
  */
 
 import assert from 'node:assert/strict';
@@ -102,7 +102,7 @@ function ordered(value: object): object {
 
 async function proveKept(path: string, written: readonly Written[], salt: number): Promise<void> {
   const memory = new MemoryEntries();
-  // A time before everything, so that nothing is over for the store that is there for memory.
+  // A time before everything, so that nothing has expired for the store that memory still has.
   let lmdb = await openEntries(path, 0);
   for (const [index, { changes }] of written.entries()) {
     memory.apply(changes);
@@ -116,7 +116,7 @@ async function proveKept(path: string, written: readonly Written[], salt: number
   }
   await lmdb.close();
   assert.deepEqual(await problemsIn(path), []);
-  // A start after which everything in the windows is over, and one more.
+  // A start after which everything in the windows has expired, and one more.
   for (const now of [startedAt * 2, startedAt * 2 + 1]) {
     const later = await openEntries(path, now);
     for (const _ of later.load());
@@ -173,7 +173,7 @@ test('when everything is gone, nothing is left in the file', async () => {
   directory.remove();
 });
 
-/** If it failed, what rests on it would be kept without it. */
+/** If it failed, what depends on it would be kept without it. */
 test('no commit begins before the one before it has ended', async () => {
   const directory = temporaryDirectory();
   const environment = await Environment.open({ directory: directory.path });
@@ -194,7 +194,7 @@ test('no commit begins before the one before it has ended', async () => {
   for (let number = 0; number < queues; number += 1) {
     entries.apply([{ kind: 'name', queue: `q${number}`, value: 1 }]);
     const kept = entries.kept();
-    // Some while nothing is under way, some in the midst of a commit, some as it ends.
+    // Some while no commit is in flight, some during a commit, some as it ends.
     if (number % 7 === 0) await kept;
     else if (number % 3 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
@@ -204,7 +204,7 @@ test('no commit begins before the one before it has ended', async () => {
   directory.remove();
 });
 
-/** A commit of its own for the one that came early would make all others wait for it. */
+/** A commit of its own for an early request would make all others wait for it. */
 test('what came during a commit is committed with what those ask next who waited for that commit', async () => {
   const directory = temporaryDirectory();
   const environment = await Environment.open({ directory: directory.path });

@@ -53,7 +53,7 @@ function bodies(messages: readonly Delivered[]): string[] {
   return messages.map(({ content }) => content.body);
 }
 
-/** Whether the promise has settled by now, all that was ready to run having run. */
+/** Whether the promise has settled once all that was ready to run has run. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   let settled = false;
   promise.then(
@@ -224,7 +224,7 @@ testEveryBackend('a reset is told to who listens, behind all that was before it'
     ({ type }) => told.push(type),
     () => told.push('reset'),
   );
-  // Not awaited: on disk it is not kept yet when the reset comes.
+  // Not awaited: on disk it is not yet kept when the reset comes.
   const sent = send(backend, 'gone');
   await backend.reset();
   await sent;

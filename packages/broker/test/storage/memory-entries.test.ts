@@ -1,6 +1,6 @@
 /**
- * What MemoryEntries makes of changes: puts, deletes, ranges, contents that move. That engines can live on it is proved
- * in simulation/state-as-changes.test.ts.
+ * How MemoryEntries applies changes: puts, deletes, ranges, contents that move. That engines can be loaded from it is
+ * shown in simulation/state-as-changes.test.ts.
  */
 
 import assert from 'node:assert/strict';

@@ -1,8 +1,8 @@
 /**
- * Opens a data directory without root's rights, which no rights of files bind, and prints what came of it. A process of
- * its own, which gives its rights up only once everything is loaded: the code may lie where nobody can read it.
+ * Opens a data directory without root's rights, which file permissions do not restrict, and prints the result. A process
+ * of its own, which drops its rights only once everything is loaded: the code may be where nobody else can read it.
  *
- * As a server does, or as the second word says: `check`, or `backup`.
+ * Opens it as a server does, or as the second argument says: `check` or `backup`.
  */
 
 import { manualClock } from '../../src/server/clock.ts';

@@ -1,6 +1,6 @@
 /**
- * What is remembered of suppressed sends: the latest of each queue, what they and their originals said, all within
- * bounds, and none of it after the queue or its window is gone.
+ * What is remembered of suppressed sends: the latest of each queue, their contents and those of their originals, all
+ * within bounds, and none of it after the queue or its window is gone.
  */
 
 import assert from 'node:assert/strict';

@@ -74,7 +74,7 @@ test('a replay brings what was published from its start on, in order, and then w
     ReplayPolicy: replayPolicy(startedAt + 10_000),
   });
   assert.equal(topic.attributesOf(subscriptionArn)['ReplayStatus'], 'In progress');
-  // Published while the replay has not begun: it comes behind what is older.
+  // Published before the replay has begun: it comes after what is older.
   topic.publishAll('3');
   topic.home.advance(0);
   assert.equal(topic.attributesOf(subscriptionArn)['ReplayStatus'], 'Completed');

@@ -1,6 +1,6 @@
 /**
  * What arrives in a queue, and what does not (§9, §12): the envelope and raw delivery, ids, attributes, signatures; policies,
- * queues that are gone, and dead-letter queues.
+ * queues that no longer exist, and dead-letter queues.
  */
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
 /**
- * The compiled filter policies against a plain interpreter: for random policies and messages both must say the same. The
- * interpreter reads the JSON of the policy every time, flattens the message into every path that leads to a value, and knows
+ * The compiled filter policies against a plain interpreter: for random policies and messages both must agree. The
+ * interpreter reads the JSON of the policy every time, flattens the message into every path that leads to a value, and has
  * no compiled form.
  */
 

@@ -1,6 +1,6 @@
 /**
- * What the tests of topics stand on: the engine of ../fixture.ts with verbs for topics. What a tick asks for is done here
- * as storage would do it: archived publications are read from the changes, and calls of endpoints go to `answer`, which a
+ * The base of the tests of topics: the engine of ../fixture.ts with verbs for topics. What a tick asks for is done here as
+ * storage would do it: archived publications are read from the changes, and calls to endpoints go to `answer`, which a
  * test sets. Every verb has defaults, so what a test sets is what it is about.
  */
 

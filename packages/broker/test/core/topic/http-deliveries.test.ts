@@ -1,6 +1,6 @@
 /**
  * Deliveries to HTTP endpoints (5.5, 12.3): confirmation, what is posted, retries by the delivery policy and the clock, leases
- * of calls that nobody reports, and the end of it all in a dead-letter queue.
+ * of calls that nobody reports, and dead-letter queues for what fails for good.
  */
 
 import assert from 'node:assert/strict';
@@ -34,7 +34,7 @@ function confirm(topic: TestTopic, url: string, attributes: Record<string, strin
   return subscriptionArn;
 }
 
-/** In steps that are no longer than the delays. */
+/** In steps no longer than the delays. */
 function passMinutes(topic: TestTopic, minutes: number): void {
   for (let step = 0; step < minutes * 6; step += 1) topic.home.advance(10);
 }

@@ -29,7 +29,7 @@ const begun: KeptPostAttempt = { attempts: 1, dueAt: 1000 };
 
 test('where there is room for one call, the one that has been due longest has it, and of two alike the older', () => {
   const posts = new Posts();
-  // Calls of others, so that there is room for one.
+  // Calls to others, which leave room for one.
   for (let id = 1; id <= 199; id += 1) {
     posts.add(id, `endpoint ${id % 5}`, undefined);
     posts.setAttempt(id, begun);
