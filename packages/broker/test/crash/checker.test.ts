@@ -1,6 +1,6 @@
 /**
- * The checker of crash runs, shown to fail: for each rule a short history, made by hand, that breaks it and no other one,
- * and beside it the history that comes nearest without breaking it.
+ * The checker of crash runs, shown to fail: for each rule a short history, made by hand, that breaks it and no other, and
+ * beside it the history that comes closest without breaking it.
  */
 
 import assert from 'node:assert/strict';
@@ -29,16 +29,16 @@ const again = (received: ReceivedEntry, receiveCount = 2): ReceivedEntry =>
     ? plain(received.body, { receiveCount })
     : message(received.body, { receiveCount });
 const p1 = plain('p1');
-/** Other messages with the same bodies, as if nobody had known the first ones. */
+/** Other messages with the same bodies, as if the first ones were unknown. */
 const a1Twin = message('a1', { messageId: 'twin', sequence: '9'.repeat(20), receipt: 'twin' });
 const p1Twin = plain('p1', { messageId: 'twin', receipt: 'twin' });
 const p2OfSameId = plain('p2', { messageId: p1.messageId });
 
 interface Case {
   readonly title: string;
-  /** The rule that it breaks, and no other; none if all hold. */
+  /** The only rule that it breaks; undefined if all hold. */
   readonly breaks?: string;
-  /** Steps that belong together may stand in a list of their own. */
+  /** Steps that belong together may be in a list of their own. */
   readonly history: readonly (Entry | readonly Entry[])[];
 }
 

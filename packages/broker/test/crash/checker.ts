@@ -1,9 +1,9 @@
 /**
- * Judges a crash run: a history goes in, what was wrong comes out. Pure, so that every rule is shown to fail by a history
- * made by hand (checker.test.ts).
+ * Checks a crash run: a history goes in, violations come out. Pure, so that every rule is shown to fail by a history made
+ * by hand (checker.test.ts).
  *
  * It knows only what clients can know. Where an answer was lost, both outcomes are possible and neither is wrong, until
- * a later answer tells which it was; from then on there is no way back.
+ * a later answer shows which it was; from then on only that one is right.
  */
 
 import {
@@ -21,7 +21,7 @@ import { attempts, inFlight, receipts } from './holding-rules.ts';
 import { type Lives, livesOf } from './lives.ts';
 import { overtaken, receiveCounts, sequences } from './order-rules.ts';
 
-/** What must hold, and the function that finds where it does not. */
+/** What must hold, each with the function that finds violations. */
 export const rules: Readonly<Record<string, (lives: Lives) => string[]>> = {
   'every answered send is delivered': lost,
   'every message stays until it is deleted': vanished,
@@ -53,7 +53,7 @@ export function check(history: readonly Entry[]): Violation[] {
   );
 }
 
-/** How many were found of each rule, and a few of them in words. */
+/** How many violations of each rule were found, with a few of them as text. */
 export function violationsText(violations: readonly Violation[], samples = 3): string {
   return Object.keys(rules)
     .map((rule) => ({ rule, found: violations.filter((violation) => violation.rule === rule) }))

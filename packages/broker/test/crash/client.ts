@@ -1,7 +1,7 @@
 /**
- * An SQS client for a server that dies: AWS JSON over kept connections, and for each request the two moments between
- * which the server must have done it, if it did. It waits for a server that is not there, and leaves to its caller what
- * to do about a request that got no answer.
+ * An SQS client for a server that dies: AWS JSON over keep-alive connections, and for each request the two moments between
+ * which the server must have executed it, if it did. It waits while the server is down, and leaves to its caller what to
+ * do about a request that got no answer.
  */
 
 import { Agent, request as startRequest } from 'node:http';
@@ -12,7 +12,7 @@ type Answer<Output> = { readonly outcome: 'done'; readonly output: Output } | Re
 export type Result<Output> = Answer<Output> | { readonly outcome: 'unanswered' };
 export type Reply = Timed & Result<Output>;
 
-/** As far as these tests look into answers. */
+/** The parts of answers that these tests look at. */
 export interface Output extends SentOutput {
   readonly Attributes?: Readonly<Record<string, string>>;
   readonly Messages?: readonly ReceivedOutput[];
@@ -34,7 +34,7 @@ export interface ReceivedOutput {
 
 /** Far more than any answer takes; a server that is up and takes longer hangs. */
 const answerMsMax = 20_000;
-/** How long the server may be away before its client gives up. */
+/** How long the server may be down before its client gives up. */
 const absenceMsMax = 60_000;
 const connectPauseMs = 15;
 
@@ -56,7 +56,7 @@ export class CrashClient {
       if (typeof answer !== 'string') return { ...times, ...answer };
       for (const tell of this.#atOutage.splice(0)) tell();
       if (answer === 'ETIMEDOUT') throw new Error(`${action}: no answer in ${answerMsMax} ms`);
-      // A request whose connection was refused has not left, so there is nothing to tell about it.
+      // A request whose connection was refused was never sent, so there is nothing to record about it.
       if (answer !== 'ECONNREFUSED') return { ...times, outcome: 'unanswered' };
       if (from > givingUpAt) throw new Error(`the server was away for ${absenceMsMax} ms`);
       await pause(connectPauseMs);

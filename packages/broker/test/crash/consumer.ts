@@ -3,7 +3,7 @@
  * them what consumers do. Mostly it deletes them; but it also keeps receipts until the server has died and come back,
  * changes timeouts, deletes a part, repeats its attempt, or forgets what it has received.
  *
- * Told to drain, it deletes whatever comes; told to stop, it ends.
+ * Told to drain, it deletes everything it receives; told to stop, it ends.
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
@@ -13,7 +13,7 @@ import { HistoryWriter, type ReceivedEntry } from './history.ts';
 import { type Task, taskOfProcess, whenTold } from './task.ts';
 import { type CrashQueue, nameOf, queues, urlOf } from './workload.ts';
 
-/** Lots that a poller holds at a time, beside the one it works on. */
+/** How many lots a poller holds at a time, besides the one it works on. */
 const keptLotsMax = 10;
 
 interface Attempt {
@@ -68,7 +68,7 @@ class Poller {
     else if (choice >= 32) await this.#delete(await this.#perhapsAgain(lot, attempt));
   }
 
-  /** Does something that takes its time, and receives on meanwhile; with too much to do it forgets it. */
+  /** Starts work that takes a while, and goes on receiving meanwhile; if there is too much, the work is dropped. */
   #keep(work: () => Promise<void>): void {
     if (this.#kept.size >= keptLotsMax) return;
     const done = work().finally(() => this.#kept.delete(done));
@@ -88,13 +88,13 @@ class Poller {
     if (this.#chance.isOneIn(2)) await this.#delete(lot);
   }
 
-  /** The lot, or what the attempt that got it gives when it is repeated: the same, unless it took too long. */
+  /** The lot, or what its attempt gives when it is repeated: the same, unless that took too long. */
   #perhapsAgain(lot: Lot, attempt: Attempt): Lot | Promise<Lot> {
     const isRepeated = attempt.attemptId !== undefined && this.#chance.isOneIn(2);
     return isRepeated ? this.#receive(attempt) : lot;
   }
 
-  /** Until there is an answer; an attempt that has an id is repeated under it. */
+  /** Receives until there is an answer; an attempt with an id is repeated under it. */
   async #receive({ count, waitSeconds, visibilitySeconds, attemptId }: Attempt): Promise<Lot> {
     for (;;) {
       const reply = await client.call('ReceiveMessage', {
@@ -122,7 +122,7 @@ class Poller {
     }
   }
 
-  /** In the order of the lot or against it, at once or one by one, until there is an answer or patience ends. */
+  /** In the order of the lot or in reverse, at once or one by one, until there is an answer or patience ends. */
   async #delete(lot: Lot): Promise<void> {
     const ordered = this.#chance.isOneIn(4) ? [...lot].reverse() : lot;
     const parts = this.#chance.isOneIn(2) ? [ordered] : ordered.map((message) => [message]);
@@ -171,7 +171,7 @@ function entryOf({ MessageId, ReceiptHandle, Body, Attributes }: ReceivedOutput)
   };
 }
 
-/** Waits until the server has died; not longer than this, and not when there is a drain. */
+/** Waits until the server has died, but no longer than this, and not beyond a drain. */
 async function outage(msMax: number): Promise<void> {
   const patience = pause(msMax, undefined, { signal: draining });
   await Promise.race([client.nextOutage(), patience]).catch(() => {});

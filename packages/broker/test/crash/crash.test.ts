@@ -1,8 +1,8 @@
 /**
  * Answered means kept: a short crash run with the server's data on disk, in which nothing may be wrong; and one without,
- * in which much must be, to show that the checker sees a loss when there is one. `npm run test:crash` makes longer ones.
+ * in which much must be, to show that the checker detects a loss. `npm run test:crash` makes longer ones.
  *
- * On the real clock, unlike all other tests: a kill and a restart take the time they take (run.ts).
+ * On the real clock, unlike most tests: a kill and a restart take the time they take (run.ts).
  */
 
 import assert from 'node:assert/strict';

@@ -1,11 +1,11 @@
 /**
- * Rules about which messages there are: every answered send is delivered and ends with a delete, nothing comes back after
+ * Rules about which messages exist: every answered send is delivered and ends with a delete, nothing comes back after
  * that, a FIFO message sent again is still one message, and nothing is made up.
  */
 
 import { deletableFrom, deletedAt, type Lives, type Message, type Sent } from './lives.ts';
 
-/** A duplicate answered as another message is a wrong answer and no loss, as long as the one message comes. */
+/** A duplicate answered as another message is a wrong answer but no loss, as long as the one message is delivered. */
 export function lost({ sent }: Lives): string[] {
   return sent
     .filter((each) => each.delivered.length === 0 || !isOneMessage(each))
@@ -25,7 +25,7 @@ export function left({ left: counts }: Lives): string[] {
     .map(({ queue, count }) => `${count} messages are left in ${queue} after the drain`);
 }
 
-/** A receive that began after the delete was answered: one that began before may have been first. */
+/** Only for receives that began after the delete was answered: an earlier one may have been first. */
 export function undead({ messages }: Lives): string[] {
   return messages.flatMap((message) => {
     const gone = deletedAt(message);
@@ -44,7 +44,7 @@ export function duplicateAnswered({ sent }: Lives): string[] {
     .map(({ answered }) => `${answered.map(name).join(' was answered again as ')}`);
 }
 
-/** Also if no send was ever answered: an unanswered one was kept or not, but whatever number of tries makes one message. */
+/** Also if no send was ever answered: an unanswered one was kept or not, but any number of tries makes one message. */
 export function secondMessage({ sent }: Lives): string[] {
   return sent
     .filter((each) => {
@@ -68,20 +68,20 @@ export function invented({ messages, sentAs }: Lives): string[] {
   });
 }
 
-/** Whatever happens to the server, the requests of a run are right, and its queues are there. */
+/** Whatever happens to the server, the requests of a run are valid, and its queues exist. */
 export function refused({ sends, receives }: Lives): string[] {
   return [...sends, ...receives].flatMap((entry) =>
     entry.outcome === 'refused' ? [`a ${entry.type} on ${entry.queue} got ${entry.code}`] : [],
   );
 }
 
-/** How a violation calls a message. */
+/** The name of a message in a violation's text. */
 export function name({ body, id, sequence, queue, group }: Message): string {
   const place = group === undefined ? queue.queue : `${queue.queue}/${group}`;
   return `"${body}" (${place}, ${id}${sequence === '' ? '' : `, ${sequence}`})`;
 }
 
-/** Whether it was sent once, or all its sends fall into one window, so that the server must know them as one. */
+/** Whether it was sent once, or all its sends fall into one window, so that the server must treat them as one. */
 function isOneMessage({ queue, sends }: Sent): boolean {
   if (sends.length === 1) return true;
   const begun = Math.min(...sends.map(({ from }) => from));

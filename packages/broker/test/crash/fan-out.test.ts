@@ -1,7 +1,7 @@
 /**
- * One publish is one atomic change: a server is killed again and again while a FIFO topic fans out to three queues, and
- * each time it comes back every publication is in all of them or in none, in the same order; what was answered is there
- * once, and publishing it again is a duplicate.
+ * One publish is one atomic change: a server is killed again and again while a FIFO topic fans out to three queues. Each
+ * time it comes back, every publication is in all of them or in none, in the same order; what was answered is there once,
+ * and publishing it again is a duplicate.
  *
  * On the real clock: a kill and a restart take the time they take.
  */
@@ -19,7 +19,7 @@ const kills = 10;
 const queues = ['first.fifo', 'second.fifo', 'third.fifo'] as const;
 const groups = ['a', 'b', 'c', 'd'] as const;
 const topicArn = 'arn:aws:sns:us-east-1:000000000000:prices.fifo';
-/** What one look at a queue shows at most. */
+/** The most that one look at a queue shows. */
 const publicationsMax = 900;
 
 async function sns(server: ServerProcess, action: string, input: object): Promise<string> {
@@ -73,7 +73,7 @@ class Publisher {
       } catch {
         return;
       }
-      // In doubt until now, it is published again by the next life under the same id.
+      // Until it is answered it is in doubt, and the server's next life gets it again under the same id.
       this.#made += 1;
       this.answered.push(message);
       if (this.#made * groups.length >= publicationsMax) await pause(2_000);

@@ -1,12 +1,12 @@
 /**
- * What the clients of a crash run saw, one entry for each request that left them, and what was done to the server. The
+ * What the clients of a crash run saw, one entry for each request that they sent, and what was done to the server. The
  * checker reads nothing else. Each process appends to a file of its own, with a write for each entry, so that nothing is
  * lost with the server, nor with a client that fails.
  *
  * Times are milliseconds of the machine's monotonic clock, which all processes share: `from` is before the request was
  * written, `to` after its answer was read, and whatever the server did about it, it did in between. A request without
- * an answer is `unanswered`: it was done or it was not, and its `to` is when the connection was seen to be dead. The
- * server that had it was dead then too, so it was not done later.
+ * an answer is `unanswered`: it was executed or not, and its `to` is when the connection was found dead. The server that
+ * had it was dead by then too, so it was not executed later.
  */
 
 import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
@@ -25,21 +25,21 @@ export interface Refused {
   readonly code: string;
 }
 
-/** A queue of the run; before all requests. */
+/** A queue of the run; comes before all requests. */
 export interface QueueEntry {
   readonly type: 'queue';
   readonly queue: string;
   readonly isFifo: boolean;
-  /** How long a deduplication id is known; 0 on a standard queue. */
+  /** How long a deduplication id is remembered; 0 on a standard queue. */
   readonly windowMs: number;
 }
 
-/** One message of a send; those of one batch have the same times, and places in it. */
+/** One message of a send; those of one batch have the same times, and their places in it. */
 export type SendEntry = Timed & {
   readonly type: 'send';
   readonly queue: string;
   readonly group?: string;
-  /** Says which message is meant: a body is one message, however often it is sent (on FIFO queues). */
+  /** Identifies the message: a body is one message, however often it is sent (on FIFO queues). */
   readonly body: string;
   readonly place: number;
 } & (
@@ -78,14 +78,14 @@ export type ChangeEntry = Timed &
     readonly visibilityMs: number;
   };
 
-/** The server was killed; `isStarting` if it had not said that it is ready. */
+/** The server was killed; `isStarting` if it had not reported that it is ready. */
 export interface KillEntry {
   readonly type: 'kill';
   readonly at: number;
   readonly isStarting: boolean;
 }
 
-/** Messages of any state that a queue still had when the run was over. */
+/** Messages in any state that a queue still had when the run was over. */
 export interface LeftEntry {
   readonly type: 'left';
   readonly queue: string;

@@ -1,16 +1,16 @@
 /**
- * Rules about messages in flight: while its timeout runs, a message is delivered to nobody else, its receipt is good,
- * and the attempt that got it gets it again; also if the server died meanwhile.
+ * Rules about messages in flight: while its timeout runs, a message is delivered to nobody else, its receipt is valid,
+ * and the attempt that got it gets it again; even if the server died meanwhile.
  *
- * When a timeout ends is known to the server alone. It cannot end earlier than its length after the request that set it
- * began; everything here is judged by that earliest end.
+ * Only the server knows when a timeout ends. It cannot end earlier than its length after the request that set it began;
+ * everything here is judged by that earliest end.
  */
 
 import { name } from './delivery-rules.ts';
 import type { ChangeEntry, Timed } from './history.ts';
 import { type Delivery, deletableFrom, type Lives } from './lives.ts';
 
-/** The server reckons by the wall clock, in whole milliseconds; the wall clock may be slewed a little. */
+/** The server uses the wall clock, in whole milliseconds; the wall clock may be slewed a little. */
 const slackMs = 50;
 
 export function inFlight({ messages }: Lives): string[] {
@@ -21,7 +21,7 @@ export function inFlight({ messages }: Lives): string[] {
     return deliveries.flatMap((later, index) => {
       const earlier = deliveries[index - 1];
       if (earlier === undefined || isRepeated(earlier, later)) return [];
-      // A count that fell is told by the rule about counts.
+      // A count that fell is reported by the rule about counts.
       if (earlier.receive.from > later.receive.to) return [];
       const early = hiddenUntil(message.changes, earlier, later.receive) - later.receive.to;
       return early > 0
@@ -31,7 +31,7 @@ export function inFlight({ messages }: Lives): string[] {
   });
 }
 
-/** Standard queues take every receipt of a message that they ever gave out, and of one that is gone. */
+/** Standard queues accept every receipt of a message that they ever gave out, even if the message is gone. */
 export function receipts({ messages }: Lives): string[] {
   return messages.flatMap((message) => {
     const isGood = (entry: Timed & { receipt: string }): boolean => {
@@ -90,8 +90,8 @@ function isRepeated(earlier: Delivery, later: Delivery): boolean {
 }
 
 /**
- * The earliest end of the timeout that a delivery set, as it stands for a later request: of the changes that were made
- * since, the last one that was surely in force, or any that may have been.
+ * The earliest end of the timeout that a delivery set, as a later request sees it: of the changes made since, the last
+ * one that was surely in force, or any that may have been.
  */
 function hiddenUntil(
   changes: readonly ChangeEntry[],

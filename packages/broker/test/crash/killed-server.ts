@@ -1,6 +1,6 @@
 /**
- * `oncemq serve` as a process that is killed and started again, on the same port and with the same flags. It tells of
- * every end that nobody asked for, with what the server had to say about it.
+ * `oncemq serve` as a process that is killed and started again, on the same port and with the same flags. It reports
+ * every unexpected end, with the server's last output.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -17,7 +17,7 @@ export class KilledServer {
   readonly #flags: readonly string[];
   readonly #onFailure: (error: Error) => void;
   #child: ChildProcess | undefined;
-  /** Its last words, for an end that nobody asked for. */
+  /** Its last output, for an unexpected end. */
   readonly #log: string[] = [];
   #startMs = 1_000;
   #isClosed = false;
@@ -27,12 +27,12 @@ export class KilledServer {
     this.#onFailure = onFailure;
   }
 
-  /** How long its last whole start took. */
+  /** How long its last complete start took. */
   get startMs(): number {
     return this.#startMs;
   }
 
-  /** Starts it; the promise is kept when it says that it is ready, and never if it is killed before. */
+  /** Starts it; the promise resolves when the server reports that it is ready, and never if it is killed before. */
   start(): Promise<void> {
     if (this.#isClosed) return Promise.reject(new Error('the run is over'));
     const began = performance.now();
@@ -62,7 +62,7 @@ export class KilledServer {
     });
   }
 
-  /** SIGKILL: nothing is asked of the server, and nothing told to it. */
+  /** SIGKILL: the server gets no chance to do anything. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');
   }

@@ -11,7 +11,7 @@ import { type CrashClient, type Reply, resultOf } from './client.ts';
 import type { HistoryWriter, SendEntry } from './history.ts';
 import { bodyOf, type CrashQueue, urlOf } from './workload.ts';
 
-/** A lane's sends of some seconds: most were answered by a server since killed, all lie in the window. */
+/** A lane's sends of some seconds: most were answered by a server that was killed since, all are within the window. */
 const recentMax = 300;
 const batchMax = 10;
 const stepPauseMsMax = 60;
@@ -23,7 +23,7 @@ export interface LaneOptions {
   readonly history: HistoryWriter;
   readonly chance: Chance;
   readonly round: number;
-  /** No two lanes of a round have the same. */
+  /** Unique among the lanes of a round. */
   readonly name: string;
 }
 
@@ -60,7 +60,7 @@ export class Lane {
     }
   }
 
-  /** A new message and nothing else; in most cases it is answered in the end. */
+  /** Sends a new message and nothing else; in most cases it is answered in the end. */
   sendOne(): Promise<void> {
     return this.#send([this.#make()]);
   }
@@ -78,7 +78,7 @@ export class Lane {
     this.#made += 1;
     const { ids } = this.#queue;
     const name = `${this.#round}-${this.#name}-${this.#made}`;
-    // Where ids count in their group alone, the lanes have the same ones.
+    // Where ids are scoped to their group, all lanes use the same ones.
     const isScoped = this.#queue.attributes['DeduplicationScope'] === 'messageGroup';
     const id = isScoped ? `${this.#round}-${this.#made}` : name;
     const made = { name, id: ids === 'given' ? id : undefined };

@@ -1,7 +1,7 @@
 /**
- * A history sorted by what it is about: for each body that was sent, its sends and the ids it was answered and delivered
- * with; for each message that the server made of it, what happened to it. The rules look things up here and keep
- * nothing of their own.
+ * A history sorted by subject: for each body that was sent, its sends and the ids it was answered and delivered with; for
+ * each message that the server made of it, what happened to it. The rules look things up here and keep nothing of their
+ * own.
  *
  * A topic would be one more way to send: an entry of its own kind that adds a `Sent` to every queue that subscribes.
  */
@@ -109,7 +109,7 @@ export function livesOf(history: readonly Entry[]): Lives {
       if (known !== undefined) addOnce(known.delivered, message);
     }
   }
-  // Whoever deletes or changes has a receipt, so the message was delivered.
+  // Deleting or changing takes a receipt, so the message was delivered.
   const byReceipt = new Map<string, Message>();
   for (const message of messages.values()) {
     for (const { received } of message.deliveries) byReceipt.set(received.receipt, message);
@@ -136,7 +136,7 @@ export function deletedAt({ deletes }: Message): number {
   return Math.min(...done.map(({ to }) => to));
 }
 
-/** When the message may have been deleted at the earliest; `Infinity` if it cannot have been. */
+/** The earliest time at which the message may have been deleted; `Infinity` if it cannot have been. */
 export function deletableFrom({ deletes }: Message): number {
   const perhaps = deletes.filter(({ outcome }) => outcome !== 'refused');
   return Math.min(...perhaps.map(({ from }) => from));
@@ -144,7 +144,7 @@ export function deletableFrom({ deletes }: Message): number {
 
 type Named = Pick<ReceivedEntry, 'messageId' | 'sequence' | 'body' | 'group'>;
 
-/** A message that changed its number, or its body, is another one: a server that forgot it may use its id again. */
+/** A message whose number or body changed is another one: a server that forgot it may reuse its id. */
 function keyOf({ messageId, sequence = '', body }: Named): string {
   return `${messageId} ${sequence} ${body}`;
 }

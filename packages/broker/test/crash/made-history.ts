@@ -26,7 +26,7 @@ export const done: Result = { outcome: 'done' };
 export const unanswered: Result = { outcome: 'unanswered' };
 export const refused: Result = { outcome: 'refused', code: 'SomeError' };
 
-/** A message of the FIFO queue; its body says all: group, and place in the group, as in `a1`. */
+/** A message of the FIFO queue; its body gives the group and the place in the group, as in `a1`. */
 export function message(body: string, changes: Partial<ReceivedEntry> = {}): ReceivedEntry {
   const sequence = body.slice(1).padStart(20, '0');
   const known = { messageId: `id-${body}`, sequence, group: body[0] as string, body };

@@ -1,13 +1,13 @@
 /**
  * Rules about order. On FIFO queues sequence numbers rise in the order of the sends, and a receive's messages of a
- * group are always the head of what the group still has: with an earlier one in flight or overlooked, no later one goes
- * out. On all queues a message counts its receives upwards.
+ * group are always the head of what the group still has: while an earlier one is in flight or was skipped, no later one is
+ * delivered. On all queues a message's receive count rises.
  */
 
 import { name } from './delivery-rules.ts';
 import { deletableFrom, type Lives, type Message, type Sent } from './lives.ts';
 
-/** Whoever sends after another send is over gets a higher number; messages of one batch get theirs in its order. */
+/** A send that begins after another has ended gets a higher number; messages of one batch get theirs in its order. */
 export function sequences({ sent }: Lives): string[] {
   const found: string[] = [];
   for (const group of byGroup(sent)) {
@@ -36,7 +36,7 @@ interface Numbered {
   /** When its first send began. */
   readonly from: number;
   readonly place: number;
-  /** When it was answered first, or the last try was over: its number was taken before. */
+  /** When it was first answered, or the last try was over: its number was drawn before. */
   readonly over: number;
   /** The same for those that were sent together, in the same order at every try, until there was an answer. */
   readonly batch: string;
@@ -90,7 +90,7 @@ export function overtaken({ groups, receives, message }: Lives): string[] {
   return found;
 }
 
-/** The same receipt, which a repeated attempt gives, is the same receive; every other one counts further. */
+/** A repeated attempt gives the same receipt and is the same receive; every other receive raises the count. */
 export function receiveCounts({ messages }: Lives): string[] {
   return messages.flatMap((message) =>
     message.deliveries.flatMap((later, index) =>

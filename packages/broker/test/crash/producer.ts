@@ -1,6 +1,6 @@
 /**
  * The producer of a crash run, a process of its own: a lane for each group of each queue, all at once. It ends when it is
- * told to finish, with nothing left to try again.
+ * told to finish and has nothing left to retry.
  */
 
 import { Chance } from '../support/chance.ts';

@@ -1,11 +1,11 @@
 /**
- * A crash run: starts the server, a producer and some consumers, kills the server again and again at moments of
- * chance, starts it again each time, then lets the consumers drain the queues, kills it once more, counts what is left,
- * and has the checker judge what the clients saw.
+ * A crash run: starts the server, a producer and some consumers, kills the server again and again at random moments,
+ * starts it again each time, then lets the consumers drain the queues, kills it once more, counts what is left, and has
+ * the checker judge what the clients saw.
  *
- * Kills and restarts take real time, and timeouts run while the server is dead; so this is the one place where tests
- * run on the real clock. The seed repeats the choices of the clients and the moments of the kills as they were meant;
- * what exactly a kill meets is the machine's.
+ * Kills and restarts take real time, and timeouts run while the server is dead; so a run uses the real clock. The seed
+ * repeats the choices of the clients and the intended moments of the kills; what exactly a kill interrupts depends on the
+ * machine.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -28,7 +28,7 @@ import { type CrashQueue, queues, urlOf } from './workload.ts';
 export interface CrashOptions {
   readonly seed: number;
   readonly kills: number;
-  /** Made if it is not there; gets the histories. */
+  /** Created if it does not exist; gets the histories. */
   readonly directory: string;
   /** The server's data; without it, everything is in memory and every kill loses it. */
   readonly data?: string;
@@ -119,7 +119,7 @@ class CrashRun {
     await this.#server.stop();
   }
 
-  /** Whatever came of it: no process and no connection is left. */
+  /** Whatever the result: no process and no connection is left. */
   async end(): Promise<void> {
     for (const child of this.#children) child.kill('SIGKILL');
     this.#client.close();
@@ -151,8 +151,8 @@ class CrashRun {
   }
 
   /**
-   * One kill in five comes before the server is ready; of the others some at once, most later, and half of them in the
-   * very moment in which an answer was read: what that answer promised must be kept by then.
+   * One kill in five comes before the server is ready; of the others some come at once, most later, and half of them at the
+   * very moment at which an answer was read: what that answer promised must be kept by then.
    */
   async #killAgainAndAgain(): Promise<void> {
     let isReady = true;
@@ -175,7 +175,7 @@ class CrashRun {
     await this.#server.kill();
   }
 
-  /** Waits until the consumers have emptied the queues; if they cannot, what is left will tell. */
+  /** Waits until the consumers have emptied the queues; if they cannot, the count of what is left will show it. */
   async #drained(): Promise<void> {
     const giveUpAt = now() + drainMsMax;
     while (now() < giveUpAt) {
@@ -211,8 +211,8 @@ function serverFlags({ data, directory, flags = [] }: CrashOptions): string[] {
 }
 
 /**
- * A port that stays free while the server is dead: below those that systems give to outgoing connections, since a client
- * that tries to connect again and again would sooner or later be given the very port that it tries.
+ * A port that stays free while the server is dead: below the range that systems use for outgoing connections, since a
+ * client that keeps reconnecting would sooner or later be given the very port that it tries.
  */
 async function freePort(seed: number): Promise<number> {
   const chance = new Chance(seed, process.pid);

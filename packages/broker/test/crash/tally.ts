@@ -1,6 +1,6 @@
 /**
- * What a crash run did, in numbers: for people, and for a test that wants to be sure that a run tried what it is there
- * for. A run in which no receipt outlived a kill says nothing about receipts.
+ * What a crash run did, in numbers: for people, and for a test that makes sure that a run tried what it is meant to. A
+ * run in which no receipt outlived a kill says nothing about receipts.
  */
 
 import type { Entry } from './history.ts';
@@ -12,13 +12,13 @@ export interface Tally {
   killsAtStart: number;
   sendsAnswered: number;
   sendsUnanswered: number;
-  /** Sends that were never answered and delivered all the same. */
+  /** Sends that were never answered but delivered all the same. */
   unansweredDelivered: number;
-  /** Answered sends of something that an earlier answer had named. */
+  /** Answered sends of a message that an earlier answer had named. */
   duplicates: number;
   duplicatesOverKill: number;
   deliveries: number;
-  /** Messages received more than once, as they counted it. */
+  /** Messages received more than once, by their own receive count. */
   redelivered: number;
   /** Receives of messages that an earlier answer to the same attempt had given. */
   attemptsRepeated: number;

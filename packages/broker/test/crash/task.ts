@@ -6,14 +6,14 @@
 import { setMaxListeners } from 'node:events';
 
 export interface Task {
-  /** Of the client, and so of its history. */
+  /** The name of the client, and so of its history. */
   readonly name: string;
   readonly port: number;
   /** Where histories are written. */
   readonly directory: string;
-  /** Of the client's chance: another one for each client. */
+  /** Seeds the client's random choices; different for each client. */
   readonly seed: number;
-  /** Tells the messages of one run from those of another on the same data. */
+  /** Distinguishes the messages of this run from those of another on the same data. */
   readonly round: number;
 }
 
@@ -25,10 +25,10 @@ export function taskOfProcess(): Task {
   return JSON.parse(process.argv[2] as string) as Task;
 }
 
-/** More than wait for a word at a time. */
+/** More than ever wait for a word at the same time. */
 const listenersMax = 100;
 
-/** Aborted once the word was said. */
+/** Aborted once the word has come. */
 export function whenTold(word: Word): AbortSignal {
   const told = new AbortController();
   setMaxListeners(listenersMax, told.signal);

@@ -33,7 +33,7 @@ export const queues: readonly CrashQueue[] = [
     attributes: { ...fifo, ContentBasedDeduplication: 'true' },
   },
   {
-    // The same ids in every group, and a window that ends within a run: its entries must leave while others come.
+    // The same ids in every group, and a window that ends within a run: entries must expire while others are added.
     name: 'scoped.fifo',
     groups: fourGroups,
     ids: 'given',
@@ -57,12 +57,12 @@ export function urlOf(queue: string): string {
   return `http://localhost/000000000000/${queue}`;
 }
 
-/** A body names its message; one in twenty is longer than a page of the store, so that it lies elsewhere. */
+/** A body names its message; one in twenty is longer than a page of the store, so that it is stored apart. */
 export function bodyOf(name: string): string {
   return name.endsWith('7') && name.length % 2 === 0 ? `${name} ${'.'.repeat(9_000)}` : name;
 }
 
-/** The message that a body names; the body itself if it is not as it was sent. */
+/** The message that a body names; the body itself if it differs from what was sent. */
 export function nameOf(body: string): string {
   const [name = ''] = body.split(' ', 1);
   return bodyOf(name) === body ? name : body;
