@@ -1,6 +1,6 @@
 /**
- * Chance that can be had again: each thing that draws, a request or a client, has a source of its own, made of the run's
- * seed and its number, so that one can be repeated without the thousands before it. Not for secrets.
+ * Repeatable randomness: each request or client that draws has a source of its own, made from the run's seed and its
+ * number, so that one can be repeated without the thousands before it. Not for secrets.
  */
 
 export class Chance {

@@ -1,6 +1,6 @@
 /**
- * Ids that can be foretold: the nth call gives the nth id. Two sources that have given out equally many go on alike,
- * which lets two engines, or an engine and a model, be compared to the letter.
+ * Predictable ids: the nth call gives the nth id. Two sources that have given out equally many continue alike, so that two
+ * engines, or an engine and a model, can be compared exactly.
  */
 
 import type { Ids } from '../../src/core/engine.ts';
@@ -17,7 +17,7 @@ export class CountedIds implements Ids {
     return `00000000-0000-4000-8000-${this.#given.toString(16).padStart(12, '0')}`;
   }
 
-  /** A second source that goes on where this one stands. */
+  /** A second source that continues from where this one is. */
   fork(): CountedIds {
     return new CountedIds(this.#given);
   }

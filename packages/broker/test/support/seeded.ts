@@ -1,5 +1,5 @@
 /**
- * Random tests that can be run again: takes the seed from the command line or makes one up, says it at the start, and
+ * Random tests that can be repeated: takes the seed from the command line or makes one up, prints it at the start, and
  * turns a failure into a text with the shortest case found and the one command that repeats it.
  */
 
@@ -38,7 +38,7 @@ export interface SeededCheck<T> {
   /** The command that repeats a run, without its flags. */
   readonly command: string;
   readonly arbitrary: fc.Arbitrary<T>;
-  /** Tries one case; throws if it fails, else says how many commands it ran. */
+  /** Tries one case; throws if it fails, else returns how many commands it ran. */
   readonly attempt: (value: T) => number;
   /** The shortest failing case, for people. */
   readonly describe: (value: T) => string;

@@ -1,5 +1,5 @@
 /**
- * A file system that is soon full: a tmpfs, where one can be mounted.
+ * A file system that fills up quickly: a small tmpfs, where one can be mounted.
  */
 
 import { execFileSync } from 'node:child_process';
