@@ -13,6 +13,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   linkSync,
@@ -109,9 +110,9 @@ function copyConsole() {
 
 /** Makes `npx oncemq` work: npm could not link the command during installation, before it was built. */
 function linkCommand() {
-  const command = join(root, 'packages', 'broker', 'dist', 'src', 'cli', 'main.js');
-  const isLinked = existsSync(join(root, 'node_modules', '.bin', 'oncemq'));
-  if (isLinked && statSync(command).mode & 0o100) return;
+  // npm makes a command executable only when it links it; a build from scratch makes a new file.
+  chmodSync(join(root, 'packages', 'broker', 'dist', 'src', 'cli', 'main.js'), 0o755);
+  if (existsSync(join(root, 'node_modules', '.bin', 'oncemq'))) return;
   const step = 'npm rebuild oncemq';
   run(step, 'npm', ['rebuild', 'oncemq', '--ignore-scripts', '--loglevel=error']);
 }
