@@ -1,6 +1,6 @@
 /**
- * The public entry of the `oncemq` package: what applications may import, and nothing else. Everything under core,
- * storage, api and server stays internal, whatever the file layout.
+ * The public entry point of the `oncemq` package: exactly what applications may import. Everything under core, storage,
+ * api and server stays internal, whatever the file layout.
  */
 
 import { configOf, type ServerOptions } from './server/options.ts';
@@ -9,10 +9,10 @@ import { type Started, start } from './server/start-server.ts';
 export { ConfigError } from './server/config.ts';
 export type { ServerOptions } from './server/options.ts';
 
-/** A running server: where it listens, what it was told, and how to stop it. */
+/** A running server: where it listens, its configuration, and how to stop it. */
 export type RunningServer = Omit<Started, 'backend'>;
 
-/** Starts a server in this process. The environment is not read. */
+/** Starts a server in this process. It does not read the environment. */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
   const { backend: _, ...server } = await start(configOf(options));
   return server;

@@ -1,6 +1,7 @@
 /**
- * `oncemq/testing`: a server in the test's own process, on a free port, with a clock that the test moves. In memory,
- * unless a data directory is named. Starts in milliseconds, so each test file, or each test, can have its own.
+ * `oncemq/testing`: a server in the test's own process, on a free port, with a clock that the test controls. It keeps
+ * everything in memory unless given a data directory. It starts in milliseconds, so each test file, or even each test,
+ * can have its own.
  */
 
 import { advanceMsOf, advanceSecondsMax } from './api/inspect/clock-advance.ts';
@@ -11,7 +12,7 @@ import { start } from './server/start-server.ts';
 export type { Event } from './core/events.ts';
 
 export interface TestServerOptions extends Omit<ServerOptions, 'port' | 'host' | 'clock'> {
-  /** Default virtual: runs at wall speed and can be moved forward. manual stands still until it is moved. */
+  /** Default virtual: runs at wall speed and can be moved forward. A manual clock stands still until it is moved. */
   readonly clock?: 'virtual' | 'manual';
 }
 
@@ -27,21 +28,21 @@ export interface TestServer {
     /** Epoch milliseconds. */
     now(): number;
     /**
-     * Moves time forward and does what falls due on the way; resolves to the new time. Rejects with a RangeError, and moves
-     * nothing, if the seconds are no number from 0 to ten years.
+     * Moves time forward, performs everything that falls due on the way, and resolves to the new time. Rejects with a
+     * RangeError, without moving time, if `seconds` is not a number from 0 to ten years.
      */
     advance(seconds: number): Promise<number>;
   };
-  /** Everything that has happened since the start or the last reset, oldest first; the latest 10,000. */
+  /** The events since the start or the last reset, oldest first; at most the latest 10,000. */
   readonly events: readonly Event[];
-  /** Back to empty: no queues, no events. The clock stays where it is. */
+  /** Removes all queues and events. The clock stays where it is. */
   reset(): Promise<void>;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 const eventsMax = 10_000;
-/** Without `auth`, any will do. */
+/** Without `auth`, the server accepts any credentials. */
 const anyCredentials = { accessKeyId: 'test', secretAccessKey: 'test' };
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {

@@ -1,9 +1,9 @@
 /**
- * The api as a whole: one request in, one answer out. It chooses the wire form by what the request looks like, finds
- * the action, and calls it; which bytes an answer has is the wire form's, what happened is the action's.
+ * The api as a whole: one request in, one answer out. It detects the wire form from the request, finds the action, and
+ * calls it. The action decides what happens; the wire form decides how the answer is encoded.
  *
- * `handle` never rejects. A backend that cannot keep changes is answered with 503 and the reason; one that fails, with
- * 500 and without a word about why, and the cause goes to `onError`; both in the caller's own wire form.
+ * `handle` never rejects. If the backend cannot keep changes, the answer is 503 with the reason; if anything fails, it is
+ * 500 without the cause, which goes to `onError`. Both answers use the caller's wire form.
  */
 
 import { performance } from 'node:perf_hooks';
@@ -28,28 +28,28 @@ export type { ApiRequest, ApiResponse };
 
 export interface ApiOptions {
   readonly backend: Backend;
-  /** The backend as one request sees it, for those who follow requests; default: the backend itself. */
+  /** Wraps the backend for one request, for tracing; default: the backend itself. */
   readonly backendFor?: ((request: ApiRequest) => ActionBackend) | undefined;
-  /** Scheme and host of queue URLs; default: those that the client used. */
+  /** Scheme and host of queue URLs; default: http and the Host header of the request. */
   readonly publicUrl?: string | undefined;
-  /** Who may call; absent where anybody may. */
+  /** Who may call; absent if anybody may. */
   readonly authentication?: Authentication | undefined;
-  /** Told of every request once its answer is ready; default: nobody is, and no time is taken. */
+  /** Notified of every request once its answer is ready; if absent, requests are not timed. */
   readonly requests?: RequestObserver | undefined;
-  /** Told why a request was answered with 500; default: nobody is. */
+  /** Called with the cause whenever a request is answered with 500. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 export interface RequestObserver {
-  /** `action` is undefined if there is no such action; `problem` unless it was carried out. */
+  /** `action` is undefined if there is no such action; `problem` is undefined if the action succeeded. */
   answered(action: NamedAction | undefined, problem: Fault | undefined, ms: number): void;
 }
 
 export interface Api {
   handle(request: ApiRequest): Promise<ApiResponse>;
-  /** For a request of which it is known already that it may be made, whatever it is signed with. */
+  /** Handles a request that was already authorized elsewhere; its signature is not checked. */
   handleAdmitted(request: ApiRequest): Promise<ApiResponse>;
-  /** What the server itself has against a request (`body-too-large`, say), in the caller's wire form. */
+  /** The answer when the server itself refuses a request (`body-too-large`, say), in the caller's wire form. */
   fail(
     request: Pick<ApiRequest, 'headers' | 'requestId'>,
     code: ProtocolCode,
@@ -92,7 +92,7 @@ const actions: Readonly<Record<Service, ReadonlyMap<string, RunnableAction>>> = 
   sns: tableOf('sns', snsActions, snsActionFunctions),
 };
 
-/** AWS JSON says so in its headers; everything else is AWS Query, whose answers can be asked for in JSON. */
+/** AWS JSON is recognized by its headers; everything else is AWS Query, for which clients can request JSON answers. */
 function formOf(headers: ApiRequest['headers']): WireForm {
   if (headers['x-amz-target'] !== undefined) return jsonForm;
   if (headers['content-type']?.includes('x-amz-json') === true) return jsonForm;
@@ -100,8 +100,8 @@ function formOf(headers: ApiRequest['headers']): WireForm {
 }
 
 /**
- * One request on its way to its answer, and what its action may ask about it. Promises are followed with `then`, here
- * and in the actions of every day: an async function keeps its whole frame for each call, a kilobyte of garbage.
+ * One request until it is answered, and what its action may ask about it. Promises are chained with `then`, here and in
+ * the most frequent actions: an async function keeps its whole frame for each call, a kilobyte of garbage.
  */
 class Exchange implements Call {
   readonly #request: ApiRequest;
@@ -134,7 +134,7 @@ class Exchange implements Call {
     return this.#request.signal;
   }
 
-  /** Any stable text will do (7.9); only keys with a name are told apart. */
+  /** Any stable text will do (7.9); only keys with a name are distinguished. */
   get senderId(): string {
     return this.#caller?.credential?.name ?? this.#backend.realm.account;
   }
@@ -218,7 +218,7 @@ function toldBy(action: NamedAction | undefined, problem: Fault): Fault {
   return action?.service === 'sns' ? { ...problem, service: 'sns' } : problem;
 }
 
-/** For people and tests: which sends of this request were duplicates of what. Clients that do not know it ignore it. */
+/** For people and tests: which messages the sends of this request duplicated. Clients that do not know the header ignore it. */
 function withOriginals(response: ApiResponse, duplicateOf: readonly string[]): ApiResponse {
   const headers = { ...response.headers, 'x-oncemq-duplicate-of': duplicateOf.join(', ') };
   return { ...response, headers };

@@ -1,6 +1,6 @@
 /**
- * Finds the known name that somebody probably meant, for refusals of unknown settings, flags and filters. A word that is like
- * none of them gets no guess: a wrong one is worse than none.
+ * Finds the known name that an unknown setting, flag or filter was probably meant to be, so that the refusal can suggest
+ * it. A word that resembles none of them gets no suggestion: a wrong one is worse than none.
  */
 
 export function nearestName(word: string, known: readonly string[]): string | undefined {

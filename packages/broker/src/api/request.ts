@@ -1,19 +1,19 @@
 /**
- * A request and its answer as the api sees them: they know no HTTP library, so whatever has headers and bytes can call
- * the api, and tests need no socket. Bodies come in whole and within the server's limit; the answer's length is the
- * server's to tell.
+ * A request and its answer as the api sees them. They depend on no HTTP library, so anything with headers and bytes can
+ * call the api, and tests need no socket. Bodies arrive complete and within the server's limit; the server adds the
+ * Content-Length of the answer.
  */
 
 export interface ApiRequest {
   readonly method: string;
   /** Without the query string: `/000000000000/jobs`. */
   readonly path: string;
-  /** What stands behind the question mark, undecoded; empty if there is nothing. */
+  /** The part after the question mark, undecoded; empty if there is none. */
   readonly query: string;
   /** Names in lower case, as Node gives them. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Uint8Array;
-  /** Read only by actions that wait, so it may be a getter that makes the signal. */
+  /** Only actions that wait read it, so it may be a getter that creates the signal. */
   readonly signal: AbortSignal;
   readonly requestId: string;
 }

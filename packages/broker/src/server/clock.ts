@@ -1,6 +1,6 @@
 /**
- * The three clocks. Time never goes back on any of them, since the engine's order rests on it: when the machine's clock is
- * set back, ours runs on from where it was, by the monotonic one.
+ * The three clocks. None of them ever goes back, since the engine's ordering depends on it: when the system clock is set
+ * back, ours continues from where it was, driven by the monotonic clock.
  */
 
 import type { Clock } from '../storage/clock.ts';
@@ -20,7 +20,7 @@ export function realClock(): Clock {
     kind: 'real',
     now,
     notBefore: (time) => {
-      // Looked at first: it may set the offset itself.
+      // Called first, because now() may change the offset.
       const missing = time - now();
       offset += Math.max(0, missing);
     },

@@ -1,7 +1,7 @@
 /**
- * The configuration: one typed object, defaults < file < environment < flags, read once, checked whole, frozen. One
- * table describes every setting, so that the flag, the variable, the key in the file and the help text agree. An
- * unknown name is refused with the nearest known one.
+ * The configuration: one typed object, defaults < file < environment < flags, read once, fully checked, frozen. One table
+ * describes every setting, so that the flag, the variable, the key in the file and the help text agree. The error for an
+ * unknown name suggests the nearest known one.
  */
 
 import { readFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ export interface Config {
   readonly clock: 'real' | 'virtual' | 'manual';
   readonly region: string;
   readonly account: string;
-  /** What clients reach the server as, without a last slash; default: the Host header of each request. */
+  /** The URL by which clients reach the server, without a trailing slash; default: the Host header of each request. */
   readonly publicUrl: string | undefined;
   readonly profile: 'aws' | 'yandex';
   readonly limits: 'strict' | 'relaxed';
@@ -42,15 +42,15 @@ export interface Config {
   /** Whether requests must be signed by one of the credentials. */
   readonly auth: 'off' | 'sigv4';
   readonly credentials: readonly Credential[];
-  /** Whether a queue's policy must allow a topic to send to it; always, where signatures are checked. */
+  /** Whether a queue's policy must allow a topic to send to it; always true if signatures are checked. */
   readonly arePoliciesEnforced: boolean;
   /** The file that binds queues to contracts. */
   readonly contract: string | undefined;
-  /** Where an account of every message is kept, if it is. */
+  /** Where the ledger, a record of what happened to every message, is kept; undefined if there is none. */
   readonly ledger: { readonly directory: string; readonly bytesMax: number } | undefined;
-  /** Which metrics and traces are sent where, by the standard OTEL_* variables alone. */
+  /** Where metrics and traces are exported; configured only by the standard OTEL_* variables. */
   readonly exports: TelemetryExports;
-  /** Created at the start if they do not exist. */
+  /** Created at startup if they do not exist. */
   readonly queues: readonly QueueConfig[];
   /** Created after the queues, with their subscriptions. */
   readonly topics: readonly TopicConfig[];
@@ -74,11 +74,11 @@ interface Setting {
   /** What the pattern asks for, where the doc does not say it. */
   readonly form?: string;
   readonly default?: string;
-  /** Named in the design and not there yet: why, and what to do instead. */
+  /** Set for a planned setting that is not implemented: the error text, with what to do instead. */
   readonly notYet?: string;
 }
 
-/** By flag name; in the file the same in camel case, in the environment ONCEMQ_ and capitals. */
+/** By flag name. The config file uses camel case; the environment uses capitals with the prefix ONCEMQ_. */
 export const settings: Readonly<Record<string, Setting>> = {
   host: {
     doc: 'address to listen on',
@@ -182,7 +182,7 @@ export const settings: Readonly<Record<string, Setting>> = {
 const names = Object.keys(settings);
 const environmentPrefix = 'ONCEMQ_';
 
-/** Variables of other commands that share the prefix. */
+/** Variables with the same prefix that are not in the table. */
 const otherVariables: readonly string[] = ['ONCEMQ_URL', ...credentialVariables];
 
 export function readConfig(
@@ -243,7 +243,7 @@ export function readConfig(
 
 type Layer = Readonly<Record<string, string>>;
 
-/** The later ones win. Where everything is kept is one choice, although it has two names. */
+/** Later layers win. `data` and `memory` are one choice of storage, so either one overrides the other of an earlier layer. */
 function merged(layers: readonly Layer[]): Layer {
   const given: Record<string, string> = {};
   for (const layer of layers) {
@@ -257,7 +257,7 @@ function merged(layers: readonly Layer[]): Layer {
   return given;
 }
 
-/** Whether a switch is there, and not to say that it is off. */
+/** Whether a switch is given and not turned off. */
 function isOn(value: string | undefined): boolean {
   return value === 'true' || value === '1';
 }
@@ -324,7 +324,7 @@ interface FileSettings {
   readonly settings: Readonly<Record<string, string>>;
   readonly queues: readonly QueueConfig[];
   readonly topics: readonly TopicConfig[];
-  /** Not looked at yet. */
+  /** Not checked yet. */
   readonly credentials: unknown;
 }
 
@@ -365,7 +365,7 @@ function parseFile(file: string): Record<string, unknown> {
       return value as Record<string, unknown>;
     }
   } catch (error) {
-    // Without the piece of the file that JSON.parse quotes, and without a cause that has it: it may be a secret.
+    // Omits the part of the file that JSON.parse quotes, and the cause, which contains it: it may be a secret.
     const reason = (error as Error).message.replace(/, (\.\.\.)?".*$/s, '');
     throw new ConfigError(`${file} is not JSON: ${reason}.`);
   }

@@ -1,8 +1,8 @@
 /**
- * The files of the web console: the page at `/_oncemq/`, its modules and styles below `/_oncemq/console/`. Read into memory
- * when the first of them is asked for; only what was found then is ever given, so no path leads elsewhere.
+ * The files of the web console: the page at `/_oncemq/`, its modules and styles below `/_oncemq/console/`. They are read
+ * into memory at the first request. Only those files are ever served, so no path can lead elsewhere.
  *
- * The page may load from this server alone and runs no inline code: what messages say is shown there, and none of it may
+ * The page may load from this server only and runs no inline code: it shows the content of messages, none of which may
  * become part of the page.
  */
 
@@ -45,7 +45,7 @@ const policy: string = [
 
 let files: ReadonlyMap<string, ConsoleFile> | undefined;
 
-/** `path` is what stands behind `/_oncemq/`. Undefined for a path that is none of the console's. */
+/** `path` is the part after `/_oncemq/`. Undefined if the path does not belong to the console. */
 export function consoleFile(
   path: string,
   { method, headers }: { readonly method: string; readonly headers: Headers },
@@ -64,7 +64,7 @@ export function consoleFile(
   }
   const shared = {
     ETag: file.tag,
-    // Asked for again each time, and not sent again unless it changed: a new version shows at once.
+    // The browser revalidates each time and downloads only what changed, so a new version shows immediately.
     'Cache-Control': 'no-cache',
     'Content-Security-Policy': policy,
     'X-Content-Type-Options': 'nosniff',
@@ -98,7 +98,7 @@ function readFiles(): Map<string, ConsoleFile> {
   return found;
 }
 
-/** In the form of everything else below `/_oncemq/`. */
+/** In the same form as all other errors below `/_oncemq/`. */
 function refusal(
   status: number,
   code: string,

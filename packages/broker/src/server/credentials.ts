@@ -1,36 +1,37 @@
 /**
- * The keys that requests may be signed with: a list in the config file, and one pair in the environment. None is a flag,
- * since other users of the machine see flags. What is wrong with one is told by its place, and never with its secret.
+ * The keys that requests may be signed with: a list in the config file or the options, and one pair in the environment.
+ * There is no flag for them, because other users of the machine can see flags. An error names the position of a wrong key,
+ * never its secret.
  */
 
 import { Credential } from '../api/auth/credential.ts';
 import { nearestName } from '../api/nearest-name.ts';
 import { ConfigError } from './config-error.ts';
 
-/** One key, as a config file has it. */
+/** One key, as written in a config file. */
 export interface CredentialConfig {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** That of the server, which has one only. */
+  /** Must be the server's account: it has only one. */
   readonly account?: string;
-  /** What its messages carry as SenderId; default: the account. */
+  /** The SenderId of messages sent with this key; default: the account. */
   readonly name?: string;
 }
 
 const credentialsMax = 1000;
 const secretLengthMax = 256;
 const keys = ['accessKeyId', 'secretAccessKey', 'account', 'name'];
-/** No slash, which ends it in a credential scope, and no colon, which ends it in HTTP Basic. */
+/** No slash, which would end it in a credential scope, and no colon, which would end it in HTTP Basic. */
 const accessKeyForm = /^[\w-]{1,128}$/;
 const nameForm = /^[\w.:@/+=-]{1,128}$/;
 
 const idVariable = 'ONCEMQ_ACCESS_KEY_ID';
 const secretVariable = 'ONCEMQ_SECRET_ACCESS_KEY';
 
-/** Variables that are no settings of their own. */
+/** Variables that do not correspond to a setting. */
 export const credentialVariables: readonly string[] = [idVariable, secretVariable];
 
-/** The pair in the environment, as a list that a config file could have. */
+/** The pair in the environment, as a list like that of a config file. */
 export function environmentCredentials(
   environment: Readonly<Record<string, string | undefined>>,
 ): readonly CredentialConfig[] {
@@ -42,7 +43,7 @@ export function environmentCredentials(
   return [{ accessKeyId, secretAccessKey }];
 }
 
-/** Where a list stands, and what stands there. */
+/** Where a list comes from, for error messages, and the unchecked list. */
 export type CredentialSource = readonly [where: string, list: unknown];
 
 export function credentialsOf(

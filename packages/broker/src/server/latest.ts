@@ -1,6 +1,6 @@
 /**
- * A map of bounded size: what was set longest ago is forgotten first. For what only makes a span or a record say more, and
- * may be missing.
+ * A map of bounded size that evicts the entry set longest ago. It is for data that only makes a span or a record more
+ * detailed, and may be missing.
  */
 
 export class Latest<Value> {
@@ -23,7 +23,7 @@ export class Latest<Value> {
     return this.#values.get(key);
   }
 
-  /** The value, which is forgotten. */
+  /** Removes and returns the value. */
   take(key: string): Value | undefined {
     const value = this.#values.get(key);
     this.#values.delete(key);

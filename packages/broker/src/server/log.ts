@@ -1,6 +1,6 @@
 /**
- * The log: errors and what ends them, to standard error, for people or for programs. Successes are not logged; what
- * happened to messages is told by events.
+ * The log: errors and recoveries, written to standard error for people or for programs. Successes are not logged; events
+ * report what happens to messages.
  */
 
 export interface Log {

@@ -1,12 +1,12 @@
 /**
- * The settings as a program gives them: an object in camel case instead of flags. It goes through the same table and
- * the same checks; the environment is not read.
+ * The settings as a program passes them: an object in camel case instead of flags. They go through the same table and the
+ * same checks. The environment is not read.
  */
 
 import { type Config, readConfig } from './config.ts';
 import type { CredentialConfig } from './credentials.ts';
 
-/** What `oncemq serve` takes as flags, in camel case; absent ones have their defaults. */
+/** The flags of `oncemq serve` in camel case; omitted ones have their defaults. */
 export interface ServerOptions {
   /** Default 127.0.0.1. */
   readonly host?: string;
@@ -20,7 +20,7 @@ export interface ServerOptions {
   readonly memory?: boolean;
   /** Default real. */
   readonly clock?: 'real' | 'virtual' | 'manual';
-  /** Default us-east-1. */
+  /** Default us-east-1, or ru-central1 with the profile yandex. */
   readonly region?: string;
   /** Default 000000000000. */
   readonly account?: string;
@@ -35,15 +35,15 @@ export interface ServerOptions {
   /** sigv4: requests must be signed with one of the credentials. Default off. */
   readonly auth?: 'off' | 'sigv4';
   readonly credentials?: readonly CredentialConfig[];
-  /** Topics deliver only to queues whose policy allows it. Default false, and true with auth. */
+  /** Topics deliver only to queues whose policy allows it. Default false; always true with auth. */
   readonly enforcePolicies?: boolean;
   /** A JSON file with the contracts that queues are held to. */
   readonly contract?: string;
-  /** A directory to keep an account of every message in, for `oncemq trace`. */
+  /** The directory of the ledger, a record of what happened to every message, for `oncemq trace`. */
   readonly ledger?: string;
-  /** What the ledger may take; default 1 GiB, at least 1,000,000. */
+  /** The maximum size of the ledger; default 1 GiB, at least 1,000,000. */
   readonly ledgerMaxBytes?: number;
-  /** A JSON file with these settings, and queues and topics to create. */
+  /** A JSON file with these settings, credentials, and queues and topics to create. */
   readonly config?: string;
 }
 

@@ -1,9 +1,9 @@
 /**
- * Calls HTTP endpoints for topics: one POST, its status, and what that means (SNS 12.3). 5xx, 429 and an endpoint that
- * cannot be reached pass and are tried again; every other answer but 2xx is final. Redirects are answers, not followed.
+ * Calls HTTP endpoints for topics: sends one POST and interprets its status (SNS 12.3). 5xx, 429 and unreachable endpoints
+ * are transient failures and are retried; every other status except 2xx is final. Redirects are not followed.
  *
- * Bounds: fifteen seconds for a call, as on AWS; of an answer only the status is looked at. Connections are not kept: an
- * endpoint is called rarely, and what stays open keeps processes alive.
+ * Bounds: fifteen seconds for a call, as on AWS; only the status of an answer is read. Connections are not kept alive:
+ * endpoints are called rarely, and an open connection would keep the process alive.
  */
 
 import { request as httpRequest } from 'node:http';
@@ -23,7 +23,7 @@ export const post: Poster = async (request, signal) => {
     const isPassing = status >= 500 || status === tooManyRequests;
     return failed(`${endpoint} answered ${status}`, !isPassing);
   } catch (error) {
-    // A URL that is none will be none the next time, too.
+    // An invalid URL will not become valid, so there is no point in retrying.
     const isFinal = error instanceof TypeError;
     return failed(`${endpoint} cannot be reached: ${(error as Error).message}`, isFinal);
   }

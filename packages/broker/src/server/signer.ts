@@ -1,14 +1,14 @@
 /**
- * Signs what standard topics send (SNS 9.4). The key is made when something is first signed and lives as long as the
- * process; its certificate, which signs itself, is served for receivers to check with.
+ * Signs what standard topics send (SNS 9.4). The key is generated at first use and lives as long as the process; its
+ * self-signed certificate is served so that receivers can verify signatures.
  *
- * A certificate is a few nested records in DER; Node makes none, and no more of the format is needed than this.
+ * Node cannot create certificates. A certificate is a few nested DER records, and this file encodes only those.
  */
 
 import { createSign, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import type { Signer } from '../core/topic/envelope.ts';
 
-/** With a way to get the certificate. */
+/** A signer with its certificate. */
 export interface CertifiedSigner extends Signer {
   certificate(): string;
 }
@@ -31,7 +31,7 @@ export function createSigner(): CertifiedSigner {
   };
 }
 
-/** One for the process: making it takes a tenth of a second. */
+/** One per process: generating it takes a tenth of a second. */
 function pairOf(): Pair {
   if (pair === undefined) {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -40,7 +40,7 @@ function pairOf(): Pair {
   return pair;
 }
 
-// The forms of DER (X.690) that a certificate (RFC 5280) is made of.
+// The DER types (X.690) that a certificate (RFC 5280) consists of.
 const integerTag = 0x02;
 const bitStringTag = 0x03;
 const nullTag = 0x05;
@@ -81,7 +81,7 @@ function certificateFor(key: KeyObject, publicKey: KeyObject): string {
   return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
 }
 
-/** One record: what it is, how long, and what is in it. */
+/** One record: tag, length, content. */
 function der(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;

@@ -1,6 +1,6 @@
 /**
- * Wires the rooms together: clock and ids, storage, api, listener. What comes out is a running server with its URL and
- * a way to stop it.
+ * Wires the layers together: clock, storage, api, telemetry, listener. The result is a running server with its URL and a
+ * way to stop it.
  */
 
 import type { AddressInfo } from 'node:net';
@@ -39,7 +39,7 @@ export interface Started {
   readonly port: number;
   readonly config: Config;
   readonly backend: Backend;
-  /** Stops accepting, ends long polls empty, answers what is under way, closes. */
+  /** Stops accepting connections, ends long polls empty, answers the requests in progress, then closes. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -53,9 +53,9 @@ const clocks: Readonly<Record<Config['clock'], () => Clock>> = {
 const signer: CertifiedSigner = createSigner();
 
 export interface StartOptions {
-  /** Told now and then while kept records are read, with their number so far. */
+  /** Called now and then while the kept records are read, with the number read so far. */
   readonly onProgress?: (records: number) => void;
-  /** False only to measure what counting costs (bench): no metrics then. Default true. */
+  /** False turns metrics off; only benchmarks use it, to measure what counting costs. Default true. */
   readonly isCounting?: boolean;
 }
 
@@ -69,7 +69,7 @@ export async function start(config: Config, options: StartOptions = {}): Promise
   }
 }
 
-/** How to close what was opened, in its order: the latest is closed first, when the server stops and when a start fails. */
+/** How to close what was opened, in opening order. It is closed in reverse when the server stops or fails to start. */
 type Opened = (() => Promise<unknown>)[];
 
 async function closeAll(opened: Opened): Promise<void> {
@@ -132,7 +132,7 @@ async function startWith(config: Config, options: StartOptions, opened: Opened):
   return { url, port, config, backend, close, [Symbol.asyncDispose]: close };
 }
 
-/** Loaded when it is asked for: a server that checks no signatures needs nothing that computes them. */
+/** Imported on demand: a server that checks no signatures does not load the code that computes them. */
 async function authenticationOf({
   auth,
   credentials,
@@ -176,7 +176,7 @@ function urlOf({ host }: Config, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Loaded when it is asked for: without a contract a server needs no JSON Schema. */
+/** Imported on demand: without a contract the server does not load JSON Schema. */
 async function contractOf({ contract }: Config): Promise<Contract | undefined> {
   if (contract === undefined) return undefined;
   const { readContract } = await import('./contract/contract-file.ts');
@@ -189,7 +189,7 @@ async function ledgerOf({ ledger }: Config, log: Log): Promise<Ledger | undefine
   return openLedger({ ...ledger, version }, log);
 }
 
-/** What both send at the end they send at the same time, so that stopping waits for a collector only once. */
+/** On close both flush at the same time, so that stopping waits for a collector only once. */
 async function telemetryOf(
   backend: Backend,
   config: Config,
@@ -204,7 +204,7 @@ async function telemetryOf(
   return { tracing, metrics };
 }
 
-/** Loaded when traces are exported, and only then. */
+/** Imported only if traces are exported. */
 async function tracingOf(
   backend: Backend,
   { exports: { traces } }: Config,

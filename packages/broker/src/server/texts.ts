@@ -1,11 +1,11 @@
 /**
- * Attributes and tags as a config file writes them: an object whose values become texts, as AWS has them. Queues and
- * topics share it.
+ * Reads attributes and tags from a config file: an object whose values become strings, as in AWS. Queues and topics share
+ * it.
  */
 
 import { ConfigError } from './config-error.ts';
 
-/** Values may be written as numbers, booleans or, for policies, objects; attributes are texts. */
+/** Values may be written as numbers, booleans or, for policies, objects; all become strings. */
 export function texts(value: unknown, where: string): Record<string, string> {
   if (value === undefined) return {};
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -1,7 +1,7 @@
 /**
- * Topics that a config file names, with their subscriptions: reading them, and creating those that do not exist when the
- * server starts. A subscription to a bare queue name means the queue of that name on this server. `baseUrl` is what the
- * links start with that HTTP endpoints are sent.
+ * Reads the topics and subscriptions in a config file, and creates those that do not exist when the server starts. A
+ * subscription to a bare queue name means the queue of that name on this server. `baseUrl` is the start of the links
+ * that are sent to HTTP endpoints.
  */
 
 import { nearestName } from '../api/nearest-name.ts';
@@ -94,7 +94,7 @@ export async function createTopics(
     }
     for (const { protocol, endpoint, attributes } of subscriptions) {
       const isName = protocol === 'sqs' && !endpoint.includes(':');
-      // On AWS, too, a subscription may name what is not there, and loses all that is published until it is: here it is a slip.
+      // As on AWS, a subscription may name a missing queue, and loses messages until it exists. In a config file that is a typo.
       if (isName && !(await backend.run({ type: 'describe-queue', queue: endpoint })).ok) {
         throw new ConfigError(
           `${endpoint} cannot be subscribed to ${name}: there is no such queue. Name it under queues, too, or give its ARN.`,

@@ -1,6 +1,6 @@
 /**
- * The version of the package, read from its manifest: what the health check, the banner and exported telemetry say.
- * There is one place for it, so that they cannot differ.
+ * The version of the package, read from its manifest. The health check, the banner and exported telemetry all take it from
+ * here, so that they cannot differ.
  */
 
 import { readFileSync } from 'node:fs';

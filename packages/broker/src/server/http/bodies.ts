@@ -1,18 +1,18 @@
 /**
- * The bodies of requests that node:http reads, each whole before it is looked at. What is refused is still read to its end, and
- * thrown away, so that a client that writes first and reads then gets its answer; but not for ever.
+ * Reads the bodies of the requests that node:http handles, each completely before anything looks at it. A refused body is
+ * still read to its end and discarded, up to a limit, so that a client that writes everything before it reads gets its answer.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorDetail } from '../../core/errors.ts';
 
-/** A message of 1 MiB is at most 6 MiB of JSON, when every byte of it is written as an escape. */
+/** A message of 1 MiB takes at most 6 MiB of JSON, when every byte is escaped. */
 const bodyBytesMax = 8 * 1024 * 1024;
-/** Of all that have not wholly arrived. */
+/** The total for all bodies that have not completely arrived. */
 const arrivingBytesMax = 256 * 1024 * 1024;
 const discardedBytesMax = 64 * 1024 * 1024;
 
-/** Why a body was not taken. */
+/** Why a body was refused. */
 export interface BodyRefusal {
   readonly code: 'body-too-large' | 'service-unavailable';
   readonly detail: ErrorDetail;
@@ -27,7 +27,7 @@ const tooMany: BodyRefusal = {
 export class Bodies {
   #arrivingBytes = 0;
 
-  /** Gives the whole body; an empty one and the reason if it is refused. A client that goes away before gets nothing. */
+  /** Calls `then` with the whole body, or with an empty one and a refusal. If the client disconnects first, never calls it. */
   read(
     request: IncomingMessage,
     response: ServerResponse,

@@ -1,6 +1,6 @@
 /**
- * One request, as the api sees it. An AbortController is made only for requests that ask for their signal: long polls,
- * whose client may go away.
+ * One request, as the api sees it. An AbortController is created only when a request asks for its signal, as long polls
+ * do because their client may disconnect.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -8,7 +8,7 @@ import { channel } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import type { ApiRequest } from '../../api/handler.ts';
 
-/** What is published in the channel `oncemq.request`, right before a request is acted upon. */
+/** Published on the diagnostics channel `oncemq.request` right before a request is handled. */
 export interface RequestNotice {
   readonly request: ApiRequest;
   readonly socket: Socket;
@@ -20,7 +20,7 @@ export function tellOf(request: ApiRequest, socket: Socket): void {
   if (notices.hasSubscribers) notices.publish({ request, socket } satisfies RequestNotice);
 }
 
-/** Calls the listener when the client goes away; at once if it has. */
+/** Calls the listener when the client disconnects; immediately if it already has. */
 export type WhenGone = (listener: () => void) => void;
 
 export class Call implements ApiRequest {

@@ -1,12 +1,12 @@
 /**
- * The HTTP listener: bytes in up to the limit, one call of the api, bytes out. It knows paths and sockets and no
- * actions. Nothing per request that could be shared.
+ * The HTTP listener: bytes in up to the limit, one call of the api, bytes out. It knows paths and sockets but no actions.
+ * Whatever requests can share is created once.
  *
- * Every connection begins as a plain one (plain-connection.ts); node:http, whose server this is, gets those that say something
- * else than a plain request, and reads it from its first byte.
+ * Every connection starts as a plain one (plain-connection.ts). At the first request that is not plain, the connection is
+ * handed to the node:http server created here, which reads that request from its first byte.
  *
- * Bounds: connections, the bytes of a body, about a minute for a request to arrive, two seconds to stop; anything that is not
- * HTTP is answered with 400 and cut off.
+ * Bounds: the number of connections, the size of a body, about a minute for a request to arrive, two seconds to stop.
+ * Anything that is not HTTP is answered with 400 and disconnected.
  */
 
 import {
@@ -27,14 +27,14 @@ import { PlainConnections } from './plain-connections.ts';
 import { partsOf } from './request-head.ts';
 
 const connectionsMax = 10_000;
-/** How long stopping waits for requests that have not wholly arrived. */
+/** How long stopping waits for requests that have not completely arrived. */
 const stopMsMax = 2_000;
 const requestMsMax = 60_000;
 const headersMsMax = 30_000;
-/** Longer than AWS clients keep an idle connection, so that they, and not we, close it. */
+/** Longer than AWS clients keep an idle connection, so that the client closes it, not the server. */
 const idleMsMax = 75_000;
 
-/** Nothing between the server and a reader may keep what is for the moment. */
+/** Nothing between the server and a reader may cache or buffer a live stream. */
 const streamHeaders = {
   'Content-Type': 'text/event-stream',
   'Cache-Control': 'no-store',
@@ -43,23 +43,23 @@ const streamHeaders = {
 
 const inspectPrefix = '/_oncemq/';
 const consolePath = '/_oncemq';
-/** Takes SQS actions as the root does, but not from pages of other sites: for the console. */
+/** For the console: accepts SQS actions like the root path, but not from pages of other sites. */
 const actionsPath = 'sqs';
 
 export interface Listener {
   readonly server: Server;
-  /** Answers what is under way, then closes every connection. */
+  /** Answers the requests in progress, then closes every connection. */
   close(): Promise<void>;
 }
 
 export interface ListenerOptions {
   readonly onError: (error: unknown) => void;
-  /** What clients reach the server as, where that is not what they ask for. */
+  /** The URL by which clients reach the server, if it differs from the Host header. */
   readonly publicUrl?: string | undefined;
-  /** Whether it listens for this machine alone. */
+  /** Whether the server is reachable from this machine only. */
   readonly isLocal: boolean;
   readonly metrics?: Metrics | undefined;
-  /** Why a request may not see the endpoints below `/_oncemq/`; absent where every one may. */
+  /** Why a request may not use the endpoints below `/_oncemq/`; absent if every request may. */
   readonly rejectionOf?:
     | ((request: ApiRequest) => Promise<InspectResponse | undefined>)
     | undefined;
@@ -71,7 +71,7 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
     const rejection = foreignNameRejection(call, options);
     if (rejection !== undefined) return Promise.resolve(inspectAnswer(rejection));
     if (call.path.startsWith(inspectPrefix)) return answerInspect(api, inspect, call, options);
-    // No queue's path: those begin with an account.
+    // Cannot be the path of a queue: those begin with an account.
     if (call.path === metricsPath && metrics !== undefined) return metrics.answer(call.method);
     const isPage = call.path === consolePath && call.method === 'GET';
     return isPage ? Promise.resolve(toConsole) : api.handle(call);
@@ -87,7 +87,7 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
           : Promise.resolve(api.fail(call, refusal.code, refusal.detail));
       answered.then(
         (ready) => {
-          // A connection that is answered while we stop must not be kept for a next request.
+          // While the server stops, a connection must not be kept open for another request.
           if (plain.isClosing || refusal !== undefined) response.shouldKeepAlive = false;
           send(response, ready);
         },
@@ -113,16 +113,16 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
   };
 }
 
-/** Whole, or one that goes on until either side ends it. */
+/** A complete answer, or a stream that continues until either side ends it. */
 interface Answer extends FileResponse {
   readonly stream?: InspectResponse['stream'];
 }
 
-/** Relative, so that it holds behind a proxy too. */
+/** Relative, so that it also works behind a proxy. */
 const toConsole: Answer = { status: 308, headers: { Location: '_oncemq/' }, body: '' };
 
 function callOf(request: IncomingMessage, response: ServerResponse, body: Buffer): Call {
-  // A target may be a whole URL (RFC 9112, 3.2.2); only what follows the host matters.
+  // The request target may be an absolute URL (RFC 9112, 3.2.2); only the part after the host matters.
   const url = (request.url ?? '/').replace(/^https?:\/\/[^/?#]*/i, '') || '/';
   const head = { ...partsOf(url), headers: request.headers as ApiRequest['headers'] };
   return new Call(request.method ?? 'GET', head, body, (listener) => {
@@ -133,13 +133,13 @@ function callOf(request: IncomingMessage, response: ServerResponse, body: Buffer
 
 function send(response: ServerResponse, { status, headers, body, stream }: Answer): void {
   if (stream !== undefined) {
-    // When a stream ends, so does its connection: a client that does not read would keep it.
+    // The connection ends with the stream: a client that does not read would otherwise hold it open.
     response.shouldKeepAlive = false;
     response.writeHead(status, headers);
     stream(response);
     return;
   }
-  // A flat list is the form that node takes without looking into it again.
+  // node:http accepts a flat list without processing it again.
   const lines: (string | number)[] = ['Content-Length', Buffer.byteLength(body)];
   for (const name in headers) lines.push(name, headers[name] as string);
   response.writeHead(status, lines as unknown as OutgoingHttpHeader[]);
@@ -195,7 +195,7 @@ function inspectAnswer(response: InspectResponse): Answer {
   };
 }
 
-/** Lets what is under way be answered, for a while; who has sent nothing, or half of it, is cut off then. */
+/** Gives the requests in progress a while to be answered, then disconnects every client that is left. */
 function close(server: Server, plain: PlainConnections): Promise<void> {
   return new Promise((resolve, reject) => {
     const impatience = setTimeout(() => {

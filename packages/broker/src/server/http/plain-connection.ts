@@ -1,11 +1,11 @@
 /**
- * A connection whose requests have the plain form (request-head.ts), one after the other: read and answered on the socket
- * itself, which takes half of the time that node:http needs for its own objects and streams. At the first request of another
- * form, a large one, or one that does not wait for the answer before it, the connection is handed to node:http with
- * every byte that was not answered yet, and stays there.
+ * A connection whose requests have the plain form (request-head.ts) and come one at a time. They are read and answered
+ * directly on the socket, which takes half the time that node:http needs with its own objects and streams. At the first
+ * request that has another form, is large, or is pipelined, the connection is handed to node:http with every unanswered
+ * byte, and stays there.
  *
- * Bounds: one request at a time, of at most `plainBytesMax`, and little more than that of what comes before its answer has
- * left; a request that does not arrive and a connection on which nothing happens end at the listener's sweep.
+ * Bounds: one request at a time, of at most `plainBytesMax`, and slightly more than that again of bytes that arrive before
+ * the answer is sent. The sweep of PlainConnections ends idle connections and those whose request does not arrive.
  */
 
 import { STATUS_CODES } from 'node:http';
@@ -14,25 +14,25 @@ import type { ApiRequest, ApiResponse } from '../../api/handler.ts';
 import { Call, tellOf } from './call.ts';
 import { type RequestHead, readPlainHead } from './request-head.ts';
 
-/** Head and body together; what is larger gains nothing here. */
+/** Head and body together; larger requests gain nothing from this path. */
 const plainBytesMax = 64 * 1024;
 
 const emptyLine = '\r\n\r\n';
-/** Of requests that are not whole, in node:http's words. */
+/** The answers to incomplete requests, as node:http words them. */
 const timedOut = bareHead(408);
 const brokenOff = bareHead(400);
 
-/** What a connection needs to know of the listener that it belongs to. */
+/** What a connection needs from the listener that it belongs to. */
 export interface PlainListener {
-  /** Whether requests to this path are answered by `answer`. */
+  /** Whether `answer` handles requests to this path. */
   isPlain(path: string): boolean;
   answer(call: ApiRequest): Promise<ApiResponse>;
-  /** Takes over a connection from which nothing was read. */
+  /** Passes a connection to node:http, as if nothing had been read from it. */
   handOver(socket: Socket): void;
   onError(error: unknown): void;
-  /** Whether each connection ends with its next answer. */
+  /** Whether each connection closes after its next answer. */
   readonly isClosing: boolean;
-  /** Counts the sweeps, so that nobody has to look at a clock. */
+  /** The number of sweeps so far; connections measure time in it instead of reading a clock. */
   readonly sweeps: number;
   readonly keepAliveSeconds: number;
 }
@@ -44,13 +44,13 @@ export class PlainConnection {
   readonly #listener: PlainListener;
   readonly #onGone: () => void;
   #state: State = 'idle';
-  /** The number of the sweep before its state began. */
+  /** The number of sweeps when the current state began. */
   #since: number;
   #head: RequestHead | undefined;
-  /** Of the request that is being read, or came before the answer to the one before it. */
+  /** The request being read, or the bytes that arrived while the previous request was being answered. */
   #chunks: Buffer[] = [];
   #missingBytes = 0;
-  /** Of what came before the answer to the one before it. */
+  /** How many bytes arrived while the previous request was being answered. */
   #heldBytes = 0;
   #isLast = false;
   #goneListener: (() => void) | undefined;
@@ -74,7 +74,7 @@ export class PlainConnection {
     this.#socket.destroy();
   }
 
-  /** Ends it if its client was waited for since before the given sweep: for a request, or for the rest of one. */
+  /** Ends the connection if it has waited for a request, or for the rest of one, since before the given sweep. */
   sweep(sweep: number): void {
     if (this.#state === 'answering' || this.#since >= sweep) return;
     if (this.#state === 'reading') this.#socket.write(timedOut);
@@ -111,7 +111,7 @@ export class PlainConnection {
   #continue(chunk: Buffer): void {
     this.#chunks.push(chunk);
     if (this.#state === 'answering') {
-      // Held until the answer has left. Read on meanwhile, since only who reads sees that the client goes away.
+      // Held until the answer is sent. Reading continues meanwhile: a socket must be read to notice that the client left.
       this.#heldBytes += chunk.length;
       if (this.#heldBytes > plainBytesMax) this.#socket.pause();
       return;
@@ -144,7 +144,7 @@ export class PlainConnection {
   readonly #send = (response: ApiResponse): void => {
     if (this.#state === 'over') return;
     this.#goneListener = undefined;
-    // A connection that is answered while we stop must not be kept for a next request.
+    // While the server stops, a connection must not be kept open for another request.
     const isLast = this.#isLast || this.#listener.isClosing;
     const { body } = response;
     const bodyBytes = Buffer.byteLength(body);
@@ -161,7 +161,7 @@ export class PlainConnection {
   };
 
   readonly #end = (): void => {
-    // It may still read its answer; but who waits for messages is gone.
+    // The client may still read its answer, but a long poll counts as abandoned.
     this.#isLast = true;
     this.#goneListener?.();
     if (this.#state === 'answering') return;
@@ -171,7 +171,7 @@ export class PlainConnection {
   };
 
   readonly #fail = (error: unknown): void => {
-    // The socket's own errors are its client's.
+    // Errors of the socket itself are the client's and are not reported.
     if (this.#state === 'answering' && !this.#socket.destroyed) this.#listener.onError(error);
     this.destroy();
   };
@@ -206,7 +206,7 @@ function bareHead(status: number): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`;
 }
 
-/** A connection that is kept says for how long; one that is not says so. */
+/** Tells the client how long the connection is kept alive, or that it is closed. */
 function headText(
   { status, headers }: ApiResponse,
   bodyBytes: number,
@@ -221,7 +221,7 @@ function headText(
 
 const illegalInHeader = /[^\t -~]/g;
 
-/** Without line breaks: they would let whoever wrote the value write headers. */
+/** Replaces line breaks, among others: they would let the author of the value inject headers. */
 function headerValue(value: string): string {
   return value.replace(illegalInHeader, '?');
 }

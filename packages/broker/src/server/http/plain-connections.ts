@@ -1,6 +1,6 @@
 /**
- * All connections of a server that node:http has nothing to do with yet. One sweep for all of them, instead of a timer each,
- * ends those whose client was waited for too long: an idle one after the time that node:http would keep it, and a sweep more.
+ * All connections of a server that have not been handed to node:http. One periodic sweep, instead of a timer for each,
+ * ends those that have waited for their client too long: the keep-alive timeout of node:http plus up to one sweep.
  */
 
 import type { Server } from 'node:http';
@@ -21,7 +21,7 @@ export class PlainConnections implements PlainListener {
   readonly #sweepsMax: number;
   readonly #sweeping: NodeJS.Timeout;
 
-  /** Takes over every new connection of the server; `isPlain` says which paths `answer` answers. */
+  /** Takes over every new connection of the server; `isPlain` says which paths `answer` handles. */
   constructor(
     server: Server,
     { isPlain, answer, onError }: Pick<PlainListener, 'isPlain' | 'answer' | 'onError'>,
@@ -44,11 +44,11 @@ export class PlainConnections implements PlainListener {
     this.#sweeping.unref();
   }
 
-  /** Lets what is under way be answered, and what has arrived already be read. */
+  /** Lets the requests in progress be answered, and those that have already arrived be read. */
   close(): void {
     this.isClosing = true;
     clearInterval(this.#sweeping);
-    // Behind two immediates, the sockets were looked at once more.
+    // After two immediates, the event loop has polled the sockets once more.
     setImmediate(() => setImmediate(() => this.#destroyIdle()));
   }
 

@@ -1,21 +1,21 @@
 /**
- * The head of a request, if it has the plain form that AWS clients give to nearly all of theirs: a POST with a length that it
- * tells, each header once, nothing but ASCII without tabs, and well within the bounds of node:http. Whatever has another form
- * is not judged here: node:http reads it, and knows what is wrong with it.
+ * Parses the head of a request if it has the plain form that nearly all requests of AWS clients have: a POST with a
+ * Content-Length, each header once, only ASCII without tabs, and well within the bounds of node:http. A request of any
+ * other form is not judged here: node:http parses it, and reports what is wrong with it.
  */
 
 export interface RequestHead {
   readonly path: string;
-  /** What stands behind the question mark; empty if there is nothing. */
+  /** The part after the question mark; empty if there is none. */
   readonly query: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyBytes: number;
 }
 
-/** node:http refuses a head of over 16 KiB. */
+/** node:http refuses heads of more than 16 KiB. */
 const plainHeadBytesMax = 8 * 1024;
-/** node:http leaves headers away beyond its thousandth. */
+/** node:http drops headers beyond the thousandth. */
 const plainHeadersMax = 100;
 
 const plainHead = /^POST \/[!-~]* HTTP\/1\.1(?:\r\n[A-Za-z0-9-]+:[ -~]*)+$/;
@@ -23,7 +23,7 @@ const methodLength = 'POST '.length;
 const versionLength = ' HTTP/1.1'.length;
 const plainLength = /^\d{1,9}$/;
 
-/** What changes how a request is read or answered; or tells that a page of a browser's makes it. */
+/** Headers that change how a request is read or answered, or show that a web page sent it. */
 const unusualHeaders: ReadonlySet<string> = new Set([
   'expect',
   'origin',
@@ -34,7 +34,7 @@ const unusualHeaders: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** `text` is all before the empty line. Undefined if its form is not the plain one. */
+/** `text` is everything before the empty line. Undefined if the head does not have the plain form. */
 export function readPlainHead(text: string): RequestHead | undefined {
   if (text.length > plainHeadBytesMax || !plainHead.test(text)) return undefined;
   const headers: Record<string, string> = {};
@@ -47,7 +47,7 @@ export function readPlainHead(text: string): RequestHead | undefined {
     end = text.indexOf('\r\n', colon);
     if (end < 0) end = text.length;
     const name = text.slice(begin, colon).toLowerCase();
-    // Also true of what every object has (`constructor`), which is no header of anybody's.
+    // This also refuses names that every object inherits (`constructor`), which no client uses for a header.
     if (unusualHeaders.has(name) || headers[name] !== undefined) return undefined;
     headers[name] = text.slice(colon + 1, end).trim();
     count += 1;
