@@ -1,12 +1,12 @@
 /**
- * The contract file: which queues, by name pattern, are bound to what, and whether a message that breaks it is refused.
- * Read once at the start, checked whole; what is wrong with it is told with its place.
+ * The contract file: which contract applies to which queues, by name pattern, and whether a message that breaks it is
+ * refused. It is read once at startup and checked completely; an error says where the mistake is.
  *
  *   { "namespace": "kfm",
  *     "queues": [ { "queue": "landsat-*.fifo", "contract": "envelope", "mode": "reject" },
  *                 { "queue": "prices*", "schema": "prices.schema.json", "mode": "observe" } ] }
  *
- * The first entry whose pattern fits a queue counts. A schema is an object, or the name of a file beside this one.
+ * The first entry whose pattern matches a queue applies. A schema is an object, or the name of a file relative to this one.
  */
 
 import { readFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ import type { Violation } from '../../core/commands.ts';
 import { ConfigError } from '../config.ts';
 
 export interface Contract {
-  /** What is wrong with a message by the contract of its queue; undefined if nothing is, or the queue has none. */
+  /** How a message violates the contract of its queue; undefined if it does not, or if the queue has none. */
   judge(queue: string, message: MessageParts): Violation | undefined;
 }
 
@@ -112,7 +112,7 @@ function schemaRule(schema: unknown, file: string, where: string): Binding['find
         error && { rule, reason: `The body does not match its schema: ${schemaReason(error)}.` }
       );
     } catch {
-      // A schema that calls itself, and a body nested more deeply than it can follow.
+      // A recursive schema overflowed the stack on a deeply nested body.
       return { rule, reason: 'The body is nested too deeply for its schema.' };
     }
   };

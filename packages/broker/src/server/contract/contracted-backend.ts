@@ -1,7 +1,7 @@
 /**
- * A backend whose queues are held to contracts: the messages of a send get, before the engine sees them, what is wrong
- * with them by the contract of their queue. What follows from it (refuse, or tell) is the engine's, in its own order of
- * checks, so that a missing queue or a batch too long is told first.
+ * A backend that enforces contracts: before the engine sees a send, its messages are checked against the contract of their
+ * queue, and each gets its violation attached. The engine decides what follows (refuse or report) in its own order of
+ * checks, so that a missing queue or an oversized batch is reported first.
  */
 
 import type { CommandOf, SendEntry } from '../../core/commands.ts';
@@ -30,7 +30,7 @@ function judged(command: CommandOf<'send'>, contract: Contract): CommandOf<'send
 
 function judgedEntry(queue: string, entry: SendEntry, contract: Contract): SendEntry {
   const { body, attributes = [], deduplicationId } = entry;
-  // What has no body is refused for that.
+  // The engine refuses a message without a body anyway.
   if (body === undefined || body === '') return entry;
   const texts = attributes.map(({ name, stringValue, binaryValue }) => [
     name,

@@ -1,6 +1,6 @@
 /**
- * What the ledger says of an event of the stream: the plain fields of its record, or nothing if it explains
- * nothing about a message. There are no bodies in the ledger, only their SHA-256 and, if they are envelopes, the ids in them.
+ * Maps an event of the stream to the plain fields of its ledger record, or to nothing if it explains nothing about a
+ * message. The ledger contains no bodies, only their SHA-256 and, if they are envelopes, the ids in them.
  */
 
 import { envelopeIds } from '../../api/inspect/envelope-ids.ts';
@@ -10,10 +10,10 @@ import type { Event, Suppressed } from '../../core/events.ts';
 import { sequenceNumber } from '../../core/sequence-number.ts';
 import type { AboutMessage, LedgerFields } from './record.ts';
 
-/** What a reason may take of a record; a schema's can quote much. */
+/** The maximum length of a reason in a record; that of a schema violation can quote a lot. */
 const reasonLengthMax = 1_024;
 
-/** `about` says what is remembered of a message that the event only names. */
+/** `about` returns what is remembered about a message that the event only names. */
 export function fieldsOf(
   event: Event,
   about: (messageId: string) => AboutMessage,
@@ -173,7 +173,7 @@ function suppressed(event: Suppressed): Omit<LedgerFields, 'event'> {
   };
 }
 
-/** A content-based deduplication id is the body's hash already. */
+/** A content-based deduplication id already is the hash of the body. */
 function hashOf({ source, deduplicationId }: Suppressed): string | undefined {
   return source === 'content' ? deduplicationId : undefined;
 }

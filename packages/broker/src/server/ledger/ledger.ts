@@ -1,9 +1,9 @@
 /**
- * The provenance ledger: an append-only account of what became of every message, kept beside the queues and for longer. A
- * reader of the event stream, so it says only what is kept, and nothing waits for it: records are made when an event is
- * told and written a moment later. A kill can cost the last moments; the next run then says that it found the ledger open.
+ * The provenance ledger: an append-only record of what happened to every message, kept beside the queues and for longer.
+ * It reads the event stream, so it records only what is kept, and nothing waits for it: a record is created with its event
+ * and written a moment later. A kill can lose the last moments; the next run then records that the ledger was not closed.
  *
- * Record ids count up within a run, lost ones included, so that a hole can be seen in them.
+ * Record ids count up within a run, including lost records, so that gaps are visible.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -26,11 +26,11 @@ export interface LedgerOptions {
 }
 
 export interface Ledger {
-  /** Writes down what the backend tells from now on. Opened before the backend is, so that nothing goes by. */
+  /** Records the backend's events from now on. The ledger is opened before the backend, so that it misses none. */
   follow(backend: Backend): void;
-  /** For people who look: how many records are missing, and why none can be written at the moment. */
+  /** For people who look: how many records were lost, and why none can be written at the moment, if so. */
   state(): { readonly lost: number; readonly failure: string | null };
-  /** Writes what there is. Call it when the backend has told its last event. */
+  /** Writes what is buffered. Call it after the backend's last event. */
   close(): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ export async function openLedger(
   };
 }
 
-/** Makes the directory if there is none; says whether the run before was closed, and when this one begins. */
+/** Creates the directory if needed; returns whether the previous run closed the ledger, and the START of this one. */
 async function prepared(directory: string): Promise<{ isClean: boolean; start: string }> {
   try {
     await mkdir(directory, { recursive: true });

@@ -1,7 +1,7 @@
 /**
- * Writes lines to segments without making anybody wait: `append` only takes note, and what has gathered is written a moment
- * later in one go. When the disk does not take it, lines wait, up to a bound, and it is tried again every second; what comes
- * while nothing more can wait is lost, counted, and told by a line of its own as soon as there is room again.
+ * Writes lines to segments without blocking the caller: `append` only buffers, and the buffer is written a moment later in
+ * one batch. If writing fails, lines stay buffered, up to a bound, and the write is retried every second. Lines that arrive
+ * while the buffer is full are lost and counted, and a line of its own reports them as soon as there is room.
  *
  * Writing: off -> (append) gathering -> (gatherMs) writing -> off, or failing -> (retryMs) writing.
  */
@@ -10,16 +10,16 @@ import type { Segments } from './segments.ts';
 
 export interface LineWriterOptions {
   readonly segments: Segments;
-  /** The line that stands where some are missing. */
+  /** The line to write where some are missing. */
   readonly gapLine: (lost: number) => string;
   readonly onFailure: (error: unknown) => void;
   readonly onRecovery: () => void;
 }
 
-/** How long lines gather; a kill loses no more than this and one write. */
+/** How long lines are collected; a kill loses at most this long and one write. */
 const gatherMs = 20;
 const retryMs = 1_000;
-/** Lines that wait for the disk, in characters. */
+/** The buffered lines, in characters. */
 const waitingLengthMax = 64 * 1024 * 1024;
 const batchBytesMax = 4 * 1024 * 1024;
 
@@ -27,7 +27,7 @@ export class LineWriter {
   readonly #options: LineWriterOptions;
   #lines: string[] = [];
   #length = 0;
-  /** Lost and not told yet. */
+  /** Lines that were lost and not reported yet. */
   #untold = 0;
   #lost = 0;
   #failure: unknown;
@@ -44,7 +44,7 @@ export class LineWriter {
     return this.#lost;
   }
 
-  /** Why nothing can be written at the moment; undefined when all is well. */
+  /** Why nothing can be written at the moment; undefined if nothing is wrong. */
   get failure(): unknown {
     return this.#failure;
   }
@@ -60,7 +60,7 @@ export class LineWriter {
     if (this.#failure === undefined) this.#writeIn(gatherMs);
   }
 
-  /** Writes what waits, if that can be, and gives the file back. */
+  /** Writes the buffered lines, if possible, and closes the file. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -93,7 +93,7 @@ export class LineWriter {
     }, milliseconds).unref();
   }
 
-  /** Everything that waits, until something fails. Never rejects. */
+  /** Writes all buffered lines, or until something fails. Never rejects. */
   async #write(): Promise<void> {
     const { segments, onFailure, onRecovery } = this.#options;
     try {
@@ -113,7 +113,7 @@ export class LineWriter {
     }
   }
 
-  /** How many of the waiting lines go into so many bytes; one at least. */
+  /** How many buffered lines fit into `bytesMax`; at least one. */
   #batchWithin(bytesMax: number): number {
     let bytes = 0;
     const end = this.#lines.findIndex((line) => {

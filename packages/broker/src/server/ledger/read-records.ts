@@ -1,10 +1,10 @@
 /**
- * Reads a ledger from its oldest record to its newest, a block at a time, so that one of hundreds of megabytes takes
- * seconds and no memory. Most blocks have nothing to do with what is looked for: a block is asked first, as bytes, and only
- * one that may hold something is taken apart.
+ * Reads a ledger from its oldest record to its newest, a block at a time, so that hundreds of megabytes take seconds and
+ * little memory. Most blocks hold nothing of interest, so `mayHold` tests a block as bytes first, and only those that may
+ * match are parsed.
  *
- * What cannot be read as a record is passed over: a line that is being written, or the end that a kill has left.
- * So is a segment that the server removes meanwhile, to make room.
+ * Anything that cannot be parsed as a record is skipped: a line that is still being written, or a fragment left by a kill.
+ * So is a segment that the server removes meanwhile to make room.
  */
 
 import { open } from 'node:fs/promises';
@@ -25,7 +25,7 @@ export async function* readRecords(
   }
 }
 
-/** The file in blocks that end with a line; what is behind the last line is left out. Nothing if the file has gone. */
+/** The file in blocks of whole lines, without an unfinished line at the end. Nothing if the file no longer exists. */
 async function* wholeLines(path: string): AsyncGenerator<Buffer> {
   const file = await open(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

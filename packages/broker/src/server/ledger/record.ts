@@ -1,11 +1,11 @@
 /**
- * A record of the ledger: a PROV-O activity in JSON-LD, with plain fields beside it for people and for `oncemq trace`. A
+ * A record of the ledger: a PROV-O activity in JSON-LD, with additional plain fields for people and for `oncemq trace`. A
  * message is an entity: accepting and publishing generate it, delivering uses it, deleting and expiring invalidate it, a
- * move or a fan-out derives another one from it. The form is published as schemas/ledger.schema.json and
+ * move or a fan-out derives another one from it. The format is published as schemas/ledger.schema.json and
  * schemas/ledger.context.jsonld; names are those of the contract, in snake case.
  */
 
-/** What happened to a message; and, of the ledger itself, that it was opened, closed, or lacks records. */
+/** What happened to a message; or, about the ledger itself, that it was opened, closed, or lacks records. */
 export type LedgerEvent =
   | 'published'
   | 'filtered-out'
@@ -28,7 +28,7 @@ export type LedgerEvent =
   | 'closed'
   | 'gap';
 
-/** What joins a message to the event that it tells of, and its group: only known of messages that were sent since the start. */
+/** The envelope ids of a message and its group: only known for messages that were sent since the start. */
 export interface AboutMessage {
   readonly event_id?: string | undefined;
   readonly event_source?: string | undefined;
@@ -45,14 +45,14 @@ export interface LedgerFields extends AboutMessage {
   readonly subscription?: string | undefined;
   /** The message in its queue; with a topic, the publication. */
   readonly message_id?: string | undefined;
-  /** FIFO only: as clients see it. */
+  /** FIFO only; as clients see it. */
   readonly sequence_number?: string | undefined;
   readonly deduplication_id?: string | undefined;
   /** Where the deduplication id came from. */
   readonly source?: 'explicit' | 'content' | undefined;
   readonly body_sha256?: string | undefined;
   readonly receive_count?: number | undefined;
-  /** Suppressed: the message that was accepted, and what the two sends had in common and not. */
+  /** Suppressed: the message that was accepted, how the two sends matched, and how they differed. */
   readonly original_message_id?: string | undefined;
   readonly matched_by?: 'id' | 'body' | undefined;
   readonly age_seconds?: number | undefined;
@@ -62,11 +62,11 @@ export interface LedgerFields extends AboutMessage {
   readonly mode?: 'observe' | 'reject' | undefined;
   readonly rule?: string | undefined;
   readonly reason?: string | undefined;
-  /** The queue that has the message now. */
+  /** The queue that holds the message now. */
   readonly target?: string | undefined;
-  /** Moved: its id there. */
+  /** Moved: its id in that queue. */
   readonly new_message_id?: string | undefined;
-  /** The message that a queue, be it a dead-letter queue, made of a publication; with `duplicate`, the one it had already. */
+  /** The message of a publication in a queue or dead-letter queue; with `duplicate`, the one that was already there. */
   readonly queue_message_id?: string | undefined;
   readonly duplicate?: boolean | undefined;
   readonly endpoint?: string | undefined;
@@ -75,14 +75,14 @@ export interface LedgerFields extends AboutMessage {
   readonly messages?: number | undefined;
   /** Window forgotten: how many ids. */
   readonly entries?: number | undefined;
-  /** Opened: whether the run before was closed, or killed in its work. */
+  /** Opened: true if the previous run closed the ledger, false if it was killed. */
   readonly clean?: boolean | undefined;
   readonly version?: string | undefined;
   /** Gap: how many records are missing here. */
   readonly lost?: number | undefined;
 }
 
-/** A record as it stands in the file. */
+/** A record as stored in the file. */
 export interface LedgerRecord extends LedgerFields {
   readonly '@id': string;
   readonly 'prov:startedAtTime': string;
@@ -90,7 +90,7 @@ export interface LedgerRecord extends LedgerFields {
 
 export const contextId = 'urn:oncemq:context:ledger:1';
 
-/** The fields as a line of the file, with what PROV-O has to say about them. */
+/** The fields as a line of the file, with their PROV-O relations. */
 export function lineOf(id: string, time: string, fields: LedgerFields): string {
   const { queue, topic } = fields;
   const place = queue === undefined ? topic && `topic:${topic}` : `queue:${queue}`;

@@ -1,7 +1,7 @@
 /**
- * Which event each living message tells of: events of deliveries and deletes name the message alone, and the ledger says
- * the rest beside it. A bounded memory, for convenience: what is too old, or was sent before the start, is left out of
- * those records, and `oncemq trace` joins them by the message id.
+ * Remembers the envelope ids and the group of each current message: delivery and delete events only name the message, and
+ * the ledger adds the rest to their records. The memory is bounded and for convenience: messages that are too old, or were
+ * sent before the start, get no such fields, and `oncemq trace` joins their records by message id.
  */
 
 import { Latest } from '../latest.ts';
@@ -19,7 +19,7 @@ export class RememberedMessages {
     return this.#byId.get(messageId) ?? nothing;
   }
 
-  /** Takes note of what a record says. */
+  /** Updates the memory from a record. */
   note(fields: LedgerFields): void {
     const { event, message_id: id } = fields;
     if (id === undefined) return;

@@ -1,11 +1,11 @@
 /**
- * The files of a ledger: `ledger-START-RUN-NUMBER.jsonl`, where START is when the server was started, so that names sort by
- * time; where the clock was set back since the run before, it is a moment behind that one's. A run writes files of its own
- * and never into those of another; it only cuts off what a kill has left half written at their end, once it is sure that
- * nobody is writing there.
+ * The files of a ledger: `ledger-START-RUN-NUMBER.jsonl`, where START is when the server started, so that names sort by
+ * time; if the clock was set back since the previous run, START is just after that run's. A run writes only its own files.
+ * In those of others it only cuts off an unfinished line that a kill left at the end, once it is sure that nobody is
+ * writing there.
  *
- * Invariant: a segment holds whole lines. What a failed write has left is cut off before anything follows it. All of them
- * together stay below the bound: the oldest go first.
+ * Invariant: a segment holds whole lines. What a failed write left is cut off before anything is appended. All segments
+ * together stay below the bound: the oldest are removed first.
  */
 
 import { type FileHandle, mkdir, open, readdir, rm, stat, truncate } from 'node:fs/promises';
@@ -14,15 +14,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface SegmentOptions {
   readonly directory: string;
-  /** For all segments together; one is a sixteenth of it. */
+  /** For all segments together; a segment may have a sixteenth of it. */
   readonly bytesMax: number;
-  /** Tells the segments of this run from others, and sorts behind them. */
+  /** Distinguishes the segments of this run from those of others, and sorts after them. */
   readonly run: string;
 }
 
 const segmentsInBound = 16;
 const segmentForm = /^ledger-.+\.jsonl$/;
-/** A small ledger of a busy server has ten segments a second, and their names must still sort after a year. */
+/** A busy server with a small ledger writes ten segments a second, and their names must still sort after a year. */
 const numberLength = 9;
 
 /** The segments of a ledger, oldest first. Rejects if there is no such directory. */
@@ -33,7 +33,7 @@ export async function segmentsIn(directory: string): Promise<string[]> {
 
 const startForm = /^ledger-(\d{4}-\d\d-\d\dT\d\d)(\d\d)(\d\d\.\d{3}Z)-/;
 
-/** The START of a run that begins now, behind those of all segments that there are. `now` in epoch milliseconds. */
+/** The START of a run that begins now, later than that of every existing segment. `now` in epoch milliseconds. */
 export async function startOfRun(directory: string, now: number): Promise<string> {
   const starts = (await segmentsIn(directory)).map(startedAt);
   const newest = starts.findLast((start) => !Number.isNaN(start)) ?? Number.NEGATIVE_INFINITY;
@@ -52,7 +52,7 @@ export class Segments {
   #number = 0;
   #file: { readonly handle: FileHandle; readonly path: string } | undefined;
   #size = 0;
-  /** A write has failed, and what it left stands behind the last whole line. */
+  /** A write failed and may have left an unfinished line at the end. */
   #isTorn = false;
 
   constructor(options: SegmentOptions) {
@@ -60,13 +60,13 @@ export class Segments {
     this.#segmentBytesMax = Math.floor(options.bytesMax / segmentsInBound);
   }
 
-  /** How many bytes still go into the segment that is written to. */
+  /** How many bytes still fit into the current segment; if it is full, into the next one. */
   get room(): number {
     const room = this.#segmentBytesMax - this.#size;
     return room > 0 ? room : this.#segmentBytesMax;
   }
 
-  /** Whole lines. When it rejects, none of them is there. */
+  /** Appends whole lines. If it rejects, none of them is kept. */
   async append(lines: Buffer): Promise<void> {
     if (this.#size + lines.length > this.#segmentBytesMax && this.#size > 0) await this.close();
     const { handle } = await this.#opened();
@@ -90,7 +90,7 @@ export class Segments {
   }
 
   async #opened(): Promise<{ readonly handle: FileHandle }> {
-    // Somebody may have taken the file away, and what is written to it then is read by nobody.
+    // Somebody may have deleted the file; what is written to it then would be lost.
     if (this.#file !== undefined && !(await isThere(this.#file.path))) await this.close();
     if (this.#file !== undefined) return this.#file;
     const { directory, run } = this.#options;
@@ -107,7 +107,7 @@ export class Segments {
     return this.#file;
   }
 
-  /** For one more segment. */
+  /** Removes the oldest segments until one more fits. */
   async #makeRoom(): Promise<void> {
     const segments = await segmentsIn(this.#options.directory);
     const sizes = await Promise.all(segments.map(async (path) => (await stat(path)).size));
@@ -121,9 +121,9 @@ export class Segments {
 }
 
 /**
- * Cuts off what a kill has left behind the last whole line, and says what that line is; undefined if there are no segments,
- * empty if the newest has no line at its end: whoever made it was ended before, or the disk lost it. The newest segments are
- * looked at alone: those before them were mended when they were the newest.
+ * Cuts off what a kill left after the last whole line, and returns that line: undefined if there are no segments, empty if
+ * the newest has no whole line because its server was killed before writing one, or the disk lost it. Only the newest
+ * segments are checked: older ones were mended when they were the newest.
  */
 export async function mendSegments(directory: string): Promise<string | undefined> {
   let last: string | undefined;
@@ -132,12 +132,12 @@ export async function mendSegments(directory: string): Promise<string | undefine
 }
 
 const newline = 10;
-/** More than a line can have. */
+/** Longer than any line. */
 const tailBytes = 64 * 1024;
 const stillMs = 200;
 
 async function mend(path: string): Promise<string> {
-  // Only to read: who keeps an account may have protected what is written.
+  // Opened read-only: whoever keeps the ledger may have write-protected old segments.
   const handle = await open(path);
   try {
     const { size } = await handle.stat();
@@ -145,7 +145,7 @@ async function mend(path: string): Promise<string> {
     const tail = Buffer.alloc(size - start);
     await handle.read(tail, 0, tail.length, start);
     const end = tail.lastIndexOf(newline) + 1;
-    // What may not be cut stays: it is the end of a file that nobody writes to any more, and readers pass over it.
+    // If the file cannot be truncated, the fragment stays: nobody appends to this file anymore, and readers skip it.
     if (end < tail.length && (await standsStill(handle, size))) {
       await truncate(path, start + end).catch(() => {});
     }
@@ -157,9 +157,9 @@ async function mend(path: string): Promise<string> {
 }
 
 /**
- * A server that was started by mistake on a ledger in use must not cut off what the other is just writing. No write takes
- * long, so an end that does not grow was left by a kill. A lock would have to be freed after kills, and kept from servers
- * that do not see each other's processes.
+ * A server started by mistake on a ledger in use must not cut off what the other server is writing. No write takes long,
+ * so an unfinished line that does not grow was left by a kill. A lock would have to be released after kills, and would
+ * have to work between servers that cannot see each other's processes.
  */
 async function standsStill(handle: FileHandle, size: number): Promise<boolean> {
   await sleep(stillMs);

@@ -1,10 +1,9 @@
 /**
- * Series by name, of queues or topics, within a bound: the first thousand names have counts of their own, all others
- * share those under `(other)`, which no queue or topic can be called. So neither memory nor what a collector gets grows
- * with the number of names.
+ * Series by name of queue or topic, within a bound: the first thousand names have counts of their own; all others share
+ * `(other)`, which no queue or topic can be called. So neither memory nor what a collector receives grows beyond that.
  *
- * A name that is gone gives its place up. Names can also go unnoticed, when a server is reset; they keep their counts
- * until places are wanted.
+ * A deleted queue or topic frees its place. When a server is reset, names disappear without an event; they keep their
+ * counts until all places are taken.
  */
 
 export const otherName = '(other)';
@@ -19,7 +18,7 @@ export class BoundedSeries<Counts> {
     this.#newCounts = newCounts;
   }
 
-  /** Of this name, which has a place from now on if there is one; or those that it shares. */
+  /** The counts of this name, which takes a place if one is free, or the shared ones. */
   of(name: string): Counts {
     const known = this.#byName.get(name);
     if (known !== undefined) return known;
@@ -32,7 +31,7 @@ export class BoundedSeries<Counts> {
     return counts;
   }
 
-  /** Under which name it shows; looking does not give it a place, since it may just have gone. */
+  /** The name to show. This takes no place, since the queue or topic may just have been deleted. */
   shownName(name: string): string {
     return this.#byName.has(name) ? name : otherName;
   }
@@ -41,7 +40,7 @@ export class BoundedSeries<Counts> {
     this.#byName.delete(name);
   }
 
-  /** Those that have places. */
+  /** The names that have a place. */
   names(): string[] {
     return [...this.#byName.keys()];
   }
@@ -50,7 +49,7 @@ export class BoundedSeries<Counts> {
     return this.#byName.size >= namesMax;
   }
 
-  /** Once every place is taken: gives up those whose names are none of these any more. */
+  /** If every place is taken, frees those of names that are not in the given list. */
   makeRoom(names: readonly string[]): void {
     if (!this.isFull) return;
     const left = new Set(names);

@@ -1,6 +1,6 @@
 /**
- * Everything that a server counts while it works, apart from whoever asks for it: plain numbers, no OpenTelemetry. What
- * can be looked up when somebody asks is not counted here (measure.ts).
+ * Everything that a server counts while it works, whether or not anybody reads it: plain numbers, no OpenTelemetry. What
+ * can be looked up on request is not counted here (measure.ts).
  */
 
 import type { Commit } from '../../storage/local/entries.ts';

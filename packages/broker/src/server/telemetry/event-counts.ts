@@ -1,8 +1,7 @@
 /**
- * Counts of what happened to messages and publications: a reader of the event stream. So nothing is counted before it is
- * kept, and nothing that was lost. An event costs one look at a map and one addition; since counting is always on, this
- * is what every server pays. A queue or topic has its counts from its creation on, or from the start of the
- * server.
+ * Counts what happens to messages and publications. It reads the event stream, so it counts nothing before it is kept, and
+ * nothing that was lost. Counting is always on and cheap: an event costs one map lookup and one addition. The counts of a
+ * queue or topic begin when it is created, or when the server starts.
  */
 
 import { Buffer } from 'node:buffer';
@@ -17,14 +16,14 @@ import type {
 import { BoundedSeries } from './bounded-series.ts';
 import { Histogram } from './histogram.ts';
 
-/** What a window suppressed, of a queue or a topic. */
+/** What the window of a queue or topic suppressed. */
 export class WindowCounts {
   readonly hits: BySource = { explicit: 0, content: 0 };
   readonly collisions: BySource = { explicit: 0, content: 0 };
 
   note({ source, differed }: Suppressed): void {
     this.hits[source] += 1;
-    // Wider than a collision elsewhere: also what an explicit id lets differ; `source` tells the two apart.
+    // Broader than `collision` elsewhere: it includes differences under an explicit id. `source` distinguishes the two.
     if (differencesIn(differed).length > 0) this.collisions[source] += 1;
   }
 }
@@ -69,7 +68,7 @@ export class EventCounts {
     switch (event.type) {
       case 'sent':
         this.queues.of(event.queue).sent += 1;
-        // Only a send to a FIFO queue has an id, and so a source of it.
+        // Only a send to a FIFO queue has a deduplication id, and so a source.
         if (event.source !== undefined) this.#measureBody(event.source, event.content.body);
         break;
       case 'delivered':

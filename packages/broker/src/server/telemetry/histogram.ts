@@ -1,7 +1,7 @@
 /**
- * A histogram with fixed buckets, as cheap as counting can be: a search among a few bounds and three additions, no
- * object for a measurement. The last bucket has no upper bound; a value on a bound belongs below it, as OpenTelemetry and
- * Prometheus both have it.
+ * A histogram with fixed buckets, as cheap as possible: a measurement searches a few bounds, adds to a bucket and to the
+ * sum, and allocates nothing. The last bucket has no upper bound; a value equal to a bound belongs to the bucket below it,
+ * as in OpenTelemetry and Prometheus.
  */
 
 import { type HistogramName, metricList } from './metric-list.ts';

@@ -1,9 +1,9 @@
 /**
- * All metrics as of now: what was counted, and what is looked up only when somebody asks, such as how many messages
- * wait. Plain values under the names of metric-list.ts; how they are written is otel-metrics.ts's.
+ * Collects all metrics: the counts, and what is looked up only on request, such as how many messages wait. The result is
+ * plain values under the names of metric-list.ts; otel-metrics.ts encodes them.
  *
- * A counter of a queue or topic is there from the start with 0, so that its first step is seen as one; only violations, of which
- * there are many kinds, show once they happen.
+ * The counters of a queue or topic are present from the start with 0, so that their first increment is visible. Only
+ * violations, of which there are many kinds, appear once they happen.
  */
 
 import type { Backend } from '../../storage/backend.ts';
@@ -27,7 +27,7 @@ export async function measure(counts: Counts, backend: Backend): Promise<Measure
   ];
 }
 
-/** Only what is FIFO suppresses anything. */
+/** Only FIFO queues and topics have a deduplication window. */
 function hasWindow([name]: readonly [string, unknown]): boolean {
   return name.endsWith('.fifo') || name === otherName;
 }

@@ -1,6 +1,6 @@
 /**
- * What has been measured of one metric, as plain values: a point for each set of attributes, and in it a number or a
- * histogram, as the metric's kind says (metric-list.ts).
+ * The measurements of one metric as plain values: a point for each set of attributes, holding a number or a histogram
+ * depending on the metric's kind (metric-list.ts).
  */
 
 import type { Histogram } from './histogram.ts';
@@ -9,7 +9,7 @@ import type { HistogramName, MetricName } from './metric-list.ts';
 export interface Point<Value> {
   readonly attributes: Readonly<Record<string, string>>;
   readonly value: Value;
-  /** Epoch milliseconds: when it was 0. */
+  /** When counting started from 0, in epoch milliseconds. */
   readonly since: number;
 }
 

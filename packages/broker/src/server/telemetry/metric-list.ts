@@ -1,16 +1,15 @@
 /**
- * Every metric of the server, one row each: what it is called, what kind of number it is, its unit, what tells its series
- * apart, and what it means. docs/telemetry/dedup-metrics.md is made from this table, and nothing is measured that has
- * no row here.
+ * Every metric of the server, one row each: its name, kind, unit, the attributes that distinguish its series, and its
+ * meaning. docs/telemetry/dedup-metrics.md is generated from this table, and nothing is measured that has no row here.
  *
- * Attributes are bounded: each has a fixed set of values, or is the name of a queue or topic, of which only so many have
- * series of their own (bounded-series.ts). Ids of messages, groups and sends are never attributes.
+ * Attributes are bounded: each has a fixed set of values, or is the name of a queue or topic, of which only a limited
+ * number have series of their own (bounded-series.ts). Ids of messages, groups and sends are never attributes.
  */
 
 export interface Metric {
-  /** A counter only grows, and starts again from 0 with the server; a gauge is as of now. */
+  /** A counter only grows, and restarts from 0 with the server; a gauge is the current value. */
   readonly kind: 'counter' | 'gauge' | 'histogram';
-  /** UCUM, as OpenTelemetry wants it; for people in braces. */
+  /** UCUM, as OpenTelemetry requires; a word in braces is an annotation for people. */
   readonly unit: 's' | 'By' | '1' | `{${string}}`;
   readonly attributes: readonly AttributeName[];
   readonly doc: string;
@@ -18,7 +17,7 @@ export interface Metric {
   readonly bounds?: Bounds;
 }
 
-/** What an attribute can be. */
+/** The values of each attribute, in words. */
 export const attributeTexts = {
   queue: "the queue's name, or `(other)`; with `topic`, whichever of the two it is about",
   topic: "the topic's name, or `(other)`",
@@ -255,7 +254,7 @@ export const metricList = {
 
 export type MetricName = keyof typeof metricList;
 
-/** Of these, those that are histograms. */
+/** The names of the histograms among them. */
 export type HistogramName = {
   [Name in MetricName]: (typeof metricList)[Name] extends { kind: 'histogram' } ? Name : never;
 }[MetricName];

@@ -1,6 +1,6 @@
 /**
- * Metrics to a collector, or to the console, at an interval: OpenTelemetry's own reader and exporters around what is
- * measured here. Loaded only if the environment asks for it.
+ * Exports metrics to a collector or to the console at an interval: OpenTelemetry's reader and exporters around our own
+ * measurements. Loaded only if the environment asks for it.
  */
 
 import { setImmediate as turn } from 'node:timers/promises';
@@ -24,7 +24,7 @@ export interface MetricsExport {
   close(): Promise<void>;
 }
 
-/** Points that are sent, and written as bytes, at once: many queues must not make anybody wait for long. */
+/** Data points serialized and sent at once: many queues must not block the event loop for long. */
 const pointsAtOnce = 2_000;
 
 export function startMetricsExport(
@@ -41,7 +41,7 @@ export function startMetricsExport(
         if (each.points.length > 0) metrics.push(metricData(each, now));
         await turn();
       }
-      // The reader puts its own resource in the place of this one.
+      // The reader replaces this resource with its own.
       const resourceMetrics = { resource: emptyResource(), scopeMetrics: [{ scope, metrics }] };
       return { resourceMetrics, errors: [] };
     },

@@ -1,6 +1,6 @@
 /**
- * The metrics of a running server: `/metrics` as Prometheus text, and what the environment wants exported. Whoever asks
- * for the page while it is being made for another gets the same, so that many askers cost no more than one.
+ * The metrics of a running server: `/metrics` as Prometheus text, and the exports that the environment asks for.
+ * Concurrent requests for the page share one result, so that many cost no more than one.
  */
 
 import type { ApiResponse } from '../../api/request.ts';
@@ -28,7 +28,7 @@ export interface MetricsOptions {
 export interface Metrics {
   /** The answer to a request for `/metrics`; never rejects. */
   answer(method: string): Promise<ApiResponse>;
-  /** Sends the last numbers to where they are exported. */
+  /** Exports the last values. */
   close(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
   };
 }
 
-/** Queues and topics that are there already; of those that come, events tell. */
+/** Starts counts for the queues and topics that already exist; events announce later ones. */
 async function welcome({ counts, backend }: MetricsOptions): Promise<void> {
   const { queues, topics } = counts.events;
   for (const name of await queueNames(backend, namesMax)) queues.of(name);
@@ -72,7 +72,7 @@ async function prometheusPage({ counts, backend, log }: MetricsOptions): Promise
     const body = await prometheusText(await measure(counts, backend), Date.now());
     return { status: 200, headers: { 'Content-Type': prometheusType }, body };
   } catch (error) {
-    // A commit failed just now: what was looked at is not so.
+    // A commit has just failed, so what was read is no longer true.
     if (error instanceof Unavailable) return plain(503, error.message);
     log.error('the metrics could not be read', error);
     return plain(500, 'The server failed; its log says why.');

@@ -1,12 +1,12 @@
 /**
- * Which queues and topics there are: to give those that were kept their counts at the start, and to find out which are gone.
+ * Lists the queues and topics that exist: to start counts for those already there, and to find out which are gone.
  */
 
 import type { Backend } from '../../storage/backend.ts';
 
 const queuesAtOnce = 1_000;
 
-/** All of them, or the first so many. */
+/** All of them, or the first `wanted`. */
 export async function queueNames(backend: Backend, wanted: number = Infinity): Promise<string[]> {
   const names: string[] = [];
   let after: string | undefined;
@@ -19,7 +19,7 @@ export async function queueNames(backend: Backend, wanted: number = Infinity): P
   return names.slice(0, wanted);
 }
 
-/** The first so many. */
+/** The first `wanted`. */
 export async function topicNames(backend: Backend, wanted: number): Promise<string[]> {
   const names: string[] = [];
   let after: string | undefined;
@@ -32,7 +32,7 @@ export async function topicNames(backend: Backend, wanted: number): Promise<stri
   return names.slice(0, wanted);
 }
 
-/** Those of them that there still are: there can be many more, and listing them would take long. */
+/** Which of these topics still exist. It asks for each, because listing all topics, of which there can be many, takes long. */
 export async function topicsLeft(backend: Backend, names: readonly string[]): Promise<string[]> {
   const found = await Promise.all(
     names.map((topic) => backend.run({ type: 'describe-topic', topic })),

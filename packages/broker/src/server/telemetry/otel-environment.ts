@@ -1,17 +1,17 @@
 /**
- * Which signals are exported, by the standard `OTEL_*` variables: metrics and traces, each to an OTLP collector, to the
- * console, or not at all. A signal is exported when its exporter is named, or when an OTLP endpoint is; nothing is when
- * `OTEL_SDK_DISABLED` is true. An empty variable counts as one that is not set.
+ * Reads from the standard `OTEL_*` variables which signals are exported: metrics and traces, each to an OTLP collector, to
+ * the console, or not at all. A signal is exported if its exporter or an OTLP endpoint is set; nothing is exported if
+ * `OTEL_SDK_DISABLED` is true. An empty variable counts as unset.
  *
- * This file decides and checks, so that a wrong variable is told at the start. What concerns the way to the collector
- * (headers, compression, certificates) and the resource is read by OpenTelemetry's own exporters and detectors.
+ * This file decides and checks, so that a wrong variable is an error at startup. OpenTelemetry's own exporters and
+ * detectors read what concerns the transport (headers, compression, certificates) and the resource.
  */
 
 import { ConfigError } from '../config-error.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where a signal goes; a list because the variable is one. Never empty. */
+/** Where a signal goes; a list, as in the variable. Never empty. */
 export type Exporters = readonly ('otlp' | 'console')[];
 
 export type Propagator = 'tracecontext' | 'xray';
@@ -28,7 +28,7 @@ export interface TelemetryExports {
   readonly traces:
     | {
         readonly exporters: Exporters;
-        /** The forms of a trace context that are read, in their order. */
+        /** The trace context formats to read, in order of preference. */
         readonly propagators: readonly Propagator[];
       }
     | undefined;
@@ -39,7 +39,7 @@ export const nothingExported: TelemetryExports = { metrics: undefined, traces: u
 /** The defaults of the specification. */
 const intervalMsDefault = 60_000;
 const timeoutMsDefault = 30_000;
-/** Node's timers go no further. */
+/** The longest delay of a Node timer. */
 const durationMsMax = 2 ** 31 - 1;
 
 const protocol = 'http/protobuf';
@@ -74,7 +74,7 @@ function exportersOf(signal: Signal, environment: Environment): Exporters | unde
   return exporters;
 }
 
-/** Prometheus asks for nothing to be sent: `/metrics` answers in any case. */
+/** `prometheus` exports nothing, since `/metrics` is always served. */
 const known: Readonly<Record<Signal, readonly string[]>> = {
   METRICS: ['otlp', 'console', 'prometheus', 'none'],
   TRACES: ['otlp', 'console', 'none'],
@@ -118,7 +118,7 @@ const samplers: readonly string[] = [
   'parentbased_traceidratio',
 ];
 
-/** OpenTelemetry reads these itself, would take every trace instead of a wrong one, and say nothing. */
+/** OpenTelemetry reads these variables itself, but would silently sample every trace if one of them is wrong. */
 function checkSampler(environment: Environment): void {
   const sampler = textOf('OTEL_TRACES_SAMPLER', environment) ?? 'parentbased_always_on';
   if (!samplers.includes(sampler)) {
@@ -130,9 +130,9 @@ function checkSampler(environment: Environment): void {
   }
 }
 
-/** The forms that SQS knows. */
+/** The formats that SQS supports. */
 const propagatorsRead: readonly Propagator[] = ['tracecontext', 'xray'];
-/** Of the specification too, but they say nothing that a span of the server needs. */
+/** Also in the specification, but they carry nothing that a server span needs. */
 const propagatorsPassedOver = ['baggage', 'b3', 'b3multi', 'jaeger', 'ottrace', 'none'];
 
 function propagatorsOf(environment: Environment): readonly Propagator[] {

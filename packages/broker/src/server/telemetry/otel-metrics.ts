@@ -1,10 +1,9 @@
 /**
- * What was measured in OpenTelemetry's form, from where its exporters take it on: to a collector by OTLP
- * (metrics-export.ts), or as Prometheus text. Loaded only when somebody asks, since a server that nobody asks has no need
- * of the SDK.
+ * Converts the measurements to OpenTelemetry's data model, for its exporters: OTLP to a collector (metrics-export.ts), or
+ * Prometheus text. Loaded only when metrics are read, since a server without readers does not need the SDK.
  *
- * OpenTelemetry's own instruments are not used: adding to one of its counters costs more than all that is counted here
- * for a message.
+ * OpenTelemetry's own instruments are not used: adding to one of its counters costs more than everything counted here for
+ * a message.
  */
 
 import { setImmediate as turn } from 'node:timers/promises';
@@ -76,7 +75,7 @@ const serializer = new PrometheusSerializer(
   withoutScopeInfo,
 );
 
-/** Metric by metric, with a turn for everybody else in between. */
+/** Yields to the event loop after each metric. */
 export async function prometheusText(measured: readonly Measured[], now: number): Promise<string> {
   const resource = emptyResource();
   const pieces: string[] = [];
@@ -93,7 +92,7 @@ export async function prometheusText(measured: readonly Measured[], now: number)
 
 const unitWords: Readonly<Record<string, string>> = { s: 'seconds', By: 'bytes' };
 
-/** With underscores for dots and its unit at the end, as Prometheus wants it. */
+/** With underscores for dots and the unit at the end, as Prometheus requires. */
 export function prometheusName({
   name,
   kind,

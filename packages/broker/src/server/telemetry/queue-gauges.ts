@@ -1,9 +1,8 @@
 /**
- * What queues hold at the moment, looked up when somebody asks. Queues beyond those that have series of their own are
- * added up.
+ * What the queues hold now, looked up whenever metrics are collected. Queues without a series of their own are added up.
  *
- * They are looked at a hundred at a time, with a turn for everybody else in between, so that many queues make nobody
- * wait for long; and together, because on disk each look waits for what is being kept just then.
+ * Queues are described a hundred at a time, yielding to the event loop in between, so that many queues do not delay other
+ * work. The hundred are described concurrently, because on disk each description waits for the commit in progress.
  */
 
 import type { QueueDescription } from '../../core/commands.ts';
@@ -43,7 +42,7 @@ export async function queueGauges(counts: Counts, backend: Backend): Promise<Mea
   return gaugesOf([...held], names.length, counts.since);
 }
 
-/** Undefined if it has gone meanwhile, or if what it rests on could not be kept. */
+/** Undefined if the queue was deleted meanwhile, or if the changes it depends on could not be kept. */
 async function describe(backend: Backend, queue: string): Promise<QueueDescription | undefined> {
   const found = await backend.run({ type: 'describe-queue', queue }).catch(() => undefined);
   return found?.ok ? found : undefined;

@@ -1,6 +1,6 @@
 /**
- * Counts of requests by action and by what came of them, and how long they took. What is no action is counted under one
- * name: a caller cannot make series by inventing words.
+ * Counts requests by action and result, and measures how long they took. All unknown actions are counted under one name,
+ * so that a caller cannot create series by inventing names.
  */
 
 import type { RequestObserver } from '../../api/handler.ts';

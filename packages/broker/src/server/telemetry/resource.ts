@@ -1,7 +1,7 @@
 /**
- * What a collector is told about this server, with every signal alike: service `oncemq`, its version, and an id of this
- * very process, so that the numbers of several servers are not taken for those of one. `OTEL_SERVICE_NAME` and
- * `OTEL_RESOURCE_ATTRIBUTES` win over all of it.
+ * How this server identifies itself to a collector, the same for every signal: service `oncemq`, its version, and an id of
+ * this process, so that the numbers of several servers are not mixed up. `OTEL_SERVICE_NAME` and
+ * `OTEL_RESOURCE_ATTRIBUTES` override all of it.
  */
 
 import { randomUUID } from 'node:crypto';

@@ -1,7 +1,7 @@
 /**
- * What the exports of all signals have in common: a variable that OpenTelemetry cannot use is told of at the start; a
- * collector that is away is told of once, and once more when it is back; and a server that stops sends what is left, but
- * does not wait for long.
+ * What the exports of all signals have in common: a variable that OpenTelemetry cannot use is logged at startup; an
+ * unreachable collector is logged once, and once more when it is back; and a server that stops flushes what is left, but
+ * does not wait long for it.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import type { Log } from '../log.ts';
 
-/** As OpenTelemetry's exporters of every signal are. */
+/** What OpenTelemetry's exporters have in common, whatever their signal. */
 interface Exporter<Items> {
   export(items: Items, done: (result: ExportResult) => void): void;
   forceFlush?(): Promise<void>;
@@ -19,7 +19,7 @@ interface Exporter<Items> {
 /** How long stopping waits for the collector. */
 const closeMsMax = 2_000;
 
-/** Makes what exports; what OpenTelemetry has against the variables that it reads itself then, it would pass over in silence. */
+/** Creates an exporter and logs what OpenTelemetry warns about the variables that it reads meanwhile; it is silent otherwise. */
 export function telling<Made>(log: Log, make: () => Made): Made {
   const warn = (text: string): void => log.info(`OpenTelemetry: ${text}`);
   const nothing = (): void => {};
@@ -32,7 +32,7 @@ export function telling<Made>(log: Log, make: () => Made): Made {
   }
 }
 
-/** The exporter, with a word to the log when it begins to fail and when it has got over it. */
+/** The exporter, which now logs when it starts to fail and when it recovers. */
 export function watched<Items>(
   exporter: Exporter<Items>,
   signal: 'metrics' | 'spans',
@@ -59,13 +59,13 @@ export function watched<Items>(
   };
 }
 
-/** Sends what is left, once `last` is done, as far as there is somebody who takes it. */
+/** Flushes what is left once `last` is done, but gives up after `closeMsMax`. */
 export async function closeExport(
   provider: { shutdown(): Promise<void> },
   last: Promise<void> = Promise.resolve(),
 ): Promise<void> {
   await Promise.race([
-    // What cannot be sent has been logged already.
+    // Export failures have been logged already.
     last.then(() => provider.shutdown()).catch(() => {}),
     sleep(closeMsMax, undefined, { ref: false }),
   ]);

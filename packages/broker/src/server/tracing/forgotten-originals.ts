@@ -1,13 +1,14 @@
 /**
- * Originals of duplicates whose spans are forgotten: what they carry is looked up instead, as long as they are in their
- * queue, once for all duplicates of a request. No answer waits for this; only the end of the server does.
+ * Finds the trace of an original message whose span is no longer remembered, so that its duplicate can link to it: the
+ * trace context is read from the message itself, while it is still in its queue. One lookup serves all duplicates of a
+ * request. No answer waits for it; only stopping the server does.
  */
 
 import type { SpanContext } from '@opentelemetry/api';
 import type { Backend } from '../../storage/backend.ts';
 import { carriedByMessage, type ReadContext } from './trace-context.ts';
 
-/** Requests for which originals are looked up at one time; for those beyond, nothing is found. */
+/** Concurrent lookups; beyond this, nothing is looked up. */
 const lookUpsMax = 1_000;
 
 export interface ForgottenOriginalsOptions {
@@ -24,7 +25,7 @@ export class ForgottenOriginals {
     this.#options = options;
   }
 
-  /** Hands over which traces the messages with these sequences belong to, in their order. */
+  /** Calls `use` with the trace of each of these messages, in the same order. */
   lookUp(
     queue: string,
     sequences: readonly number[],
@@ -43,7 +44,7 @@ export class ForgottenOriginals {
     this.#underWay.add(lookUp);
   }
 
-  /** Once all that is under way is handed over. */
+  /** Resolves when all current lookups are done. */
   async settled(): Promise<void> {
     await Promise.all(this.#underWay);
   }

@@ -1,14 +1,13 @@
 /**
  * One span for each message that is sent or published, for each receive that got messages, and for each delete: the
- * server's side of a trace, with OpenTelemetry's messaging attributes. A span is made when its outcome is known, so what
- * is not exported costs nothing but the question.
+ * server's side of a trace, with OpenTelemetry's messaging attributes. A span is created only once its outcome is known.
  *
  *   send, publish   a child of the request's `traceparent` header, else of what the message carries. In a batch each
- *                   message has its own span. A duplicate's links to the span of its original
+ *                   message has its own span. The span of a duplicate links to that of its original
  *   receive         links to what its messages carry; a receive that got nothing has no span
  *   delete          a child of the request's context, else of its message's; a batch is one span with links
  *
- * Spans are for people: a failure here never fails a request, and no answer waits for them.
+ * A failure here never fails a request, and no answer waits for spans.
  */
 
 import type { Attributes, Link, Span, SpanContext, Tracer } from '@opentelemetry/api';
@@ -56,21 +55,21 @@ export interface SpanOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Messages whose span is remembered, for what links to it later: their duplicates, and their receives. */
+/** Messages whose span is remembered, so that their duplicates and receives can link to it. */
 const messagesMax = 50_000;
 const receiptsMax = 50_000;
-/** Publications whose deliveries are gathered until the answer to the publisher is made. */
+/** Publications whose deliveries are collected until the publisher is answered. */
 const publicationsMax = 1_000;
-/** Of a publication with more queues than this, the others are only counted. */
+/** Deliveries of one publication that are recorded; further ones are only counted. */
 const deliveriesToldMax = 32;
 
-/** The queues that have a publication. */
+/** The queues that a publication reached. */
 interface Reached {
   queues: number;
   readonly first: Extract<Event, { type: 'fanned-out' }>[];
 }
 
-/** One that was sent or published, as far as it is known before its outcome. */
+/** A message that is sent or published, as far as it is known before its outcome. */
 interface Message {
   readonly operation: Operation;
   readonly about: Attributes;
@@ -83,7 +82,7 @@ interface Duplicate {
   readonly result: SendResult;
 }
 
-/** Tells of an outcome, whatever its command was. */
+/** Records the outcome of a command, whatever its type. */
 type Teller = (outcome: unknown) => void;
 
 export class RequestSpans {
@@ -105,12 +104,12 @@ export class RequestSpans {
     });
   }
 
-  /** Once every span of what was answered so far has ended. */
+  /** Resolves when the spans of everything answered so far have ended. */
   settled(): Promise<void> {
     return this.#originals.settled();
   }
 
-  /** The backend as this request sees it. */
+  /** The backend for this request, which records its spans. */
   backendFor(request: ApiRequest): ActionBackend {
     const { backend } = this.#options;
     return {
@@ -128,7 +127,7 @@ export class RequestSpans {
     };
   }
 
-  /** How the outcome of a command is told; undefined for those without spans. */
+  /** How to record the outcome of a command; undefined for commands without spans. */
   #tellerOf(command: PlainCommand, request: ApiRequest): Teller | undefined {
     const asked = { request, startedAt: performance.now() };
     switch (command.type) {
@@ -143,7 +142,7 @@ export class RequestSpans {
     }
   }
 
-  /** The outcome as it comes; what failed is told as what its client will see. */
+  /** Passes the outcome through and records it; a failure is recorded as the fault that the client will see. */
   async #told<Result>(
     underWay: Promise<Result>,
     tell: (outcome: Result | Fault) => void,
@@ -198,7 +197,7 @@ export class RequestSpans {
     }
   }
 
-  /** Whether it is a duplicate, and nothing is known of its original's span. */
+  /** Whether it is a duplicate whose original's span is no longer remembered. */
   #isForgotten({ suppressed }: SendResult): boolean {
     return suppressed !== undefined && this.#sent.get(suppressed.original.messageId) === undefined;
   }
@@ -310,7 +309,7 @@ export class RequestSpans {
   }
 }
 
-/** A request that failed as a whole is told once: it may have any number of entries. */
+/** A request that failed as a whole gets one span, however many entries it has. */
 function toldOf<Entry>(entries: readonly Entry[], outcome: { ok: boolean }): readonly Entry[] {
   return outcome.ok ? entries : entries.slice(0, 1);
 }

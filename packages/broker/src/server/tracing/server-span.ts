@@ -1,6 +1,6 @@
 /**
- * A span of the server: what it says, in the words of OpenTelemetry's messaging conventions. What those have no word for
- * stands under `oncemq.`.
+ * The content of a server span, following OpenTelemetry's semantic conventions for messaging. Attributes that they do not
+ * define have the prefix `oncemq.`.
  */
 
 import {
@@ -19,7 +19,7 @@ import type { ApiRequest } from '../../api/request.ts';
 import { differencesIn } from '../../core/difference.ts';
 import type { Suppressed } from '../../core/events.ts';
 
-/** A message that was handed out, and the trace that it belongs to. */
+/** A message that was received, and the trace that it belongs to. */
 export interface Received {
   readonly messageId: string;
   readonly context: SpanContext | undefined;
@@ -33,7 +33,7 @@ export interface Operation {
   readonly destination: string;
 }
 
-/** One request under way. */
+/** One request in progress. */
 export interface Asked {
   readonly request: ApiRequest;
   /** By `performance.now()`. */
@@ -44,11 +44,11 @@ export interface SpanDetails {
   readonly parent?: SpanContext | undefined;
   readonly links?: readonly Link[];
   readonly attributes?: Attributes;
-  /** As what it was refused. */
+  /** The fault, if the operation failed. */
   readonly fault?: Fault | undefined;
 }
 
-/** A span that began with its request; it ends by `end(performance.now())`, so that both times are of one clock. */
+/** A span that starts with its request. End it with `end(performance.now())`, so that both times come from one clock. */
 export function startSpan(
   tracer: Tracer,
   { name, type, system, destination }: Operation,
@@ -112,7 +112,7 @@ export function linkTo({ messageId, context }: Received): Link[] {
   return [{ context, attributes: { 'messaging.message.id': messageId } }];
 }
 
-/** From a duplicate's span. */
+/** The link from a duplicate's span to its original. */
 export function originalLink(context: SpanContext, { original }: Suppressed): Link {
   const attributes = { 'oncemq.link': 'original', 'messaging.message.id': original.messageId };
   return { context, attributes };

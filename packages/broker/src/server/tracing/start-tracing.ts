@@ -1,9 +1,9 @@
 /**
- * The way of spans out of the process: gathered, sent in batches to an OTLP collector or printed, and dropped when the
- * collector is away for long. OpenTelemetry's own variables say how (`OTEL_EXPORTER_OTLP_*`, `OTEL_BSP_*`,
- * `OTEL_TRACES_SAMPLER`). The provider is this server's own: nothing is registered for the process.
+ * Exports spans: they are sent in batches to an OTLP collector or printed, and dropped if the collector is unreachable for
+ * long. OpenTelemetry's own variables configure it (`OTEL_EXPORTER_OTLP_*`, `OTEL_BSP_*`, `OTEL_TRACES_SAMPLER`). The
+ * provider belongs to this server; nothing is registered globally.
  *
- * This file and what it imports is loaded only when traces are exported.
+ * This file and its imports are loaded only when traces are exported.
  */
 
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
@@ -32,9 +32,9 @@ export interface TracingOptions {
 }
 
 export interface Tracing {
-  /** The backend as one request sees it. */
+  /** The backend for one request, which records its spans. */
   backendFor(request: ApiRequest): ActionBackend;
-  /** Sends what is left. Call it before the backend is closed. */
+  /** Exports what is left. Call it before the backend is closed. */
   close(): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export function startTracing({ backend, traces, log }: TracingOptions): Tracing 
 }
 
 function processorOf(exporter: Exporters[number], log: Log): SpanProcessor {
-  // The console is for looking on: each span at once.
+  // The console is for watching live, so each span is printed immediately.
   if (exporter === 'console') return new SimpleSpanProcessor(new ConsoleSpanExporter());
   return telling(log, () => new BatchSpanProcessor(watched(new OTLPTraceExporter(), 'spans', log)));
 }

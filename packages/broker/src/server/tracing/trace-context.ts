@@ -1,7 +1,8 @@
 /**
- * The trace that a request or a message belongs to, by what it carries: W3C's `traceparent` and `tracestate`, as HTTP
- * headers or message attributes, and X-Ray's form, as the header X-Amzn-Trace-Id or the AWSTraceHeader of a message.
- * The first of them that can be read counts; `OTEL_PROPAGATORS` can leave some out. Nothing is ever written into a message: what it carries is the sender's.
+ * Reads the trace context that a request or a message carries: W3C's `traceparent` and `tracestate`, as HTTP headers or
+ * message attributes, and X-Ray's format, as the header X-Amzn-Trace-Id or the AWSTraceHeader of a message. The first that
+ * can be parsed counts; `OTEL_PROPAGATORS` can exclude some. Nothing is ever written into a message: its content is the
+ * sender's.
  */
 
 import {
@@ -18,7 +19,7 @@ import type { AttributeInput, SendEntry } from '../../core/commands.ts';
 import type { PublishEntry } from '../../core/topic/commands.ts';
 import type { Propagator } from '../telemetry/otel-environment.ts';
 
-/** The values by their names in lower case. */
+/** Values by lower-case name. */
 export type Carrier = Readonly<Record<string, string | undefined>>;
 
 export type ReadContext = (carrier: Carrier) => SpanContext | undefined;
