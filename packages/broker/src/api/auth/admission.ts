@@ -1,9 +1,9 @@
 /**
- * Who may see the `/_oncemq/` endpoints of a server that checks signatures: whoever signs as for SQS, which the command
- * line does, or gives key id and secret as HTTP Basic, which browsers ask people for. Open to all is what tells nothing of
- * queues: health, and the certificate that subscribers need to check what they are sent.
+ * Who may use the `/_oncemq/` endpoints of a server that checks signatures: callers that sign as for SQS, as the command
+ * line does, or send key id and secret as HTTP Basic, which browsers ask people for. Only endpoints that reveal nothing
+ * about queues are open to all: health, and the certificate that subscribers need to verify what they are sent.
  *
- * A browser sends Basic credentials with whatever page makes it ask, so what comes from another site is refused.
+ * A browser sends Basic credentials whichever page makes the request, so requests from pages of other sites are refused.
  */
 
 import { failed, type InspectResponse } from '../inspect/answers.ts';
@@ -18,7 +18,7 @@ const openPaths: ReadonlySet<string> = new Set([
 ]);
 const basicForm = /^Basic ([A-Za-z0-9+/]+={0,2})$/i;
 
-/** Undefined if the request may go on. */
+/** Undefined if the request is allowed. */
 export async function rejectionOf(
   request: ApiRequest,
   authentication: Authentication,

@@ -1,9 +1,9 @@
 /**
- * Who sends a request: the credential whose secret signed it, or a refusal in Amazon's words. The order is: what the
- * request claims, the scope it claims it for, its age, the key, and last the signature.
+ * Determines who sent a request: the credential whose secret signed it, or a refusal in Amazon's words. Checks run in this
+ * order: the form of the claim, its scope, its age, its signed headers, the key, and last the signature.
  *
- * Time is the wall clock's, whatever the clock of the queues is: clients sign with the time of their own machine, also
- * in a test that moves the queues' time by a week.
+ * Time is that of the wall clock, whatever clock the queues use: clients sign with the time of their own machine, even in
+ * a test that moves the queues' time by a week.
  */
 
 import { timingSafeEqual } from 'node:crypto';
@@ -31,7 +31,7 @@ export interface Signer {
 }
 
 export interface Authentication {
-  /** Undefined for a request that claims nothing: whether that will do is for the asker to say. */
+  /** Undefined for a request without a signature; the caller decides whether that is acceptable. */
   signerOf(request: ApiRequest, service: Service): Promise<Signer | Fault | undefined>;
   /** The credential with this id and secret. */
   find(accessKeyId: string, secretAccessKey: string): Credential | undefined;
@@ -50,7 +50,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
         headerProblem(claim, request.headers);
       if (problem !== undefined) return problem;
       const credential = byId.get(claim.accessKeyId);
-      // Session tokens are given out by AWS STS, which is not here: whoever sends one has it from elsewhere.
+      // AWS STS issues session tokens, and this server has no STS: a token must come from elsewhere.
       if (credential === undefined || claim.hasSessionToken) return fault('access-key-unknown');
       const expected = await expectedSignature(request, query, claim, credential);
       const isRight = expected !== undefined && isSame(expected, claim.signature);
@@ -86,7 +86,7 @@ function timeProblem({ signedAt, signedAtMs, seconds }: Claim, now: number): Fau
   return fault('signature-early', { ...detail, latest: basicForm(latest), minutes: skewMinutes });
 }
 
-/** What decides where a request goes and what it does must be signed, or somebody on the way could change it. */
+/** Headers that decide where a request goes and what it does must be signed, or they could be changed in transit. */
 function headerProblem(claim: Claim, headers: ApiRequest['headers']): Fault | undefined {
   if (!claim.signedHeaders.includes('host')) {
     return fault('header-unsigned', { header: "'Host' or ':authority'" });
@@ -97,7 +97,7 @@ function headerProblem(claim: Claim, headers: ApiRequest['headers']): Fault | un
   return unsigned === undefined ? undefined : fault('header-unsigned', { header: `'${unsigned}'` });
 }
 
-/** Takes as long for a text that is wrong at its start as for one that is wrong at its end. */
+/** Compares in constant time, so that timing does not reveal how much of a guess is right. */
 function isSame(expected: string, given: string): boolean {
   const [left, right] = [Buffer.from(expected), Buffer.from(given)];
   return left.length === right.length && timingSafeEqual(left, right);

@@ -1,7 +1,7 @@
 /**
- * Who is behind a call of an action, and which actions may be called by nobody in particular. Every key belongs to the
- * server's one account, whose callers may do everything. Where signatures are not checked everybody may, but for pages of
- * other sites: a browser would let them send forms to a server on the same machine.
+ * Who calls an action, and which actions may be called anonymously. Every key belongs to the server's one account, whose
+ * callers may do everything. If signatures are not checked, everybody may, except pages of other sites: a browser would
+ * let them send forms to a server on the same machine.
  */
 
 import { type Fault, fault } from '../protocol/error-codes.ts';
@@ -13,7 +13,7 @@ import { isFromForeignPage, isOfUnknownPage } from './foreign-page.ts';
 
 export interface Caller {
   readonly ok: true;
-  /** Absent where signatures are not checked, and for a request without one. */
+  /** Absent if signatures are not checked, or if the request has none. */
   readonly credential?: Credential;
   /** Signatures are checked, and the request has none. */
   readonly isAnonymous?: boolean;
@@ -22,10 +22,10 @@ export interface Caller {
 const anybody: Caller = { ok: true };
 const nobody: Caller = { ok: true, isAnonymous: true };
 
-/** The links in what SNS posts are these actions without a signature; the actions themselves say how far that goes. */
+/** The links that SNS posts call these actions without a signature; the actions themselves limit what that allows. */
 const openActions: ReadonlySet<string> = new Set(['ConfirmSubscription', 'Unsubscribe']);
 
-/** Where signatures are not checked. */
+/** The caller if signatures are not checked. */
 export function unsignedCallerOf(
   request: ApiRequest,
   { name }: NamedAction,

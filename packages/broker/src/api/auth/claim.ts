@@ -1,7 +1,7 @@
 /**
- * What a request says about who signed it, read and not yet believed: from the Authorization header, or, in a presigned
- * URL, from the query string. Texts are Amazon's; the header itself is told as its hash alone, as Amazon does, so that an
- * answer repeats nothing that a stranger wrote.
+ * Parses what a request claims about who signed it, without verifying it: from the Authorization header or, in a presigned
+ * URL, from the query string. Error texts are Amazon's; like Amazon, they quote the header only as a hash, so that an
+ * answer does not repeat what a stranger wrote.
  *
  * AWS: "Authenticating requests" in the IAM guide, on Signature Version 4.
  */
@@ -22,15 +22,15 @@ export interface Claim {
   /** `20260102T030405Z`, and the same in epoch milliseconds. */
   readonly signedAt: string;
   readonly signedAtMs: number;
-  /** How long after it a presigned URL is good; absent for a header, or if the URL does not say. */
+  /** How long a presigned URL is valid after `signedAt`; absent for a header, or if the URL does not say. */
   readonly seconds?: number | undefined;
-  /** In lower case, in order, each once. */
+  /** In lower case, sorted, each once. */
   readonly signedHeaders: readonly string[];
   readonly signature: string;
   readonly hasSessionToken: boolean;
 }
 
-/** Undefined if the request claims nothing at all. */
+/** Undefined if the request makes no claim. */
 export function readClaim(request: ApiRequest, query: URLSearchParams): Claim | Fault | undefined {
   const header = request.headers['authorization'];
   if (header !== undefined) return readHeader(header, request.headers);
@@ -141,20 +141,20 @@ function claimOf({ credential, signedHeaders, ...others }: Parts): Claim | Fault
   };
 }
 
-/** A Date header in the form of X-Amz-Date, which it may have already; undefined if it is no date. */
+/** Converts a Date header to the form of X-Amz-Date, unless it already has it; undefined if it is not a date. */
 function isoDate(text = ''): string | undefined {
   if (timeOf(text) !== undefined) return text;
   const at = Date.parse(text);
   return Number.isNaN(at) ? undefined : basicForm(at);
 }
 
-/** Undefined for what is no time, like the 32nd of a month. */
+/** Undefined if it is not a valid time, such as the 32nd of a month. */
 function timeOf(text: string): number | undefined {
   const at = Date.parse(text.replace(/^(....)(..)(..T..)(..)(..Z)$/, '$1-$2-$3:$4:$5'));
   return !Number.isNaN(at) && basicForm(at) === text ? at : undefined;
 }
 
-/** `20260102T030405Z`, of epoch milliseconds. */
+/** Formats epoch milliseconds as `20260102T030405Z`. */
 export function basicForm(at: number): string {
   return new Date(at).toISOString().replace(/[-:]|\.\d{3}/g, '');
 }

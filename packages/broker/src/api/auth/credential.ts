@@ -1,12 +1,12 @@
 /**
- * A key that callers sign with. The secret is a private field: whatever prints a configuration, as JSON or in an error,
- * does not see it.
+ * A key that callers sign with. The secret is a private field, so that it does not appear when a configuration is printed,
+ * as JSON or in an error.
  */
 
 export interface CredentialParts {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** What its messages carry as SenderId; default: the account. */
+  /** The SenderId of messages sent with this key; default: the account. */
   readonly name?: string | undefined;
 }
 

@@ -1,10 +1,10 @@
 /**
- * The signature that a request must have if a key signed what the request claims. The rules of Signature Version 4, from
- * the canonical request to the signing key, are those of `@smithy/signature-v4`, which AWS's own clients sign with; it
- * keeps the latest fifty signing keys, each good for a day, a region and a service.
+ * Computes the signature that a request must have if its claim is true. The rules of Signature Version 4, from the
+ * canonical request to the signing key, come from `@smithy/signature-v4`, which AWS's own clients sign with; it caches the
+ * latest fifty signing keys, each valid for a day, a region and a service.
  *
- * The body is always part of it. Neither SQS nor SNS has an action whose payload may stay unsigned, so `UNSIGNED-PAYLOAD`
- * is a signature that does not match.
+ * The signature always covers the body. Neither SQS nor SNS has an action whose payload may be unsigned, so a signature
+ * with `UNSIGNED-PAYLOAD` does not match.
  */
 
 import { createHash, createHmac } from 'node:crypto';
@@ -18,7 +18,7 @@ import { queryBag } from './query-bag.ts';
 const sha256 = Hash.bind(null, 'sha256');
 const algorithm = 'AWS4-HMAC-SHA256';
 
-/** Undefined if the request says that it has another body than it has. */
+/** Undefined if the body does not have the hash that the request declares. */
 export async function expectedSignature(
   request: ApiRequest,
   query: URLSearchParams,
@@ -40,7 +40,7 @@ export async function expectedSignature(
   return createHmac('sha256', key).update(stringToSign).digest('hex');
 }
 
-/** The name is the client's, and need not be one of a header; node gives some headers as lists. */
+/** The client chose the name, so there may be no such header; Node returns some headers as lists. */
 function headerOf({ headers }: ApiRequest, name: string): string {
   const value: unknown = Object.hasOwn(headers, name) ? headers[name] : '';
   return String(value);
@@ -49,14 +49,14 @@ function headerOf({ headers }: ApiRequest, name: string): string {
 interface Signed {
   readonly request: ApiRequest;
   readonly query: Record<string, string[]>;
-  /** Those that the claim names, and no others. */
+  /** Only those that the claim names. */
   readonly headers: Record<string, string>;
   readonly payloadHash: string;
   readonly signedAt: string;
   readonly scope: string;
 }
 
-/** The library's steps between a request and its signature, which it shows to subclasses only. */
+/** Exposes the library's steps between a request and its signature, which only subclasses can call. */
 class Canonical extends SignatureV4 {
   stringToSign(signed: Signed): Promise<string> {
     const { request, query, headers, payloadHash, signedAt, scope } = signed;
@@ -68,7 +68,7 @@ class Canonical extends SignatureV4 {
   }
 }
 
-/** Region, service and key come with each request, not with the signer. */
+/** Region, service and key come from each request, so the signer has none. */
 const canonical: Canonical = new Canonical({
   region: '',
   service: '',

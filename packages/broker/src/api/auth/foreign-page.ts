@@ -1,7 +1,7 @@
 /**
- * Whether a request was made by a page of somebody else's that is open in the same browser. Such a page cannot read our
- * answers, but a request that it makes is carried out; so those that change something are refused. Programs, which do not
- * send what browsers send, are let through.
+ * Detects requests made by a page of another site that is open in the user's browser. Such a page cannot read our answers,
+ * but its requests would still be carried out, so those that change something are refused. Programs do not send the
+ * headers that browsers send, and are let through.
  */
 
 import { failed, type InspectResponse } from '../inspect/answers.ts';
@@ -10,7 +10,7 @@ import type { ApiRequest } from '../request.ts';
 type Asking = Pick<ApiRequest, 'method' | 'headers'>;
 type Headers = ApiRequest['headers'];
 
-/** Undefined if the request is none of those. */
+/** Undefined if the request does not come from such a page. */
 export function foreignPageRejection(
   headers: Headers,
   publicUrl: string | undefined,
@@ -20,22 +20,22 @@ export function foreignPageRejection(
 }
 
 export function isFromForeignPage(headers: Headers, publicUrl: string | undefined): boolean {
-  // Told by browsers themselves, to servers on this machine and on HTTPS.
+  // Browsers send it to servers on the same machine and to those with HTTPS.
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site !== 'same-origin' && site !== 'none';
   const { origin } = headers;
   if (origin === undefined) return false;
   const page = hostOf(origin);
-  // Pages without a host (`null`, files) are nobody's we know.
+  // The origin of pages without a host (`null`, files) is unknown.
   if (page === undefined) return true;
-  // A proxy may change the Host that the browser named; then the public URL is what pages come from.
+  // A proxy may replace the Host header of the browser; then our pages come from the public URL.
   return ![headers['host'], headers['x-forwarded-host'], hostOf(publicUrl)].includes(page);
 }
 
 /**
- * A page can come to a server on its reader's own machine by a name of its own that leads there (DNS rebinding), and is of
- * the same site then, so that it could read everything. So a server that listens for this machine alone takes pages by the
- * names of this machine, or the one that it is configured to have.
+ * A page can reach a server on the user's own machine through a name of its own that resolves there (DNS rebinding). It is
+ * then of the same origin and could read everything. So a server that listens on a local address accepts browsers only
+ * under a local name or its configured public URL.
  */
 export function foreignNameRejection(
   request: Asking,
@@ -49,16 +49,16 @@ export function foreignNameRejection(
 }
 
 /**
- * Whether a browser asks without telling for which page: to a server that is on another machine, or comes by another name,
- * and has no HTTPS, it says neither site nor origin with GET and HEAD.
+ * Whether a browser sent the request without saying for which page: with GET and HEAD, it sends neither Sec-Fetch-Site nor
+ * Origin to a server that has no HTTPS and is on another machine or addressed by another name.
  */
 export function isOfUnknownPage(request: Asking): boolean {
   return !isPageTold(request.headers) && isOfBrowser(request);
 }
 
 /**
- * Browsers always say their reader's language, which no page can keep them from. Of programs Node's `fetch` does so too, and
- * says its mode; one that says its language alone cannot be told from a browser, and has POST.
+ * Browsers always send Accept-Language, and no page can prevent it. Node's `fetch` sends it too, but with Sec-Fetch-Mode. A
+ * program that sends Accept-Language alone cannot be distinguished from a browser; it can use POST.
  */
 function isOfBrowser({ method, headers }: Asking): boolean {
   const isReading = method === 'GET' || method === 'HEAD';

@@ -1,6 +1,6 @@
 /**
- * The answers of the `/_oncemq/` endpoints, good and bad, how long a list may be and where its page starts: what queues'
- * and topics' endpoints have in common.
+ * What the `/_oncemq/` endpoints have in common: answers and errors, the maximum length of a list, and where its page
+ * starts.
  */
 
 import type { Writable } from 'node:stream';
@@ -8,14 +8,14 @@ import { errorShape, errorText, type Refusal } from '../../core/errors.ts';
 
 export interface InspectResponse {
   readonly status: number;
-  /** Answered as JSON; a text with a content type, as it is. */
+  /** Sent as JSON, or as plain text if there is a content type. */
   readonly body: unknown;
   readonly contentType?: string;
-  /** Instead of a body: takes what is written from now on, until either side ends it. */
+  /** Instead of a body: gets the connection to write to until either side ends it. */
   readonly stream?: (out: Writable) => void;
-  /** The methods that the path takes, with status 405. */
+  /** The methods that the path accepts, with status 405. */
   readonly allow?: string;
-  /** How a client can say who it is, with status 401. */
+  /** How a client can authenticate, with status 401. */
   readonly challenge?: string;
 }
 
@@ -52,7 +52,7 @@ export function wrongAfter(): InspectResponse {
   return failed(400, 'InvalidRequest', 'after must be what the page before gave.');
 }
 
-/** A number of the query or path, such as where a page starts; undefined for none, null for what is no number. */
+/** Parses a number of the query or path, such as where a page starts; undefined if absent, null if it is not a number. */
 export function numberOf(text: string | null): number | undefined | null {
   if (text === null || text === '') return undefined;
   return /^\d{1,15}$/.test(text) ? Number(text) : null;

@@ -1,11 +1,11 @@
 /**
- * Asks about each of many queues or topics: together, because on disk each answer waits for what is being kept just then;
- * and a hundred at a time, with a turn for everybody else in between, so that many of them make nobody wait for long.
+ * Asks about each of many queues or topics: concurrently, because on disk each answer waits for the commit in progress;
+ * and a hundred at a time, yielding to the event loop in between, so that many of them do not delay other work.
  */
 
 const askedAtOnce = 100;
 
-/** The answers in the order of the names, without those of what is gone since it was listed. */
+/** The answers in the order of the names; names that were deleted after they were listed have none. */
 export async function askTogether<T extends object>(
   names: readonly string[],
   ask: (name: string) => Promise<T | undefined>,

@@ -1,6 +1,6 @@
 /**
- * What messages say, as the `/_oncemq/` endpoints show it: attributes with their bytes as base64, bodies whole or cut to
- * what a person can look at.
+ * The content of messages as the `/_oncemq/` endpoints show it: binary attributes in base64, bodies whole or truncated to
+ * a readable length.
  */
 
 import type { MessageAttribute } from '../../core/changes.ts';
@@ -9,7 +9,7 @@ import { rememberedBodyCharsMax } from '../../storage/backend.ts';
 
 export interface ShownContent {
   readonly body: string;
-  /** The characters of the whole body, which may be more than are shown. */
+  /** The length of the whole body in characters, which may be more than are shown. */
   readonly bodyLength: number;
   readonly attributes: readonly ShownAttribute[];
 }
@@ -20,7 +20,7 @@ export interface ShownAttribute {
   readonly value: string;
 }
 
-/** A body that is kept whole is cut like one that is remembered: the two are compared. */
+/** Truncates every body to the length that is remembered, so that kept and remembered bodies can be compared. */
 export function shownContent(content: {
   readonly body: string;
   readonly bodyLength?: number;

@@ -1,7 +1,7 @@
 /**
- * The ids of the event that a message body tells of, if the body is an envelope of the message contract: what joins a
- * message to its replays and to what became of them. Whether an envelope keeps the contract in all else is not asked
- * here; that is the contract's own check, which needs JSON Schema, and this does not.
+ * Extracts the event ids from a message body, if it is an envelope of the message contract: they connect a message to its
+ * replays and their outcomes. Whether the envelope fulfills the rest of the contract is not checked here; that needs JSON
+ * Schema, and this does not.
  */
 
 export interface EnvelopeIds {
@@ -10,10 +10,10 @@ export interface EnvelopeIds {
   readonly eventSource: string | undefined;
 }
 
-/** The contract's longest text, a dedupe key, has 1,024 characters; what is longer is no id. */
+/** The contract's longest id, a dedupe key, may have 1,024 characters; anything longer is not an id. */
 const idLengthMax = 1_024;
 
-/** An envelope that a topic wrapped into its notification is found too. */
+/** Also finds an envelope that a topic wrapped in its notification. */
 export function envelopeIds(body: string): EnvelopeIds | undefined {
   const fields = fieldsOf(body);
   const message = fields?.['Type'] === 'Notification' ? fields['Message'] : undefined;
@@ -27,7 +27,7 @@ export function envelopeIds(body: string): EnvelopeIds | undefined {
 }
 
 function fieldsOf(text: string): Readonly<Record<string, unknown>> | undefined {
-  // Most bodies are no envelopes, and finding that out must cost less than parsing them.
+  // Most bodies are not envelopes, and finding that out must be cheaper than parsing them.
   if (!text.includes('event_id') || !text.includes('dedupe_key')) return undefined;
   try {
     const value: unknown = JSON.parse(text);

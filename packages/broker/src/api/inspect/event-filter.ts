@@ -1,6 +1,6 @@
 /**
- * Which events a reader of the stream wants, and how much of them: the query of `GET /_oncemq/events`. A name that is
- * not known is refused: a filter that is not understood would show everything, or nothing, and say neither.
+ * Which events a reader of the stream wants, and with bodies or without: the query of `GET /_oncemq/events`. Unknown names
+ * are refused: a filter that is not understood would silently show everything, or nothing.
  */
 
 import type { Event } from '../../core/events.ts';
@@ -13,10 +13,10 @@ export interface EventFilter {
 
 const parameters = ['queue', 'topic', 'type', 'group', 'bodies'];
 
-/** Names in one filter; more are refused. */
+/** The maximum number of names in one filter; more are refused. */
 const valuesMax = 100;
 
-/** As a table, so that the compiler holds it to the union. */
+/** A table, so that the compiler checks that it is complete. */
 const types: Readonly<Record<Event['type'], true>> = {
   'queue-created': true,
   'queue-deleted': true,
@@ -83,7 +83,7 @@ export function eventFilter(query: URLSearchParams): EventFilter | string {
   };
 }
 
-/** A message that moves concerns the queue it comes to as well. */
+/** An event about a moved message also belongs to the queue that it moves to. */
 function isAt(event: Event, queues: ReadonlySet<string>, topics: ReadonlySet<string>): boolean {
   if ('queue' in event && queues.has(event.queue)) return true;
   if ('topic' in event && topics.has(event.topic)) return true;

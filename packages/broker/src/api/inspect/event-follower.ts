@@ -1,18 +1,18 @@
 /**
- * One reader of the event stream: what it wants, and what waits for it. What comes in one turn of the event loop is written
- * in one go, and a write never waits. A reader for which too much waits is told so, as the last thing that it gets, and
- * its connection ends.
+ * One reader of the event stream: its filter and its buffer. All events of one turn of the event loop are written
+ * together, and a write never waits. A reader that falls too far behind gets a last event that says so, and is
+ * disconnected.
  */
 
 import type { Writable } from 'node:stream';
 import type { EventFilter } from './event-filter.ts';
 
 /**
- * For one reader: written and not taken by it. One moment can bring much, of which a reader can take nothing before it is
- * over: a commit of hundreds of sends with bodies, a publication to many queues, thousands of messages that expire.
+ * How many bytes may wait for one reader. A single turn can produce many events before a reader can take any of them: a
+ * commit of hundreds of sends with bodies, a publication to many queues, thousands of messages that expire.
  */
 export const waitingBytesMax: number = 8 * 1024 * 1024;
-/** How long a reader that was dropped may take to read why. */
+/** How long a dropped reader may take to read the reason. */
 const farewellMs = 30_000;
 
 export class EventFollower {
@@ -26,7 +26,7 @@ export class EventFollower {
     this.filter = filter;
   }
 
-  /** Takes note of what is to be written by the next flush. Bytes, since what waits of a text is counted in characters. */
+  /** Buffers a frame for the next flush. Frames are bytes, since a stream counts waiting strings in characters. */
   add(frame: Buffer): void {
     if (this.#isOver) return;
     this.#gathered.push(frame);
@@ -39,7 +39,7 @@ export class EventFollower {
     this.#out.write(this.#taken());
   }
 
-  /** Lets the reader go. One that is behind is not waited for. */
+  /** Disconnects the reader, without waiting for one that is behind. */
   end(): void {
     if (this.#isOver || this.#out.writableLength > 0) this.#out.destroy();
     else this.#out.end(this.#taken());
@@ -49,7 +49,7 @@ export class EventFollower {
     return this.#out.writableEnded || this.#out.destroyed;
   }
 
-  /** What has gathered, in one piece. */
+  /** Empties the buffer and returns its content in one piece. */
   #taken(): Buffer {
     const taken = Buffer.concat(this.#gathered);
     this.#gathered = [];

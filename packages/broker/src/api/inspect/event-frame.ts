@@ -1,6 +1,6 @@
 /**
- * One event as the stream writes it: `id`, `event` and one line of JSON (server-sent events, HTML Standard 9.2.5). What a
- * message says is left out, or with bodies cut at a bound: one large message must not fill a reader's buffer.
+ * Encodes one event for the stream: `id`, `event` and one line of JSON (server-sent events, HTML Standard 9.2.5). The
+ * content of messages is left out or, if bodies are wanted, truncated: one large message must not fill a reader's buffer.
  */
 
 import type { MessageAttribute } from '../../core/changes.ts';
@@ -8,7 +8,7 @@ import type { Event } from '../../core/events.ts';
 import { shownAttributes } from './contents.ts';
 import { envelopeIds } from './envelope-ids.ts';
 
-/** Characters of a body, and of an attribute's value, that are shown. */
+/** The maximum characters shown of a body and of an attribute's value. */
 export const shownCharactersMax = 4_096;
 
 export function eventFrame(id: number, event: Event, hasBodies: boolean): Buffer {

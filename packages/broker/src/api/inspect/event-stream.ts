@@ -1,10 +1,10 @@
 /**
- * `GET /_oncemq/events`: everything that happens, as it happens, to whoever reads along. It never slows the queue: an
- * event is written down once for all who read it in the same form, no write waits, and a reader that takes less than comes
- * is dropped. Events are made in any case, since every server counts them; without a reader nothing is written down.
+ * `GET /_oncemq/events`: streams every event to its readers as it happens. It never slows the queues: an event is encoded
+ * once for all readers that want it in the same form, no write waits, and a reader that cannot keep up is dropped. Events
+ * exist anyway, since every server counts them; without readers they are not encoded.
  *
- * Nothing is replayed: a reader gets what happens while it is there. Ids rise by one with each event while anybody reads;
- * a filter leaves gaps.
+ * Nothing is replayed: a reader gets what happens while it is connected. Ids increase by one with each event while there
+ * are readers; a filter leaves gaps.
  */
 
 import type { Writable } from 'node:stream';
@@ -16,10 +16,10 @@ import { EventFollower } from './event-follower.ts';
 import { eventFrame } from './event-frame.ts';
 
 export const readersMax = 100;
-/** Proxies close what is silent for longer; 30 s is their shortest usual patience. */
+/** Proxies close silent connections; 30 s is the shortest usual timeout. */
 const heartbeatMs = 15_000;
 const heartbeat = Buffer.from(':\n\n');
-/** What a browser waits before it asks again, in milliseconds. */
+/** `retry` is how long a browser waits before it reconnects, in milliseconds. */
 const greeting = 'retry: 2000\n: what happens from now on\n\n';
 
 export class EventStream {
@@ -35,7 +35,7 @@ export class EventStream {
     this.#backend = backend;
   }
 
-  /** The answer to a new reader: the stream, or why it gets none. */
+  /** The answer to a new reader: the stream, or the reason for a refusal. */
   answer(query: URLSearchParams): InspectResponse {
     const filter = eventFilter(query);
     if (typeof filter === 'string') return failed(400, 'InvalidRequest', filter);
@@ -47,7 +47,7 @@ export class EventStream {
     return { status: 200, body: undefined, stream: (out) => this.#open(out, filter) };
   }
 
-  /** Lets all readers go, for good. */
+  /** Disconnects all readers and accepts no new ones. */
   end(): void {
     this.#isEnded = true;
     for (const reader of this.#readers) reader.end();

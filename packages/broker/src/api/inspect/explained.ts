@@ -1,6 +1,6 @@
 /**
- * What a deduplication window holds and what it suppressed: the explain call, the same for queues and topics. An id, or
- * without one the newest entries.
+ * What a deduplication window holds and what it suppressed: the explain call, the same for queues and topics. It explains
+ * one id or, without an id, the newest entries.
  */
 
 import { differencesIn, isCollision } from '../../core/difference.ts';
@@ -8,7 +8,7 @@ import type { Refusal } from '../../core/errors.ts';
 import type { Backend, Explained } from '../../storage/backend.ts';
 import { failed, type InspectResponse, limitOf, ok, refused, wrongLimit } from './answers.ts';
 
-/** `name` is the queue or topic; `read` asks it. */
+/** `name` is that of the queue or topic; `read` queries it. */
 export interface Window {
   readonly name: string;
   read(asked: {
@@ -31,7 +31,7 @@ export async function explained(
   const found = await read({ deduplicationId, groupId, limit });
   if (!found.ok) return refused(found);
   const now = backend.now();
-  // An id was looked up with its group already, where the group counts.
+  // The lookup of an id already considered the group, if it matters.
   const isAsked = (entry: Explained): boolean =>
     deduplicationId !== undefined || groupId === undefined || entry.groupId === groupId;
   const entries = found.entries.filter(isAsked).map((entry) => ({

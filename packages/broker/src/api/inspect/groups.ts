@@ -1,6 +1,6 @@
 /**
- * The message groups of a FIFO queue, page by page: how much waits in each, and which message blocks it until when. A
- * group gives messages up to its first one that is in flight or delayed, so its oldest message decides.
+ * The message groups of a FIFO queue, page by page: how many messages each has, and which message blocks it until when. A
+ * group delivers messages up to the first that is in flight or delayed, so its oldest message decides.
  */
 
 import type { GroupView } from '../../core/commands.ts';

@@ -1,6 +1,6 @@
 /**
- * The `/_oncemq/` endpoints: which there are, and those about the server itself. JSON in and out, for people, tests and
- * the console; no AWS action gives these. Nothing here receives a message or counts as a receive.
+ * The `/_oncemq/` endpoints: the table of routes, and those about the server itself. JSON in and out, for people, tests
+ * and the console; no AWS action offers this. Nothing here receives a message or counts as a receive.
  */
 
 import type { Event } from '../../core/events.ts';
@@ -34,7 +34,7 @@ export type { InspectResponse } from './answers.ts';
 
 export interface InspectRequest {
   readonly method: string;
-  /** The path behind `/_oncemq/`. */
+  /** The path after `/_oncemq/`. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly body: string;
@@ -44,16 +44,16 @@ export interface InspectOptions {
   readonly backend: Backend;
   readonly version: string;
   readonly clock: 'real' | 'virtual' | 'manual';
-  /** What topics sign with, as PEM. */
+  /** The certificate of the topics' signing key, as PEM. */
   readonly certificate: () => string;
   readonly events: EventStream;
-  /** How the ledger is; absent where none is kept. */
+  /** The state of the ledger; absent if none is kept. */
   readonly ledger?: (() => object) | undefined;
-  /** The latest violations and collisions of a queue, oldest first; absent where no contract is set. */
+  /** The latest violations and collisions of a queue, oldest first; absent if no contract is set. */
   readonly violations?: ((queue: string) => readonly Event[]) | undefined;
 }
 
-/** What handlers get: the options, and who counts while somebody watches. */
+/** What handlers get: the options, and the counts that are taken while somebody watches. */
 export interface Surroundings extends InspectOptions {
   readonly watching: Watching;
 }

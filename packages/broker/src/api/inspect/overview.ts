@@ -1,6 +1,6 @@
 /**
- * What the console's first page shows, in one answer: the server and its time, every queue with its counts and rates,
- * every topic. Queues come in pages, in order of their names. Asking counts as watching, so rates grow from there.
+ * Everything on the console's first page in one answer: the server and its time, every queue with its counts and rates,
+ * every topic. Queues come in pages, sorted by name. A request counts as watching, so rates are measured from then on.
  */
 
 import { failed, type InspectResponse, limitOf, ok, refused, wrongLimit } from './answers.ts';
@@ -23,7 +23,7 @@ export async function showOverview(
   const prefix = query.get('prefix') || undefined;
   const page = await backend.run({ type: 'list-queues', limit, after, prefix });
   if (!page.ok) return refused(page);
-  // Topics are on the first page of queues alone.
+  // Only the first page of queues includes topics.
   const topics = after === undefined ? await topicCounts(backend, topicsMax + 1) : [];
   return ok({
     now: backend.now(),
@@ -40,7 +40,7 @@ export async function showOverview(
   });
 }
 
-/** One queue, as its page shows it above all else. */
+/** One queue, for the head of its page. */
 export async function showCounts(
   options: Surroundings,
   _request: unknown,
@@ -53,7 +53,7 @@ export async function showCounts(
   return ok({ now: backend.now(), clock, ...counts });
 }
 
-/** Undefined if the queue is gone since it was listed. */
+/** Undefined if the queue was deleted after it was listed. */
 async function watchedQueue(
   { backend, watching }: Surroundings,
   name: string,

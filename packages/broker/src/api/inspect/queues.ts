@@ -1,6 +1,6 @@
 /**
- * The `/_oncemq/` endpoints about queues: which there are, what one holds, its messages, what broke its contract, and its
- * deduplication window by id. The console's own view of a window is window.ts.
+ * The `/_oncemq/` endpoints about queues: the list of queues, the counts of one, its messages, its contract violations,
+ * and its deduplication window by id. The console's own view of a window is in window.ts.
  */
 
 import type { QueueDescription } from '../../core/commands.ts';
@@ -56,7 +56,7 @@ function shownQueue(backend: Backend, name: string, found: QueueDescription): ob
   };
 }
 
-/** What every answer about a queue begins with. */
+/** The fields that every answer about a queue starts with. */
 export function queueCounts(name: string, found: QueueDescription): object {
   const { isFifo, visible, inFlight, delayed, groups, windowEntries } = found;
   return { name, fifo: isFifo, visible, inFlight, delayed, groups, dedupEntries: windowEntries };

@@ -1,6 +1,6 @@
 /**
- * The `/_oncemq/` endpoints about topics: which there are, one with its subscriptions and what became of its deliveries,
- * and its deduplication window. Also the certificate that what they send is signed with.
+ * The `/_oncemq/` endpoints about topics: the list of topics, one topic with its subscriptions and deliveries, and its
+ * deduplication window. Also the certificate for verifying the signatures of what topics send.
  */
 
 import { topicArn } from '../../core/arn.ts';
@@ -17,7 +17,7 @@ export async function listTopics({ backend }: InspectOptions): Promise<InspectRe
   return ok({ topics: await topicCounts(backend, Number.POSITIVE_INFINITY) });
 }
 
-/** In order of their names, at most as many as asked for. */
+/** Sorted by name, at most `limit`. */
 export async function topicCounts(backend: Backend, limit: number): Promise<object[]> {
   const topics: object[] = [];
   let after: string | undefined;
@@ -31,7 +31,7 @@ export async function topicCounts(backend: Backend, limit: number): Promise<obje
   return topics.slice(0, limit);
 }
 
-/** Undefined if the topic is gone since it was listed. */
+/** Undefined if the topic was deleted after it was listed. */
 async function countsOf(backend: Backend, name: string): Promise<object | undefined> {
   const found = await backend.run({ type: 'describe-topic', topic: name });
   if (!found.ok) return undefined;
@@ -97,7 +97,7 @@ function idOf(subscriptionArn: string): string {
   return subscriptionArn.slice(subscriptionArn.lastIndexOf(':') + 1);
 }
 
-/** Where the latest publications went, newest first, since somebody watches. */
+/** Where the latest publications went, newest first; recorded only while somebody watches. */
 export async function listDeliveries(
   { backend, clock, watching }: Surroundings,
   _request: unknown,
@@ -116,7 +116,7 @@ export async function listDeliveries(
 const matchForm =
   'Send {"message": TEXT, "attributes": {NAME: {"type": TYPE, "value": TEXT}}, "policy": OBJECT, "scope": "MessageAttributes" or "MessageBody"}; only the message is needed.';
 
-/** Which subscriptions would take a message. Nothing is published. */
+/** Which subscriptions would accept a message. Nothing is published. */
 export async function matchMessage(
   { backend }: InspectOptions,
   { body }: InspectRequest,

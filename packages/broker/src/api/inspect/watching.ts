@@ -1,20 +1,20 @@
 /**
- * What goes on while somebody watches: how much each queue takes and gives, what recent sends said, where publications
- * went. A reader of the event stream, which costs something; so it listens from the first time it is asked, and stops
- * with the first event after nobody has asked for a while. Bounded, in memory, by the server's clock.
+ * Records activity while somebody watches: how much each queue sends and delivers, the content of recent sends, where
+ * publications went. Reading the event stream has a cost, so it starts listening with the first request, and stops at the
+ * first event after a while without requests. It is bounded and in memory; times are of the server's clock.
  */
 
 import type { MessageContent } from '../../core/changes.ts';
 import type { Event, TopicEvent } from '../../core/events.ts';
 import type { Backend } from '../../storage/backend.ts';
 
-/** Sums of the last five minutes; `…PerSecond` are of the last ten to twenty seconds. */
+/** Counts of the last five minutes; `…PerSecond` are rates over the last ten to twenty seconds. */
 export interface Activity {
   readonly sentPerSecond: number;
   readonly suppressedPerSecond: number;
   readonly deliveredPerSecond: number;
   readonly deletedPerSecond: number;
-  /** In parts of ten seconds, oldest first; the last one is under way. */
+  /** In parts of ten seconds, oldest first; the last one is the current one. */
   readonly sent: readonly number[];
   readonly suppressed: readonly number[];
 }
@@ -27,17 +27,17 @@ export type DeliveryEvent = Extract<
 const watchedMs = 60_000;
 const parts = 30;
 const partMs = 10_000;
-/** Queues beyond this many are not counted, and topics beyond it have no deliveries. */
+/** Queues beyond this number are not counted, and topics beyond it have no deliveries. */
 const placesMax = 10_000;
 const deliveriesMax = 50;
-/** Of the contents of recent sends, all together, in characters; one of more than a sixteenth of it is left out. */
+/** The total size of the remembered contents, in characters; one of more than a sixteenth of it is not remembered. */
 const contentCharsMax = 1024 * 1024;
 
 const counted = ['sent', 'duplicate', 'delivered', 'deleted'] as const;
 type Counted = (typeof counted)[number];
 
 interface Counts {
-  /** The number of the newest part since the epoch; it and those before it stand at their number modulo `parts`. */
+  /** The newest part, numbered since the epoch; each part is stored at its number modulo `parts`. */
   newest: number;
   readonly of: Readonly<Record<Counted, Uint32Array>>;
 }
@@ -46,7 +46,7 @@ export class Watching {
   readonly #backend: Backend;
   readonly #counts: Map<string, Counts> = new Map();
   readonly #deliveries: Map<string, DeliveryEvent[]> = new Map();
-  /** Oldest first, as a Map hands them out. */
+  /** Oldest first, since a Map keeps insertion order. */
   readonly #contents: Map<string, MessageContent> = new Map();
   #contentChars = 0;
   #askedAt = 0;
@@ -57,7 +57,7 @@ export class Watching {
     this.#backend = backend;
   }
 
-  /** Somebody watches. */
+  /** Call this whenever somebody watches. */
   keepUp(): void {
     this.#askedAt = performance.now();
     if (this.#stop !== undefined) return;
@@ -68,7 +68,7 @@ export class Watching {
     );
   }
 
-  /** Since when all is counted, by the server's clock. */
+  /** When counting began, by the server's clock. */
   get since(): number {
     return this.#since;
   }
@@ -91,12 +91,12 @@ export class Watching {
     };
   }
 
-  /** What a recent send to a FIFO queue said, if it was watched and is still remembered. */
+  /** The content of a recent send to a FIFO queue, if it was watched and is still remembered. */
   contentOf(queue: string, sequence: number): MessageContent | undefined {
     return this.#contents.get(contentKey(queue, sequence));
   }
 
-  /** The latest, oldest first. */
+  /** The latest deliveries, oldest first. */
   deliveries(topic: string): readonly DeliveryEvent[] {
     return this.#deliveries.get(topic) ?? [];
   }
@@ -178,7 +178,7 @@ export class Watching {
     }
   }
 
-  /** Of sends that no window knows any more. A queue that is made again counts its sends from the beginning. */
+  /** Forgets sends that are in no window anymore. A queue that is created again restarts its sequence numbers. */
   #forgetContents(queue: string): void {
     const beginning = contentKey(queue, '');
     for (const [key, content] of this.#contents) {
@@ -200,7 +200,7 @@ export class Watching {
   }
 }
 
-/** No queue's name has a slash. */
+/** Unambiguous, since no queue name contains a slash. */
 function contentKey(queue: string, sequence: number | ''): string {
   return `${queue}/${sequence}`;
 }
@@ -215,7 +215,7 @@ function moveOn(counts: Counts, now: number): void {
   counts.newest = Math.max(counts.newest, newest);
 }
 
-/** `back` is 0 for the part that is under way, -1 for the one before it. */
+/** `back` is 0 for the current part, -1 for the one before it. */
 function partOf({ newest, of }: Counts, name: Counted, back: number): number {
   return of[name][(newest + back) % parts] as number;
 }

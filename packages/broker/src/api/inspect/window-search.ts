@@ -1,8 +1,8 @@
 /**
- * Searching a deduplication window: by id (of deduplication or message), by sequence number, by group, by a key or any
- * words in the body, by the body's MD5 or SHA-256. All is looked for among the newest entries, as many as can be read in
- * one go, and the answer says whether that was all. A deduplication id is found wherever in the window it is, unless the
- * queue deduplicates within each group: there an id alone names no entry.
+ * Searches a deduplication window: by deduplication or message id, by sequence number, by group, by a key or any text in
+ * the body, by the body's MD5 or SHA-256. It searches a bounded number of the newest entries, and the answer says whether
+ * those were all. A deduplication id is found anywhere in the window, unless the queue deduplicates within each group:
+ * there an id alone does not identify an entry.
  */
 
 import type { MessageContent } from '../../core/changes.ts';
@@ -15,15 +15,15 @@ import type { Watching } from './watching.ts';
 export interface Found {
   readonly entries: readonly Explained[];
   readonly suppressed: readonly RememberedSend[];
-  /** How many entries were looked at, and whether these were all. */
+  /** How many entries were searched, and whether these were all. */
   readonly looked: number;
   readonly isAll: boolean;
-  /** Whether a deduplication id is found also behind these. */
+  /** Whether a deduplication id is also found among older entries. */
   readonly hasOlderIds: boolean;
 }
 
 export const searchedEntriesMax = 1_000;
-/** Of bodies, in characters. */
+/** The total length of the bodies searched. */
 const searchedCharsMax = 16 * 1024 * 1024;
 const readAtOnce = 20;
 const beginningCharsMin = 6;
@@ -70,11 +70,11 @@ export async function searchWindow(
 function hasText(entry: Explained, text: string): boolean {
   const { deduplicationId, messageId, groupId, bodyMd5 } = entry;
   const ids = [deduplicationId, messageId, groupId, bodyMd5, String(entry.sequence)];
-  // The whole of it only: all sequence numbers begin alike.
+  // Compared as a whole, since all sequence numbers start with the same digits.
   return isOneOf(ids, text) || sequenceNumber(entry.sequence) === text;
 }
 
-/** Lists show the beginnings of ids, so a beginning is enough, if it is not just anything. */
+/** Lists show only the start of ids, so a prefix matches too, if it is long enough to be specific. */
 function isOneOf(values: readonly string[], text: string): boolean {
   const isBeginning = text.length >= beginningCharsMin;
   return values.some((value) => value === text || (isBeginning && value.startsWith(text)));

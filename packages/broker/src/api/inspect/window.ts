@@ -1,7 +1,7 @@
 /**
- * A queue's deduplication window as a story: when sends were accepted and suppressed, the newest of them, and for one of
- * them the original beside what was suppressed. An original that is gone from the queue is shown as it was remembered; if
- * it was not, by what the window itself knows of it.
+ * A queue's deduplication window over time: when sends were accepted and suppressed, the newest of them, and for one of
+ * them the original next to its suppressed duplicates. An original that is no longer in the queue is shown from memory, or,
+ * if it was not remembered, by what the window itself knows about it.
  */
 
 import { differencesIn, isCollision } from '../../core/difference.ts';
@@ -20,7 +20,7 @@ import { type ShownContent, shownContent } from './contents.ts';
 import type { InspectOptions, InspectRequest, Surroundings } from './inspect.ts';
 import { type Found, searchedEntriesMax, searchWindow } from './window-search.ts';
 
-/** Of five minutes, the default, each is a second. */
+/** With the default window of five minutes, each part is a second. */
 const parts = 300;
 const comparedMax = 50;
 
@@ -42,7 +42,7 @@ export async function showWindow(
   const remembered = await backend.suppressed(name);
   const suppressed = remembered.filter(isRecent);
   const isAllRecent = suppressed.length === remembered.length;
-  // Sends were accepted by a process before this one, which took with it what it remembered.
+  // An earlier process accepted some of the sends; what it remembered was lost with it.
   const isOlder = accepted.some(
     (count, part) => count > 0 && now - ((parts - 1 - part) * windowMs) / parts < backend.startedAt,
   );
@@ -79,7 +79,7 @@ export async function showWindow(
   });
 }
 
-/** One accepted send with all that was suppressed for it. */
+/** One accepted send with its suppressed duplicates. */
 export async function showSend(
   { backend, watching }: Surroundings,
   { path, query }: InspectRequest,
@@ -129,8 +129,8 @@ export async function showSend(
 }
 
 /**
- * Those that a busy queue must not push out of sight: the newest, the newest that collided, and of each part of the window
- * the last, so that there is one behind everything that the timeline shows.
+ * The suppressed sends to list even if the queue is busy: the newest, the newest collisions, and the last of each part of
+ * the window, so that every mark on the timeline has a row.
  */
 function listed(
   suppressed: readonly RememberedSend[],
@@ -160,7 +160,7 @@ async function newestEntries(
   return found.ok ? found.entries : [];
 }
 
-/** By its id if that is known, else among the newest. */
+/** Looks the entry up by its id, if known, or else searches the newest. */
 async function entryOf(
   backend: Backend,
   queue: string,
@@ -184,7 +184,7 @@ function violationsOf(
   return (violations?.(name) ?? []).filter((event) => event.type === 'contract-violation');
 }
 
-/** When the oldest of all that are remembered was suppressed, if there were others before it. */
+/** When the oldest remembered send was suppressed, if earlier ones are no longer remembered. */
 function forgottenUntil([oldest]: readonly RememberedSend[]): number | undefined {
   return oldest !== undefined && oldest.number > 0 ? oldest.at : undefined;
 }
@@ -200,12 +200,12 @@ function countsIn(places: readonly number[]): number[] {
 
 interface Row {
   readonly at: number;
-  /** Of what happened in the same millisecond, which came first. */
+  /** Orders rows of the same millisecond. */
   readonly order: number;
   readonly [field: string]: unknown;
 }
 
-/** Greater than every sequence, and numbers that are added to it stay whole. */
+/** Greater than every sequence; numbers added to it remain exact. */
 const behindAll = 2 ** 51;
 
 function acceptedRow(entry: Explained): Row {
@@ -227,7 +227,7 @@ function suppressedRow(send: RememberedSend): Row {
   return {
     kind: 'suppressed',
     at: send.at,
-    // Behind all that was accepted up to its time.
+    // After everything that was accepted in the same millisecond.
     order: behindAll + send.number,
     number: send.number,
     sequence: send.original.sequence,

@@ -1,7 +1,7 @@
 /**
- * How each error looks on both wires: the `__type` of AWS JSON, the code of AWS Query (which batch entries and the
- * header `x-amzn-query-error` carry too), the HTTP status, and whose fault it is (§2.10, §4). Core's refusals come here
- * with their own texts; beside them stand the errors of the protocol itself, in the same form.
+ * How each error looks on both wires: the `__type` of AWS JSON, the code of AWS Query (also used in batch entries and the
+ * header `x-amzn-query-error`), the HTTP status, and whose fault it is (§2.10, §4). Core's refusals have their texts in
+ * core; the protocol's own errors are defined here in the same form.
  *
  * Only the codes that rule 4.1 names have the prefix `AWS.SimpleQueueService.`.
  */
@@ -48,7 +48,7 @@ function generic(shape: string, code: string, status = 400): WireError {
   return { type: `com.amazon.coral.service#${shape}`, code, status, fault };
 }
 
-/** Of SNS, which has no JSON form: the short code alone is ever seen (SNS 1.5). */
+/** SNS has no JSON form, so clients see only the short code (SNS 1.5). */
 function ofTopics(shape: string, code: string, status = 400): WireError {
   return { type: `com.amazonaws.sns#${shape}`, code, status, fault: 'Sender' };
 }
@@ -126,7 +126,7 @@ export const wireErrors: Readonly<Record<WireShape, WireError>> = {
   ServiceUnavailable: generic('ServiceUnavailableException', 'ServiceUnavailable', 503),
 };
 
-/** The protocol's own errors, in the form of core's: shape and text, `{word}` standing for the detail of that name. */
+/** The protocol's own errors, in the form of core's: shape and text, where `{word}` stands for the detail of that name. */
 export const protocolErrors = {
   'action-invalid': ['UnknownOperation', 'The action {action} is not valid for this endpoint.'],
   'target-missing': [
@@ -140,7 +140,7 @@ export const protocolErrors = {
     'Value {value} for parameter NextToken is invalid. Reason: It is not a token that this server gave.',
   ],
   'body-too-large': ['RequestEntityTooLarge', 'The request is larger than {limit} bytes.'],
-  // Signatures (2.11). A request without one is told so by SQS and by SNS in different words.
+  // Signatures (2.11). For a request without one, SQS and SNS have different errors.
   'access-denied': ['AccessDenied', 'Access to the resource {resource} is denied.'],
   'signature-missing': ['MissingAuthenticationToken', 'Request is missing Authentication Token'],
   'signature-incomplete': ['IncompleteSignature', '{reason}'],
@@ -189,12 +189,12 @@ export const protocolErrors = {
 
 export type ProtocolCode = keyof typeof protocolErrors;
 
-/** A request, or one entry of a batch, that was turned down: core's refusals and the protocol's own. */
+/** Why a request, or one entry of a batch, was refused: core's refusals and the protocol's own errors. */
 export interface Fault {
   readonly ok: false;
   readonly code: ErrorCode | ProtocolCode;
   readonly detail: ErrorDetail;
-  /** Told in the words of SNS; absent for SQS. */
+  /** Set if the error is written as SNS does; absent for SQS. */
   readonly service?: 'sns';
 }
 
@@ -206,7 +206,7 @@ export function malformed(reason: string): Fault {
   return fault('input-malformed', { reason });
 }
 
-/** The name of an error whatever the wire form: the shape, as docs/reference/errors.md lists it. */
+/** The name of an error in any wire form: the shape, as listed in docs/reference/errors.md. */
 export function shapeOf({ code }: Fault): keyof typeof wireErrors {
   return isProtocolCode(code) ? protocolErrors[code][0] : errors[code][0];
 }

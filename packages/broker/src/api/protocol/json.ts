@@ -1,10 +1,10 @@
 /**
  * AWS JSON 1.0 (§2): the action in the header X-Amz-Target, a JSON object as input, a JSON object as output.
  *
- * Input is read in place: `JSON.parse` has just made the object for us alone, so a member of the right type costs one
- * look at it, and only what arrives in another form (base64, numbers for strings in maps, null) is written over.
- * Members that the shape does not name stay where they are and are never looked at. Names like `__proto__` are
- * harmless: `JSON.parse` makes own properties of them, and an own property is found before an inherited one.
+ * Input is read in place: `JSON.parse` has just created the object for us alone, so a member of the right type costs one
+ * check, and only what arrives in another form (base64, numbers for strings in maps, null) is overwritten. Members that
+ * the shape does not name stay in the object and are ignored. Names like `__proto__` are harmless: `JSON.parse` makes own
+ * properties of them, and an own property is found before an inherited one.
  */
 
 import { Buffer, isAscii, isUtf8 } from 'node:buffer';
@@ -66,12 +66,12 @@ function readRequest<Action extends NamedAction>(
   return input instanceof Unreadable ? { ...input.fault, action } : { ok: true, action, input };
 }
 
-/** Of any length below this, nesting costs nothing. */
+/** Nesting in a text of at most this length is harmless, however deep. */
 const harmlessLength = 4096;
-/** No action's input is nearly as deep. */
+/** No action's input is nearly this deep. */
 const depthMax = 64;
 
-/** Millions of brackets would hold up everybody for seconds. Most texts have too few of them to be looked at closely. */
+/** Millions of brackets would block the event loop for seconds. Most texts have too few to need a close look. */
 function isTooDeep(text: string): boolean {
   if (text.length <= harmlessLength) return false;
   const isSuspect = hasMoreThan(depthMax / 2, '{', text) || hasMoreThan(depthMax / 2, '[', text);
@@ -173,7 +173,7 @@ function readMap({ of }: Dictionary, given: JsonObject): Reading {
   return given as ValueMap;
 }
 
-/** Queue attributes and tags are strings; numbers and booleans are taken for theirs (2.5). */
+/** Queue attributes and tags are strings; numbers and booleans are converted (2.5). */
 function asText(value: unknown): unknown {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
 }
@@ -203,7 +203,7 @@ function writeStructure({ fields }: Structure, value: ValueMap): string {
   for (const { name, type, isPlain, firstJsonKey, laterJsonKey } of fields) {
     const member = value[name];
     if (member === undefined) continue;
-    // With `+`: a template would ask anew whether it is a string.
+    // Uses `+`, because a template literal would check again whether it is a string.
     const written = isPlain ? (member as string) + quote : writeValue(type, member);
     if (written !== '') text += (text === '' ? firstJsonKey : laterJsonKey) + written;
   }

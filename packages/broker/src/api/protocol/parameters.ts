@@ -1,9 +1,9 @@
 /**
- * The parameters of an AWS Query request as a tree: `Tag.1.Key=team` hangs the value `team` below Tag, 1, Key. Names
- * come from outside, so children are Maps, where no name means anything special.
+ * The parameters of an AWS Query request as a tree: `Tag.1.Key=team` stores the value `team` under Tag, 1, Key. Names come
+ * from the client, so children are Maps, where no name has a special meaning.
  *
- * Bounds: 10,000 parameters, and names of at most 8 parts, which is what the deepest of Amazon's has
- * (`PublishBatchRequestEntries.member.1.MessageAttributes.entry.2.Value.DataType`). When a name comes twice, the last one counts.
+ * Bounds: 10,000 parameters, and names of at most 8 parts, as many as the deepest of Amazon's has
+ * (`PublishBatchRequestEntries.member.1.MessageAttributes.entry.2.Value.DataType`). If a name occurs twice, the last counts.
  */
 
 import { type Fault, malformed } from './error-codes.ts';
@@ -19,14 +19,14 @@ export class Parameter {
     return this.#children.get(name);
   }
 
-  /** The children with a number for a name, in the order of their numbers (3.5). */
+  /** The children whose name is a number, in numerical order (3.5). */
   numbered(): [string, Parameter][] {
     return [...this.#children]
       .filter(([name]) => isNumeral(name))
       .sort(([one], [other]) => Number(one) - Number(other));
   }
 
-  /** The descendant of this name, made if need be; undefined if the name has too many parts. */
+  /** The descendant with this name, created if needed; undefined if the name has too many parts. */
   grow(name: string): Parameter | undefined {
     let parameter: Parameter = this;
     let start = 0;

@@ -1,8 +1,8 @@
 /**
- * AWS Query asked for with `Accept: application/json` (3.12): the request as ever, the answer as the same tree in JSON.
- * Amazon writes lists under a lower-case name (`messages`, `queueUrls`) and maps as lists of pairs.
+ * AWS Query with `Accept: application/json` (3.12): the request is the same, the answer is the same tree in JSON. Amazon
+ * writes lists under a lower-case name (`messages`, `queueUrls`) and maps as lists of pairs.
  *
- * Little used: tools that read the older form with a JSON parser. Nothing here is on a hot path.
+ * Only a few tools use it, to read the older form with a JSON parser. Nothing here is on a hot path.
  */
 
 import type { ApiResponse } from '../request.ts';

@@ -1,9 +1,9 @@
 /**
  * AWS Query (§3), the older wire form of SQS and the only one of SNS: parameters in the query string, in a form body, or
- * in both, and answers in XML. The action is a parameter; the queue is one too, or else the path. Which service is meant,
- * the API version says, the credential scope, or the action itself.
+ * in both, and answers in XML. The action is a parameter; the queue is a parameter too, or else the path. The service
+ * follows from the API version, the credential scope, or the action itself.
  *
- * Input is read by shape from the tree of parameters; what the shape does not name is never looked at.
+ * Input is read by shape from the tree of parameters; parameters that the shape does not name are ignored.
  */
 
 import { isUtf8 } from 'node:buffer';
@@ -32,7 +32,7 @@ const namespaces: Readonly<Record<Service, string>> = {
 const services: Readonly<Record<string, Service>> = { '2012-11-05': 'sqs', '2010-03-31': 'sns' };
 const scopeForm = /Credential=[^,\s]*\/(sqs|sns)\/aws4_request/;
 
-/** Actions about no single queue are refused at a queue's own path (3.3). */
+/** Actions that do not concern a single queue are refused at the path of a queue (3.3). */
 const actionsWithoutPath: ReadonlySet<string> = new Set(['CreateQueue', 'ListQueues']);
 
 export const queryForm: WireForm = {
@@ -89,7 +89,7 @@ export function readQueryRequest<Action extends NamedAction>(
   }
   const input = readStructure(action.shape.input, parameters, '');
   if (input instanceof Unreadable) return { ...input.fault, action };
-  // Harmless for actions without a queue: they do not look at it. (3.2)
+  // Harmless for actions without a queue, which ignore it. (3.2)
   if (isAtQueue && input['QueueUrl'] === undefined) input['QueueUrl'] = request.path;
   return { ok: true, action, input };
 }
@@ -109,7 +109,7 @@ function serviceOf(
   return !isShared || parameters.child('TopicArn') !== undefined ? 'sns' : 'sqs';
 }
 
-/** What cannot be read is told in the words of SNS. */
+/** Uses the error texts of SNS if the request cannot be read. */
 function readTopicRequest<Action extends NamedAction>(
   parameters: Parameter,
   action: Action | undefined,
@@ -123,7 +123,7 @@ function readTopicRequest<Action extends NamedAction>(
   return { ok: false, code: told, detail, service: 'sns', action };
 }
 
-/** The body, if it is a form; undefined if its bytes are no text. */
+/** The body if it is a form, or else an empty text; undefined if its bytes are not UTF-8. */
 function formOf({ headers, body }: ApiRequest): string | undefined {
   const type = headers['content-type'] ?? 'application/x-www-form-urlencoded';
   if (body.length === 0 || !type.toLowerCase().includes('x-www-form-urlencoded')) return '';
@@ -140,7 +140,7 @@ function isQueuePath(path: string): boolean {
 type Draft = Record<string, Value | undefined>;
 
 function readStructure({ fields }: Structure, from: Parameter, path: string): Draft | Unreadable {
-  // Names are the shape's, so a plain object will do.
+  // Names come from the shape, so a plain object is safe.
   const members: Draft = {};
   for (const { name, query, type } of fields) {
     const parameter = from.child(query);
@@ -152,7 +152,7 @@ function readStructure({ fields }: Structure, from: Parameter, path: string): Dr
   return members;
 }
 
-/** Undefined for a scalar that has no value of its own: `QueueName.1=a` is no QueueName. */
+/** Undefined for a scalar without a value of its own: `QueueName.1=a` is not a QueueName. */
 function readValue(type: Type, from: Parameter, path: string): Reading | undefined {
   switch (type.is) {
     case 'structure':
@@ -196,7 +196,7 @@ function readList({ of, within }: List, outer: Parameter, path: string): Reading
 }
 
 function readMap({ of, key, value, within }: Dictionary, outer: Parameter, path: string): Reading {
-  // Keys are the client's; an object without a prototype takes `__proto__` for a name like any other.
+  // Keys come from the client; in an object without a prototype, `__proto__` is a name like any other.
   const entries: Draft = Object.create(null);
   const from = within === undefined ? outer : outer.child(within);
   if (from === undefined) return entries;
@@ -206,7 +206,7 @@ function readMap({ of, key, value, within }: Dictionary, outer: Parameter, path:
     const given = parameter.child(value);
     const read = given === undefined ? undefined : readValue(of, given, `${place}.${value}`);
     if (read instanceof Unreadable) return read;
-    // An attribute without any value is core's to judge, like one with an empty structure in JSON.
+    // Core judges an attribute without any value, like one with an empty structure in JSON.
     const entry = read ?? (of.is === 'structure' ? {} : undefined);
     if (entry === undefined) return missing(`${place}.${value}`);
     entries[name] = entry;
@@ -215,9 +215,9 @@ function readMap({ of, key, value, within }: Dictionary, outer: Parameter, path:
 }
 
 /**
- * What a list or map has, each with its name: `Tag.1`, `Tag.2`. Old clients leave the number away when there is one: then
- * the value, or what it has of an entry's members, stands below the list itself; not so an empty value, as which some write
- * an empty list. Where there are numbers, only they count.
+ * The entries of a list or map, each with its name: `Tag.1`, `Tag.2`. Old clients omit the number of a single entry: then
+ * the list itself has the value or members of the entry. An empty value is no entry, because some clients write an empty
+ * list that way. If there are numbered entries, only they count.
  */
 function entriesOf(
   from: Parameter,

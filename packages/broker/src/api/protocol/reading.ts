@@ -1,12 +1,12 @@
 /**
- * What the readers of both wire forms share: how a value that cannot be read is told (rule 2.7), which numbers are
- * integers, and base64. A reader returns the value or an `Unreadable`, so that good values cost no wrapping.
+ * What the readers of both wire forms share: how a value that cannot be read is reported (rule 2.7), which numbers are
+ * integers, and base64. A reader returns the value or an `Unreadable`, so that good values need no wrapper.
  */
 
 import type { Type, Value } from '../shapes/shape.ts';
 import { type Fault, malformed } from './error-codes.ts';
 
-/** What comes instead of a value that cannot be read. */
+/** Returned instead of a value that cannot be read. */
 export class Unreadable {
   readonly fault: Fault;
 
@@ -36,13 +36,13 @@ export function unconvertible(token: Token, type: Type): Unreadable {
 
 const integerMax = 2 ** 31 - 1;
 
-/** Whether the number fits the type: 32 bits for an integer, what a JSON number holds exactly for a long. */
+/** Whether the number fits the type: 32 bits for an integer, the exact range of a JSON number for a long. */
 export function isWhole(value: number, type: Type): boolean {
   const max = type.is === 'integer' ? integerMax : Number.MAX_SAFE_INTEGER;
   return Number.isInteger(value) && Math.abs(value) <= max;
 }
 
-/** The bytes of padded base64. Node's decoder skips what it does not know, which shows in the length. */
+/** Decodes padded base64. Node's decoder skips invalid characters, which shows in the length. */
 export function readBlob(text: string, type: Type): Reading {
   const bytes = Buffer.from(text, 'base64');
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;

@@ -1,15 +1,15 @@
 /**
- * What the handler asks of a wire form: reading a request into an action and its input, and writing an answer or an
- * error. AWS JSON, AWS Query with XML answers, and AWS Query with JSON answers are the three there are.
+ * What the handler needs from a wire form: parsing a request into an action and its input, and writing an answer or an
+ * error. There are three: AWS JSON, AWS Query with XML answers, and AWS Query with JSON answers.
  *
- * Reading never throws on bad input: what cannot be read is a fault, a value like core's refusals.
+ * Reading never throws on bad input; it returns a fault, a value like core's refusals.
  */
 
 import type { ApiRequest, ApiResponse } from '../request.ts';
 import type { ActionShape, ValueMap } from '../shapes/shape.ts';
 import type { Fault } from './error-codes.ts';
 
-/** Both are served on one port; SNS in AWS Query alone (SNS 1.1). */
+/** Both are served on one port; SNS only in AWS Query (SNS 1.1). */
 export type Service = 'sqs' | 'sns';
 
 /** An action of the tables, with its name. */
@@ -25,12 +25,12 @@ export interface ReadRequest<Action extends NamedAction> {
   readonly input: ValueMap;
 }
 
-/** A request that cannot be read; with its action, if that much is known. */
+/** A request that cannot be read, with its action if known. */
 export interface Unread extends Fault {
   readonly action?: NamedAction;
 }
 
-/** Actions by name, for each service: AddPermission is one of both. */
+/** Actions by name, for each service: both have an AddPermission. */
 export type ActionTables<Action> = Readonly<Record<Service, ReadonlyMap<string, Action>>>;
 
 export interface WireForm {

@@ -1,15 +1,16 @@
 /**
- * The XML that AWS Query answers with (3.6–3.9), written by shape: a list is its element again and again, a map an
- * element with a pair inside for each entry; SNS has an element around them, which is there when they are empty. XML is only ever written here, never read.
+ * Writes the XML answers of AWS Query (3.6–3.9) by shape: a list repeats its element, a map has an element with a pair
+ * inside for each entry; SNS wraps both in an element, which is present even if they are empty. XML is only written here,
+ * never read.
  *
  * A carriage return is written as a character reference, since parsers turn a bare one into a line feed (3.8).
- * Characters that XML cannot hold at all (a text may echo what the client sent) become U+FFFD.
+ * Characters that XML cannot represent (a text may echo what the client sent) become U+FFFD.
  */
 
 import type { Structure, Type, Value, ValueMap } from '../shapes/shape.ts';
 import { encodeBase64 } from './reading.ts';
 
-/** Members without a value, and empty lists and maps of SQS, leave nothing behind (2.4). */
+/** Members without a value, and empty lists and maps of SQS, are left out (2.4). */
 export function writeMembers({ fields }: Structure, value: ValueMap): string {
   let text = '';
   for (const { name, query, type } of fields) {
@@ -64,6 +65,6 @@ const entities: Readonly<Record<string, string>> = {
   '\r': '&#xD;',
 };
 
-// Marks, and what XML cannot hold or keep: with the flag u, a surrogate is found only where it stands alone.
+// Markup, and what XML cannot represent or preserve. With the flag u, only unpaired surrogates match.
 const special = /[&<>"]|[^\t\n\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 const eachSpecial = new RegExp(special, 'gu');
