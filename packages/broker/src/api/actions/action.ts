@@ -1,7 +1,6 @@
 /**
- * What an action is: a function from its read input and the call it belongs to, to an output or a refusal. Each turns
- * the client's words into a command, calls the backend, and turns the outcome into the client's words again; checks
- * are core's, and bytes are the wire form's.
+ * An action is a function from its parsed input and its call to an output or a refusal. It translates AWS's terms into a
+ * command, calls the backend, and translates the outcome back; core does the checks, and the wire form the encoding.
  */
 
 import { refuse } from '../../core/errors.ts';
@@ -9,17 +8,17 @@ import type { Backend } from '../../storage/backend.ts';
 import type { Fault } from '../protocol/error-codes.ts';
 import type { ValueMap } from '../shapes/shape.ts';
 
-/** As much of the backend as actions use. */
+/** The part of the backend that actions use. */
 export type ActionBackend = Pick<Backend, 'realm' | 'run' | 'receive'>;
 
-/** Where a request came in. */
+/** The request that an action belongs to. */
 export interface Call {
   readonly backend: ActionBackend;
   /** Scheme and host that the client used, or the public URL; queue URLs start with it. */
   readonly baseUrl: string;
-  /** Aborts when the client has gone. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
-  /** Who calls; kept with a message and given back as SenderId. */
+  /** Who calls; kept with a message and returned as SenderId. */
   readonly senderId: string;
   /** Signatures are checked, and the request has none. */
   readonly isAnonymous: boolean;
@@ -36,19 +35,19 @@ export interface Answer {
 }
 
 /**
- * Each action names the input it expects. That it gets it is the shape's promise, so the type is that of a method,
- * whose parameters TypeScript compares in both directions.
+ * Each action declares the input it expects, and the shape guarantees it. So the type is that of a method, whose
+ * parameters TypeScript compares bivariantly.
  */
 export type Action = { run(input: ValueMap, call: Call): Promise<Answer | Fault> }['run'];
 
 export const done: Answer = { ok: true };
 
-/** For commands whose outcome says no more than that they were carried out. */
+/** For commands whose outcome only says that they were carried out. */
 export function doneUnlessRefused(outcome: { readonly ok: true } | Fault): Answer | Fault {
   return outcome.ok ? done : outcome;
 }
 
-/** A required parameter of a queue's action is missing; but a missing queue is told before (14.1). */
+/** A required parameter of a queue's action is missing; but a missing queue is reported first (14.1). */
 export async function missingParameter(
   name: string,
   queue: string,

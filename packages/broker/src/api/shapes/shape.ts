@@ -1,26 +1,26 @@
 /**
- * How an action's input and output are described: once, as data. The two wire forms, the checks of types and the page
- * docs/reference/actions.md are all driven by it.
+ * Describes an action's input and output once, as data. This description drives the two wire forms, the type checks and
+ * the page docs/reference/actions.md.
  *
- * A member has one name, that of AWS JSON; `query` is its name in the older AWS Query form where that differs, since
- * SQS flattens lists and maps there: `Attribute.1.Name`, `Tag.1.Key`, `SendMessageBatchRequestEntry.1.Id`.
+ * A member has one name, that of AWS JSON; `query` is its name in the older AWS Query form if it differs, since SQS
+ * flattens lists and maps there: `Attribute.1.Name`, `Tag.1.Key`, `SendMessageBatchRequestEntry.1.Id`.
  *
- * Members are written down as objects and turned into lists of fields once, when the program loads: the wire forms
- * walk them with every request.
+ * Members are defined as objects and converted to lists of fields once, when the program loads, because the wire forms
+ * iterate over them with every request.
  */
 
 export type Type = Scalar | List | Dictionary | Structure;
 
 export interface Scalar {
   readonly is: 'string' | 'integer' | 'long' | 'boolean' | 'blob';
-  /** A string of answers that we make ourselves, of characters that stand for themselves in JSON. */
+  /** A string that only the server produces and that needs no escaping in JSON. */
   readonly isPlain?: boolean;
 }
 
 export interface List {
   readonly is: 'list';
   readonly of: Type;
-  /** SNS does not flatten: its items stand within an element of this name, `Topics/member`, `TagKeys.member.1`. */
+  /** SNS does not flatten: its items are inside an element of this name, `Topics/member`, `TagKeys.member.1`. */
   readonly within?: string;
 }
 
@@ -39,18 +39,18 @@ export interface Structure {
   readonly fields: readonly Field[];
 }
 
-/** A member as it is written down. */
+/** A member as it is defined. */
 export interface Member {
   readonly type: Type;
   readonly doc: string;
   readonly isRequired?: boolean;
-  /** The member's name in AWS Query, if it is another. */
+  /** The member's name in AWS Query, if it differs. */
   readonly query?: string;
 }
 
 export type Members = Readonly<Record<string, Member>>;
 
-/** A member as it is walked. */
+/** A member as the wire forms use it. */
 export interface Field {
   /** Its name in AWS JSON, and in values. */
   readonly name: string;
@@ -59,11 +59,11 @@ export interface Field {
   readonly type: Type;
   readonly doc: string;
   readonly isRequired: boolean;
-  /** What stands before its value in JSON, where it is the first: `{"QueueUrl":`; of a plain one with its quote. */
+  /** What precedes its value in JSON if it is the first member: `{"QueueUrl":`; for a plain string, with its quote. */
   readonly firstJsonKey: string;
-  /** The same behind another member: `,"QueueUrl":`. */
+  /** The same after another member: `,"QueueUrl":`. */
   readonly laterJsonKey: string;
-  /** Of its type; here too since types have many forms and fields one, which makes the look a fast one. */
+  /** Copied from the type: all fields have one object shape, types have several, so reading it here is faster. */
   readonly is: Type['is'];
   readonly isPlain: boolean;
 }
@@ -77,7 +77,7 @@ export interface ActionShape {
   readonly differs?: string;
 }
 
-/** An action as it is written down. */
+/** An action as it is defined. */
 export interface ActionText extends Omit<ActionShape, 'input' | 'output'> {
   readonly input: Members;
   readonly output: Members | undefined;

@@ -1,8 +1,8 @@
 /**
  * The actions of Amazon SNS (API version 2010-03-31) that are about topics, subscriptions and publishing: every parameter,
- * every member of every answer. Those about text messages, mobile devices and e-mail are not there.
+ * every member of every answer. Actions about text messages, mobile devices and e-mail are not supported.
  *
- * SNS speaks AWS Query alone. Lists and maps are not flattened there: `Tags.member.1.Key`, `Attributes.entry.1.key`.
+ * SNS uses only AWS Query. Its lists and maps are not flattened: `Tags.member.1.Key`, `Attributes.entry.1.key`.
  */
 
 import {

@@ -1,8 +1,8 @@
 /**
  * The 23 actions of Amazon SQS (API version 2012-11-05): every parameter, every member of every answer.
  *
- * A member marked as required is told as such in the reference; what its absence gives is the action's to say, since
- * Amazon answers differently for different ones (a missing QueueUrl is a queue that does not exist, rule 1.6).
+ * The reference shows which members are required. The action decides what happens if one is missing, since Amazon answers
+ * differently for different ones (a missing QueueUrl is a queue that does not exist, rule 1.6).
  */
 
 import {
@@ -88,7 +88,7 @@ const entryId: Member = {
   doc: 'Names the entry in the answer; distinct within the request.',
 };
 
-/** In the answer it has passed core's check, and is of letters, digits, `-` and `_`. */
+/** In an answer, core has checked that it consists of letters, digits, `-` and `_`. */
 const answeredId: Member = { ...entryId, type: plainString };
 
 const failed: Member = {

@@ -1,5 +1,5 @@
 /**
- * AddPermission (SNS 4.2, 4.3): a statement for the topic's policy. Labels, accounts and actions are core's to check; the
+ * AddPermission (SNS 4.2, 4.3): adds a statement to the topic's policy. Core checks labels, accounts and actions; the
  * policy is shown and not enforced.
  */
 

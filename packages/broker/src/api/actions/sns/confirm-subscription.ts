@@ -1,6 +1,6 @@
 /**
- * ConfirmSubscription (SNS 5.12): sends back the token that was posted to an HTTP endpoint. The SubscribeURL in that post is
- * this action as a link, without a signature; but to ask for AuthenticateOnUnsubscribe takes one.
+ * ConfirmSubscription (SNS 5.12): takes back the token that was posted to an HTTP endpoint. The SubscribeURL in that post
+ * is this action as a link, without a signature; but AuthenticateOnUnsubscribe requires one.
  */
 
 import { type Fault, fault } from '../../protocol/error-codes.ts';

@@ -1,6 +1,6 @@
 /**
- * CreateTopic (SNS 3.1–3.4): makes a topic, or finds the one that already has this name, these attributes and these tags.
- * All of them are core's to check.
+ * CreateTopic (SNS 3.1–3.4): creates a topic, or finds the one that already has this name, these attributes and these
+ * tags. Core checks all of them.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

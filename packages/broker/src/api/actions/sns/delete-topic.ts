@@ -1,6 +1,6 @@
 /**
- * DeleteTopic (SNS 3.11): the topic goes with its subscriptions. One that never was is no error; one that archives cannot
- * be deleted.
+ * DeleteTopic (SNS 3.11): deletes a topic with its subscriptions. A missing topic is not an error; one that archives
+ * messages cannot be deleted.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

@@ -1,6 +1,6 @@
 /**
- * GetDataProtectionPolicy (SNS 4.4): the text that PutDataProtectionPolicy kept, or an empty one if the topic never had
- * any.
+ * GetDataProtectionPolicy (SNS 4.4): returns the text that PutDataProtectionPolicy stored, or an empty one if the topic
+ * has none.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

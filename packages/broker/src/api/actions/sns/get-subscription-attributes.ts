@@ -1,6 +1,6 @@
 /**
- * GetSubscriptionAttributes (SNS 5.7): every attribute that the subscription has, set or by default. There is no way to ask
- * for some of them only.
+ * GetSubscriptionAttributes (SNS 5.7): returns every attribute of the subscription, set or default. There is no way to ask
+ * for only some of them.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

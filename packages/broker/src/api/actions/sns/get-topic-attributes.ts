@@ -1,6 +1,6 @@
 /**
- * GetTopicAttributes (SNS 3.5): every attribute that the topic has, set or by default. There is no way to ask for some of
- * them only.
+ * GetTopicAttributes (SNS 3.5): returns every attribute of the topic, set or default. There is no way to ask for only some
+ * of them.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

@@ -1,6 +1,6 @@
 /**
- * ListSubscriptionsByTopic (SNS 5.11): the subscriptions of one topic in the order in which they were made, a hundred a
- * page.
+ * ListSubscriptionsByTopic (SNS 5.11): the subscriptions of one topic in order of creation, a hundred a page. It shares
+ * its implementation with ListSubscriptions.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

@@ -1,6 +1,6 @@
 /**
- * ListSubscriptions (SNS 5.11): the subscriptions of all topics, by topic and then in the order in which they were made, a
- * hundred a page.
+ * ListSubscriptions (SNS 5.11): the subscriptions of all topics, by topic and then in order of creation, a hundred a page.
+ * It shares its implementation with ListSubscriptionsByTopic.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

@@ -1,6 +1,6 @@
 /**
- * ListTagsForResource (SNS 4.1): all tags of a topic, in no particular order. A topic that is not there is a resource that
- * is not found, with a code of its own.
+ * ListTagsForResource (SNS 4.1): all tags of a topic, in no particular order. A missing topic is a resource that is not
+ * found, which has an error code of its own.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

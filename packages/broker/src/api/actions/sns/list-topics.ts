@@ -1,6 +1,6 @@
 /**
- * ListTopics (SNS 3.12): the ARNs of all topics, sorted by name, a hundred a page. The size of a page cannot be asked
- * for.
+ * ListTopics (SNS 3.12): the ARNs of all topics, sorted by name, a hundred a page. Clients cannot choose the size of a
+ * page.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

@@ -1,6 +1,6 @@
 /**
- * The NextToken of SNS's lists (3.12, 5.11): where the last page ended, in base64. A list of topics ends with a name, one
- * of subscriptions with a place; what cannot be one was not given by this server.
+ * The NextToken of SNS's lists (3.12, 5.11): where the last page ended, in base64. That is a name in a list of topics, and
+ * a place in a list of subscriptions; anything else was not issued by this server and is refused.
  */
 
 import { refuse } from '../../../core/errors.ts';

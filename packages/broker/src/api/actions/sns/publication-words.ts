@@ -1,5 +1,5 @@
 /**
- * A publication in the client's words, going in and its ids coming out: what Publish and an entry of PublishBatch have in
+ * Translates a publication from AWS's terms, and its ids back: what Publish and an entry of PublishBatch have in
  * common.
  */
 

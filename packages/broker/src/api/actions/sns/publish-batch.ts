@@ -1,6 +1,6 @@
 /**
- * PublishBatch (SNS §7): Publish over up to ten entries, in order. What is wrong with one entry fails the whole request, so
- * no entry is ever reported as failed.
+ * PublishBatch (SNS §7): Publish for up to ten entries, in order. An error in one entry fails the whole request, so no
+ * entry is ever reported as failed.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

@@ -1,6 +1,6 @@
 /**
- * Publish (SNS §6): to the topic that TopicArn or TargetArn names. A duplicate succeeds with the original's ids (10.8); that
- * it was one is told beside the output, as with SendMessage.
+ * Publish (SNS §6): publishes to the topic that TopicArn or TargetArn names. A duplicate succeeds with the original's ids
+ * (10.8); `duplicateOf` marks it as one, as with SendMessage.
  */
 
 import { refuse } from '../../../core/errors.ts';

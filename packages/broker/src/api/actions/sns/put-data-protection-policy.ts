@@ -1,5 +1,5 @@
 /**
- * PutDataProtectionPolicy (SNS 4.4): keeps a text that GetDataProtectionPolicy gives back. It has no effect, as the
+ * PutDataProtectionPolicy (SNS 4.4): stores a text that GetDataProtectionPolicy returns. It has no other effect, as the
  * reference says.
  */
 

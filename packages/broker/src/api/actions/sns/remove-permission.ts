@@ -1,5 +1,5 @@
 /**
- * RemovePermission (SNS 4.2): drops the statement of that label from the topic's policy; one that is not there is no
+ * RemovePermission (SNS 4.2): removes the statement with this label from the topic's policy; a missing one is not an
  * error.
  */
 

@@ -1,6 +1,6 @@
 /**
- * SetSubscriptionAttributes (SNS 5.8): one attribute at a time, although the name says otherwise. An empty or missing value
- * removes it.
+ * SetSubscriptionAttributes (SNS 5.8): sets one attribute at a time, despite its name. An empty or missing value removes
+ * it.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

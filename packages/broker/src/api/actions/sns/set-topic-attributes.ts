@@ -1,6 +1,6 @@
 /**
- * SetTopicAttributes (SNS 3.8–3.10): one attribute at a time, although the name says otherwise. An empty or missing value
- * removes it.
+ * SetTopicAttributes (SNS 3.8–3.10): sets one attribute at a time, despite its name. An empty or missing value removes
+ * it.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

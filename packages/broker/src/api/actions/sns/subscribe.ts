@@ -1,6 +1,6 @@
 /**
- * Subscribe (SNS 5.1–5.6): a queue's ARN is answered at once; an HTTP endpoint's only if it was asked for, since it is not
- * confirmed yet. Links that are posted to an endpoint start with the URL that this request was sent to.
+ * Subscribe (SNS 5.1–5.6): returns the ARN of a queue's subscription; that of an HTTP endpoint only on request, since it
+ * is not confirmed yet. Links that are posted to an endpoint start with the URL that this request was sent to.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

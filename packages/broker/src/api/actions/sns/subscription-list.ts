@@ -1,6 +1,6 @@
 /**
- * A page of subscriptions (SNS 5.5, 5.11): what ListSubscriptions and ListSubscriptionsByTopic have in common. One that is
- * not confirmed has a word instead of its ARN.
+ * A page of subscriptions (SNS 5.5, 5.11): what ListSubscriptions and ListSubscriptionsByTopic have in common. An
+ * unconfirmed subscription has `PendingConfirmation` instead of its ARN.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

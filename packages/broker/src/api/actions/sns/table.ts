@@ -1,6 +1,6 @@
 /**
- * The actions of Amazon SNS by name: what each does, beside the shapes that say what each takes and gives. A new action is a
- * row here and a row there; a test holds the two tables together.
+ * The functions of the Amazon SNS actions by name; the shapes describe their inputs and outputs. A new action needs a row
+ * in both tables, and a test checks that they agree.
  */
 
 import type { Action } from '../action.ts';

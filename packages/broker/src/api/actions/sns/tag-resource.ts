@@ -1,6 +1,6 @@
 /**
- * TagResource (SNS 4.1): adds tags to a topic, and overwrites those of equal keys. Unlike other actions without an answer
- * it has an empty result element.
+ * TagResource (SNS 4.1): adds tags to a topic, and overwrites those with the same keys. Unlike other actions without
+ * output, its answer has an empty result element.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

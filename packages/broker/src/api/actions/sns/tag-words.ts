@@ -1,6 +1,6 @@
 /**
- * Tags in the client's words: what CreateTopic and TagResource take and ListTagsForResource gives. Keys and values that are
- * missing are empty, and core refuses an empty key.
+ * Tags in AWS's terms, as CreateTopic and TagResource take them. A missing key or value becomes empty, and core refuses an
+ * empty key.
  */
 
 import type { Tag } from '../../../core/topic/commands.ts';

@@ -1,7 +1,7 @@
 /**
- * Unsubscribe (SNS 5.10): ends a subscription. One that is gone already is no error; an ARN that can only be a topic's
- * is. The UnsubscribeURL in what SNS sends is this action as a link, without a signature: enough for an endpoint that
- * confirmed without one, and for no other (the API reference on Unsubscribe).
+ * Unsubscribe (SNS 5.10): ends a subscription. A missing subscription is not an error; the ARN of a topic is. The
+ * UnsubscribeURL that SNS sends is this action as a link, without a signature: that is enough only for an endpoint that
+ * was confirmed without one (the API reference on Unsubscribe).
  */
 
 import { type Fault, fault } from '../../protocol/error-codes.ts';

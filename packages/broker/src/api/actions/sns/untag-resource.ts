@@ -1,6 +1,6 @@
 /**
- * UntagResource (SNS 4.1): removes tags of a topic by their keys; those that it lacks are no error. Has an empty result
- * element, like TagResource.
+ * UntagResource (SNS 4.1): removes tags of a topic by their keys; missing keys are not an error. Its answer has an empty
+ * result element, like that of TagResource.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

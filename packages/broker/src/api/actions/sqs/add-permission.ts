@@ -1,6 +1,6 @@
 /**
- * AddPermission (5.13): a statement in the queue's Policy attribute that lets other accounts use the queue. The policy
- * is written and shown; core makes all checks.
+ * AddPermission (5.13): adds a statement to the queue's Policy attribute that lets other accounts use the queue. The
+ * policy is stored and shown; core makes all checks.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

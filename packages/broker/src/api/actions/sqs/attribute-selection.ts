@@ -1,7 +1,7 @@
 /**
- * Which attributes of a received message are returned: those that were asked for. System attributes are chosen by name
- * or `All` (7.9, 9.6); message attributes by name, `All`, `*`, `.*` or `prefix.*`, where the prefix is without the dot
- * (9.7). A name that the message lacks is no error.
+ * Selects the requested attributes of a received message. System attributes are chosen by name or `All` (7.9, 9.6);
+ * message attributes by name, `All`, `*`, `.*` or `prefix.*`, where the prefix does not include the dot (9.7). A name that
+ * the message lacks is not an error.
  */
 
 import type { MessageAttribute } from '../../../core/changes.ts';
@@ -30,7 +30,7 @@ const systemAttributes: readonly SystemAttribute[] = [
   ['DeadLetterQueueSourceArn', ({ deadLetterSource }) => deadLetterSource],
 ];
 
-/** Those that a request asks for: found once, whatever number of messages it gets. */
+/** The system attributes that a request asks for; determined once for all its messages. */
 export function askedSystemAttributes(names: readonly string[]): readonly SystemAttribute[] {
   if (names.includes('All')) return systemAttributes;
   return systemAttributes.filter(([name]) => names.includes(name));
@@ -51,7 +51,7 @@ export function selectSystemAttributes(
 
 export interface SelectedAttributes {
   readonly attributes: ValueMap | undefined;
-  /** Over those returned (7.8). */
+  /** Of those returned (7.8). */
   readonly md5: string | undefined;
 }
 
@@ -87,7 +87,7 @@ function isFifo({ groupId }: Delivered): boolean {
   return groupId !== undefined;
 }
 
-/** The one that a move gave it, else the one it was sent with. */
+/** The one assigned by a move, or else the one it was sent with. */
 function deduplicationIdOf({ deduplicationId, content }: Delivered): string | undefined {
   return deduplicationId ?? content.deduplicationId;
 }

@@ -1,6 +1,6 @@
 /**
- * The answer to a batch (4.3, 8.8): what went through and what was refused, each in the order of the request. Codes of
- * refused entries are those of AWS Query, in both wire forms.
+ * The answer to a batch (4.3, 8.8): which entries succeeded and which were refused, each in the order of the request.
+ * Codes of refused entries are those of AWS Query, in both wire forms.
  */
 
 import type { Refusal } from '../../../core/errors.ts';
@@ -9,7 +9,7 @@ import type { ValueMap } from '../../shapes/shape.ts';
 
 type BatchEntry = { readonly Id?: string };
 
-/** `success` gives what is said of an entry that went through, with its Id. */
+/** `success` returns the output for an entry that succeeded, with its Id. */
 export function batchOutput<Entry extends BatchEntry, Result extends { readonly ok: true }>(
   entries: readonly Entry[],
   results: readonly (Result | Refusal)[],
@@ -26,7 +26,7 @@ export function batchOutput<Entry extends BatchEntry, Result extends { readonly 
   return { Successful: successful, Failed: failed };
 }
 
-/** The answer of actions that say no more of an entry than that it went through. */
+/** The answer of actions that only report that an entry succeeded. */
 export function plainBatchOutput(
   entries: readonly BatchEntry[],
   results: readonly ({ readonly ok: true } | Refusal)[],

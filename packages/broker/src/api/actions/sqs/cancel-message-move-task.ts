@@ -1,6 +1,6 @@
 /**
- * CancelMessageMoveTask (13.7): stops a redrive and tells how many messages it has moved. A handle that cannot be
- * decoded goes to core as no task at all, which refuses it.
+ * CancelMessageMoveTask (13.7): stops a redrive and returns how many messages it has moved. For a handle that cannot be
+ * decoded, core gets no task at all and refuses the command.
  */
 
 import { refuse } from '../../../core/errors.ts';

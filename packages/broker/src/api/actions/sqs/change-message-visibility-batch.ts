@@ -1,6 +1,6 @@
 /**
- * ChangeMessageVisibilityBatch: ChangeMessageVisibility over up to ten entries. What is wrong with one entry fails that
- * entry alone; what is wrong with the batch (8.6) fails the request.
+ * ChangeMessageVisibilityBatch: ChangeMessageVisibility for up to ten entries. An error in an entry fails only that entry;
+ * an error in the batch (8.6) fails the request.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

@@ -1,6 +1,6 @@
 /**
- * ChangeMessageVisibility (10.1–10.5): when a received message becomes visible again. A single call is a batch of one
- * to core, whose refusal is the call's own.
+ * ChangeMessageVisibility (10.1–10.5): sets when a received message becomes visible again. To core, a single call is a
+ * batch of one, and the refusal of its entry is that of the call.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

@@ -1,6 +1,6 @@
 /**
- * CreateQueue (5.1–5.5): makes a queue, or finds the one that already has this name and these attributes. Names,
- * attributes and tags are core's to check.
+ * CreateQueue (5.1–5.5): creates a queue, or finds the one that already has this name and these attributes. Core checks
+ * names, attributes and tags.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

@@ -1,6 +1,6 @@
 /**
- * DeleteMessageBatch: DeleteMessage over up to ten entries. What is wrong with one entry fails that entry alone (10.9);
- * what is wrong with the batch (8.6) fails the request.
+ * DeleteMessageBatch: DeleteMessage for up to ten entries. An error in an entry fails only that entry (10.9); an error in
+ * the batch (8.6) fails the request.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

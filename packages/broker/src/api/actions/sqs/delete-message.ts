@@ -1,6 +1,6 @@
 /**
- * DeleteMessage (10.6, 10.7): a received message is done with. A single call is a batch of one to core, whose refusal
- * is the call's own.
+ * DeleteMessage (10.6, 10.7): deletes a received message. To core, a single call is a batch of one, and the refusal of its
+ * entry is that of the call.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

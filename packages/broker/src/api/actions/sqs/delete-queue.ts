@@ -1,6 +1,6 @@
 /**
- * DeleteQueue (5.8): the queue and all that it holds are gone at once. Receivers that wait on it are storage's to
- * wake.
+ * DeleteQueue (5.8): deletes the queue and everything in it immediately. Storage wakes the receivers that wait on
+ * it.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

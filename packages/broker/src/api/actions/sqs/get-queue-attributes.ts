@@ -1,6 +1,6 @@
 /**
- * GetQueueAttributes (5.9): the attributes that were named, or all; without names none. Names and values are Amazon's
- * in core already.
+ * GetQueueAttributes (5.9): returns the named attributes, or all; without names, none. Core already uses Amazon's names
+ * and values.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

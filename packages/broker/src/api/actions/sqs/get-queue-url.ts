@@ -1,6 +1,6 @@
 /**
- * GetQueueUrl (5.6): the URL of a queue by its name, on the host that was asked. There is one account, so the owner's
- * is accepted and not looked at.
+ * GetQueueUrl (5.6): returns the URL of a queue by its name, on the host that the client used. There is only one account,
+ * so the owner's account is accepted and ignored.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

@@ -1,5 +1,5 @@
 /**
- * ListQueueTags (5.12): all tags of a queue. Without tags the member is left out by the wire form, like every empty
+ * ListQueueTags (5.12): all tags of a queue. If there are none, the wire form leaves the member out, like every empty
  * map (2.4).
  */
 

@@ -1,6 +1,6 @@
 /**
- * ListQueues (5.7): the URLs of the queues whose names start with a prefix, sorted by name, in pages when a page size
- * is given.
+ * ListQueues (5.7): the URLs of the queues whose names start with a prefix, sorted by name, in pages if a page size is
+ * given.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

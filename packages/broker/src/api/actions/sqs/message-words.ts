@@ -1,9 +1,9 @@
 /**
- * A message in the client's words, going in and its receipt coming out: what SendMessage and an entry of
+ * Translates a message from AWS's terms, and the result of sending it back: what SendMessage and an entry of
  * SendMessageBatch have in common.
  *
- * The trace header of the request stands in for a missing AWSTraceHeader (7.5). Its MD5 is not told then: the client
- * has sent no system attributes to compare it with.
+ * The trace header of the request replaces a missing AWSTraceHeader (7.5). Its MD5 is not returned then, because the
+ * client sent no system attributes to compare it with.
  */
 
 import type { AttributeInput, SendEntry, SendResult } from '../../../core/commands.ts';
@@ -32,7 +32,7 @@ export type MessageInput = {
 
 const traceName = 'AWSTraceHeader';
 
-/** The last two are the call's, and the same for all entries of a batch. */
+/** The last two parameters come from the call and are the same for all entries of a batch. */
 export function sendEntry(
   input: MessageInput,
   senderId: string,
@@ -51,7 +51,7 @@ export function sendEntry(
   };
 }
 
-/** With the Id of an entry; a single call has none, and its shape does not name it. */
+/** Includes the Id of a batch entry; a single call has none, and its shape leaves it out. */
 export function sendOutput(input: MessageInput, result: SendResult): ValueMap {
   const { messageId, bodyMd5, attributesMd5, systemAttributesMd5, sequence } = result;
   const hasTrace = hasTraceHeader(input.MessageSystemAttributes);

@@ -1,6 +1,6 @@
 /**
- * PurgeQueue (5.11): every message is gone, and on a FIFO queue every remembered deduplication id with them. A second
- * purge within the minute is refused.
+ * PurgeQueue (5.11): removes every message and, on a FIFO queue, every remembered deduplication id. A second purge within
+ * a minute is refused.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

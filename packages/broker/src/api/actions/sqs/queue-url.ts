@@ -1,6 +1,6 @@
 /**
- * Queue URLs (1.4–1.6): `<scheme>://<host>/<account>/<name>`. Coming in, only the last two path segments count, and a
- * bare name is taken too. Going out, scheme and host are those that the client used.
+ * Queue URLs (1.4–1.6): `<scheme>://<host>/<account>/<name>`. In requests, only the last two path segments count, and a
+ * bare name is accepted too. In answers, scheme and host are the public URL's or those that the client used.
  */
 
 import type { ActionBackend, Call } from '../action.ts';
@@ -8,10 +8,10 @@ import type { ActionBackend, Call } from '../action.ts';
 /** What actions on one queue have in common. */
 export type QueueInput = { readonly QueueUrl?: string };
 
-/** No queue has this name, so core refuses it as missing, which is what a bad URL gives (1.6). */
+/** No queue has this name, so core refuses it as a missing queue, as AWS does for a bad URL (1.6). */
 const noQueue = '';
 
-/** What a URL says; the account only where it has the form of one. */
+/** The parts of a URL; the account only if it has the form of one. */
 interface Place {
   readonly url: string;
   readonly account: string | undefined;
@@ -19,8 +19,8 @@ interface Place {
 }
 
 /**
- * The places of URLs that came in lately, since clients name the same few with every request and taking one
- * apart costs more than finding it. Emptied when it is full; long texts, which are hardly URLs, are not remembered.
+ * A cache of parsed URLs, since clients send the same few with every request and parsing one costs more than a lookup. It
+ * is cleared when full; long texts, which are hardly URLs, are not cached.
  */
 const placesMax = 1_000;
 const rememberedLengthMax = 512;
@@ -28,7 +28,7 @@ const places: Map<string, Place> = new Map();
 let latest: Place = { url: '', account: undefined, queue: noQueue };
 
 export function queueOf({ QueueUrl: url = '' }: QueueInput, { realm }: ActionBackend): string {
-  // Comparing with one text is cheaper than hashing a new one.
+  // Comparing with one string is cheaper than hashing a new one.
   const { account, queue } = url === latest.url ? latest : placeOf(url);
   return account === undefined || account === realm.account ? queue : noQueue;
 }
@@ -46,7 +46,7 @@ function placeOf(url: string): Place {
   return latest;
 }
 
-/** A text of its own: one that was cut out of a request would keep all of it in memory. */
+/** A separate string: a slice of the request would keep the whole request in memory. */
 function copyOf(text: string): string {
   return JSON.parse(JSON.stringify(text));
 }

@@ -1,6 +1,6 @@
 /**
- * ReceiveMessage (§9): up to ten messages, each with the attributes that were asked for. Waiting is the backend's; it
- * ends when the client has gone.
+ * ReceiveMessage (§9): returns up to ten messages, each with the requested attributes. The backend does the waiting, which
+ * ends when the client disconnects.
  */
 
 import type { Delivered } from '../../../storage/backend.ts';

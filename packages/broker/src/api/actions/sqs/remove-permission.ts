@@ -1,6 +1,6 @@
 /**
- * RemovePermission (5.14): takes a statement out of the queue's Policy attribute by its label; with the last one the
- * whole attribute goes.
+ * RemovePermission (5.14): removes a statement from the queue's Policy attribute by its label; removing the last one
+ * removes the whole attribute.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

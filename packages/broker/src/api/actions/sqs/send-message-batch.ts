@@ -1,6 +1,6 @@
 /**
- * SendMessageBatch (8.6–8.8): SendMessage over up to ten entries, in order. What is wrong with one entry fails that
- * entry alone; what is wrong with the batch fails the request.
+ * SendMessageBatch (8.6–8.8): SendMessage for up to ten entries, in order. An error in an entry fails only that entry; an
+ * error in the batch fails the request.
  */
 
 import type { SendResult } from '../../../core/commands.ts';

@@ -1,6 +1,6 @@
 /**
- * SendMessage (§8). A duplicate succeeds with the original's id and number, and with the digests of its own words
- * (11.13); that it was one is told beside the output.
+ * SendMessage (§8). A duplicate succeeds with the id and sequence number of the original, and with the digests of its own
+ * content (11.13); `duplicateOf` marks it as a duplicate.
  */
 
 import type { SendResult } from '../../../core/commands.ts';
@@ -16,7 +16,7 @@ export function sendMessage(input: Input, call: Call): Promise<Answer | Fault> {
   const queue = queueOf(input, backend);
   const entries = [sendEntry(input, call.senderId, call.traceHeader)];
   return backend.run({ type: 'send', queue, isBatch: false, entries }).then((outcome) => {
-    // The refusal of a single call's only entry is the call's own.
+    // If the only entry is refused, so is the call.
     return outcome.ok ? answerOf(input, outcome.results[0] as SendResult) : outcome;
   });
 }

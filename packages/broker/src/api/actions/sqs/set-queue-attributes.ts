@@ -1,6 +1,6 @@
 /**
- * SetQueueAttributes (5.10): changes the attributes that are given, all or none. An empty map is given and changes
- * nothing; a missing one is refused.
+ * SetQueueAttributes (5.10): changes the given attributes, all or none. An empty map is valid and changes nothing; a
+ * missing one is refused.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

@@ -1,6 +1,6 @@
 /**
  * StartMessageMoveTask (13.1): redrives a dead-letter queue, to where its messages came from or to one destination.
- * Core checks everything in Amazon's order; the handle is ours to write.
+ * Core checks everything in Amazon's order; only the task handle is encoded here.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

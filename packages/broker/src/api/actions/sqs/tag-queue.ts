@@ -1,6 +1,6 @@
 /**
- * TagQueue (5.12): adds tags, and overwrites those of equal keys. An empty map is given and changes nothing; a missing
- * one is refused.
+ * TagQueue (5.12): adds tags, and overwrites those with the same keys. An empty map is valid and changes nothing; a
+ * missing one is refused.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';

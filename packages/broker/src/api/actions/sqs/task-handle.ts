@@ -1,6 +1,6 @@
 /**
  * The TaskHandle of a message move task (13.2): base64 of a JSON object with the task's id and the ARN of its source.
- * Amazon's has this very form, so handles survive being looked into.
+ * Amazon's has the same form, so tools that decode handles still work.
  */
 
 export interface TaskName {
@@ -12,7 +12,7 @@ export function writeTaskHandle({ taskId, sourceArn }: TaskName): string {
   return Buffer.from(JSON.stringify({ taskId, sourceArn }), 'utf8').toString('base64');
 }
 
-/** Undefined for a text that was never a handle. */
+/** Undefined for a text that is not a handle. */
 export function readTaskHandle(handle: string): TaskName | undefined {
   try {
     const read: unknown = JSON.parse(Buffer.from(handle, 'base64').toString('utf8'));

@@ -1,6 +1,6 @@
 /**
- * UntagQueue (5.12): removes tags by their keys; keys that are not there are no error. An empty list is given and
- * changes nothing; a missing one is refused.
+ * UntagQueue (5.12): removes tags by their keys; missing keys are not an error. An empty list is valid and changes
+ * nothing; a missing one is refused.
  */
 
 import type { Fault } from '../../protocol/error-codes.ts';
