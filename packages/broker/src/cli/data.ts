@@ -1,5 +1,5 @@
 /**
- * `oncemq backup` and `oncemq check`: commands about a data directory itself, without a server's help.
+ * `oncemq backup` and `oncemq check`: commands that read a data directory directly, without asking a server.
  */
 
 import { resolve } from 'node:path';
@@ -87,7 +87,7 @@ async function verify(directory: string, isJson: boolean): Promise<void> {
   }
 }
 
-/** The one word that the command takes. */
+/** The command's only argument. */
 function oneWord({ words, flags }: Arguments, known: readonly string[], usage: string): string {
   checkFlags(flags, known, usage);
   const [word] = words;

@@ -1,5 +1,5 @@
 /**
- * `oncemq events`: what happens on a running server, as it happens, one line an event; until Ctrl-C, or until the server
+ * `oncemq events`: prints the events of a running server as they happen, one per line, until Ctrl-C or until the server
  * ends the stream.
  */
 
@@ -38,13 +38,13 @@ export async function events(args: readonly string[]): Promise<void> {
     const event = JSON.parse(data) as Record<string, unknown>;
     if (type === 'dropped') throw new Error(String(event['reason']));
     const line = `${flags['json'] === 'true' ? data : lineOf(event)}\n`;
-    // While nobody takes it, nothing more is read; the server lets us go when too much waits there.
+    // Backpressure: while the output is blocked, nothing more is read; the server drops us if too much waits there.
     if (!process.stdout.write(line)) await once(process.stdout, 'drain');
   }
   throw new Error('The server ended the stream.');
 }
 
-/** Time, what, where, then everything else that the event says. */
+/** Time, type, place, then all other fields of the event. */
 function lineOf({ at, type, queue, topic, ...others }: Readonly<Record<string, unknown>>): string {
   const places = [topic, queue].filter((place) => place !== undefined).join(' → ');
   const time = new Date(Number(at)).toISOString();

@@ -1,9 +1,9 @@
 /**
- * `oncemq gate --base REV`: the condition for a merge. Every producer that the range adds or changes must pass `verify`,
- * and nothing that the range adds or changes may send to a FIFO queue past a producer. The rules are the toolkit's.
+ * `oncemq gate --base REV`: a check before merging. Every producer that the range adds or changes must pass `verify`, and
+ * no file that it adds or changes may send to a FIFO queue without a producer. The toolkit defines the rules.
  *
- * Exit code 0: the gate is open. 1: there are findings. 2: a wrong use, a module that does not end, or a repository that
- * git cannot read.
+ * Exit code 0: no findings. 1: there are findings. 2: wrong usage, a module that does not end, or a repository that git
+ * cannot read.
  */
 
 import { lstatSync, readFileSync } from 'node:fs';
@@ -46,7 +46,7 @@ export async function gate(args: readonly string[]): Promise<void> {
   const exceptions = readAllowList(root, allow);
   const changed = changedFiles(root, base);
   const reportFile = output === undefined ? undefined : resolve(output);
-  // Modules are named, loaded and reported by paths from the root.
+  // Modules are named, loaded and reported by paths relative to the root.
   process.chdir(root);
   const producers = affectedProducers(root, allFiles(root), changed);
   const all = [
@@ -58,7 +58,7 @@ export async function gate(args: readonly string[]): Promise<void> {
   await report(all, format, reportFile);
 }
 
-/** Not a link, which may lead to nothing, nor a repository within. */
+/** Not a link, which may be dangling, nor a nested repository. */
 function isPlainFile(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }

@@ -1,8 +1,8 @@
 /**
- * Reads a data directory in a child process: LMDB trusts its file, and a damaged page can end the process that reads it
- * with a signal. The parent then says what that means, and the command can clear up behind it.
+ * Reads a data directory in a child process: LMDB trusts its file, and a damaged page can crash the process that reads it.
+ * The parent then explains what happened, and the command can clean up.
  *
- * The child is the same command with the same words, on the same terminal.
+ * The child runs the same command with the same arguments, on the same terminal.
  */
 
 import { spawn } from 'node:child_process';
@@ -14,12 +14,12 @@ const variable = 'ONCEMQ_IS_CHILD';
 /** Whether this process is the child. */
 export const isChild: boolean = process.env[variable] === 'true';
 
-/** How a process ends that reads what is not there, or that LMDB ends itself. */
+/** The signals that end a process that reads invalid memory or is aborted by LMDB. */
 const signalsOfDamage: readonly string[] = ['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV'];
 
 const signalsToPass = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Runs this process's command again, in a child that reads the directory; its exit code becomes ours. */
+/** Runs the command of this process again in a child that reads the directory; its exit code becomes ours. */
 export async function runInChild(directory: string): Promise<void> {
   const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
     stdio: 'inherit',

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The `oncemq` command: reads argv, calls what the words ask for, sets the exit code. 0 is success, 1 a failure that
- * the text explains, 2 a wrong use. Rules live in core, never here.
+ * The `oncemq` command: reads argv, runs the command, sets the exit code. 0 is success, 1 a failure that the message
+ * explains, 2 wrong usage. Rules live in core, never here.
  */
 
 import { nearestName } from '../api/nearest-name.ts';
@@ -21,7 +21,7 @@ interface Command {
   run(args: readonly string[]): Promise<void>;
 }
 
-/** What only some commands need is loaded when they are asked for: a server needs no JSON Schema to start. */
+/** What only some commands need is imported on demand: a server needs no JSON Schema to start. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => ({ usage: serveUsage(), run: serve }),
   queue: async () => ({ usage: queueUsage, run: queueCommand }),
@@ -82,6 +82,6 @@ try {
   const isOurs = error instanceof ConfigError || error instanceof UsageError;
   process.stderr.write(`oncemq: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = isOurs ? 2 : 1;
-  // A store that could not be opened leaves a timer of lmdb's behind, which throws.
+  // If a store could not be opened, lmdb leaves a timer behind that throws.
   if (isChild) process.exit();
 }

@@ -1,6 +1,6 @@
 /**
- * What becomes of a command whose output nobody takes: whoever reads along may have seen enough, as `head` has, and that
- * is no failure; a disk that is full is one. Not for checks, whose end says whether they passed.
+ * What a command does when its output cannot be written: a reader that has seen enough, such as `head`, is not a failure;
+ * a full disk is one. Not for checks, whose exit code says whether they passed.
  */
 
 export function endWithReader(): void {

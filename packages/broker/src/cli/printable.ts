@@ -1,6 +1,6 @@
 /**
- * Text of strangers for a terminal: a body or an id may hold the codes by which terminals are told to change their title,
- * their colours or the direction of writing. They are shown, not obeyed.
+ * Makes untrusted text safe for a terminal: a body or an id may contain control codes that change the terminal's title,
+ * its colors or the writing direction. They are shown as escapes instead.
  */
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for.

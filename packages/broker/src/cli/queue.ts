@@ -1,6 +1,6 @@
 /**
- * `oncemq queue …`: looks at the queues of a running server, over HTTP. Tables for people, `--json` for programs, which
- * then get the server's own answer.
+ * `oncemq queue …`: shows, purges and redrives queues of a running server, over HTTP. Tables for people; `--json` prints
+ * the server's own answer for programs.
  */
 
 import type { Remote } from './remote.ts';

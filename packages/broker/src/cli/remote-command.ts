@@ -1,6 +1,6 @@
 /**
- * Commands that look at a running server, `oncemq queue …` and `oncemq topic …`: which of a table is meant, its words and
- * flags checked, the server found, and what it says printed: a text for people, with `--json` the server's own answer.
+ * Runs the commands that talk to a running server, `oncemq queue …` and `oncemq topic …`: finds the command in a table,
+ * checks its arguments and flags, and prints a text for people or, with `--json`, the server's own answer.
  */
 
 import { endWithReader } from './output.ts';
@@ -9,22 +9,22 @@ import { checkFlags, readArguments, UsageError } from './usage.ts';
 
 export interface RemoteCall {
   readonly remote: Remote;
-  /** What follows the command's name. */
+  /** The arguments after the command's name. */
   readonly words: readonly string[];
   readonly flags: Readonly<Record<string, string>>;
-  /** The text is made only if it is wanted. */
+  /** Creates the text only if it is printed. */
   print(value: unknown, text: () => string): void;
 }
 
 export interface RemoteCommand {
-  /** How many words may follow it. */
+  /** The maximum number of arguments. */
   readonly words: number;
   run(call: RemoteCall): Promise<void>;
 }
 
 export interface RemoteCommands {
   readonly usage: string;
-  /** The flags that some of them take, beside url and json. */
+  /** The flags that some of them accept, besides url and json. */
   readonly flags: readonly string[];
   readonly commands: Readonly<Record<string, RemoteCommand>>;
 }

@@ -1,7 +1,7 @@
 /**
- * A running server, as the command line talks to it: its own endpoints for looking, AWS JSON for what AWS has an action
- * for. Requests are signed if the environment has keys. A refusal becomes an error with the server's text; no answer, or one
- * that no OnceMQ gives, an error that says how to get one.
+ * The command line's connection to a running server: its own endpoints for inspection, AWS JSON for everything that is an
+ * AWS action. Requests are signed if the environment has keys. A refusal becomes an error with the server's text; if there
+ * is no answer, or one that is not from OnceMQ, the error says what to do.
  */
 
 import { createInterface } from 'node:readline';
@@ -17,7 +17,7 @@ const urlDefault = 'http://127.0.0.1:9324';
 export class Remote {
   readonly #url: string;
 
-  /** The server that `--url` names, or ONCEMQ_URL. */
+  /** The server at `--url`, at ONCEMQ_URL, or at the default address. */
   constructor({ url = process.env['ONCEMQ_URL'] ?? urlDefault }: { readonly url?: string }) {
     if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
       throw new UsageError(`A server has a URL such as ${urlDefault}, not ${url}.`);
@@ -31,7 +31,7 @@ export class Remote {
     return this.#parsed(await response.text(), response) as T;
   }
 
-  /** Server-sent events, until the server ends them. */
+  /** Yields server-sent events until the server ends the stream. */
   async *follow(path: string): AsyncGenerator<{ readonly type: string; readonly data: string }> {
     const asked = { method: 'GET', headers: {}, body: undefined };
     const response = await this.#fetch(`/_oncemq/${path}`, asked, null);
@@ -58,7 +58,7 @@ export class Remote {
       body: JSON.stringify(input),
     });
     const text = await response.text();
-    // Actions without output have empty answers, as a stranger's may be; but all answers to actions have this header.
+    // Actions without output have empty answers, as another server may send; but every answer to an action has this header.
     if (!response.headers.has('x-amzn-requestid')) throw this.#strangerOf(response);
     const answer = text === '' ? {} : this.#parsed(text, response);
     if (!response.ok) throw new Error(String(answer['message'] ?? `status ${response.status}`));
@@ -70,12 +70,12 @@ export class Remote {
       const value: unknown = JSON.parse(text);
       if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
     } catch {
-      // No JSON: no more an answer of OnceMQ's than JSON that is no object.
+      // Not JSON: like JSON that is not an object, it is not an answer from OnceMQ.
     }
     throw this.#strangerOf(response);
   }
 
-  /** What one of the server's own endpoints says when it refuses. */
+  /** The error text of one of the server's own endpoints. */
   async #refusalOf(response: Response): Promise<Error> {
     const answer = this.#parsed(await response.text(), response);
     const { message } = (answer['error'] ?? {}) as { message?: unknown };
@@ -113,7 +113,7 @@ export class Remote {
   }
 }
 
-/** Where AWS's own tools look for keys. */
+/** Reads the variables in which AWS's own tools look for keys. */
 function keysOf(environment: NodeJS.ProcessEnv): Keys | undefined {
   const accessKeyId = environment['AWS_ACCESS_KEY_ID'];
   const secretAccessKey = environment['AWS_SECRET_ACCESS_KEY'];
@@ -122,7 +122,7 @@ function keysOf(environment: NodeJS.ProcessEnv): Keys | undefined {
   return { accessKeyId, secretAccessKey, region };
 }
 
-/** Loaded when there are keys: most servers ask for none. */
+/** Imported only if there are keys: most servers require none. */
 async function signed(request: Unsigned, keys: Keys): Promise<Record<string, string>> {
   const { signedHeaders } = await import('./signing.ts');
   return signedHeaders(request, keys);

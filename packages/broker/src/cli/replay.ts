@@ -1,7 +1,7 @@
 /**
- * `oncemq replay`: sends again what an outbox in a folder holds of a time, as it was kept, to OnceMQ or to Amazon. For
- * backfills and for queues that were lost: keys are those of the first time, so consumers with an inbox take only what
- * they have not had.
+ * `oncemq replay`: sends the messages of a time range again from an outbox folder, as they were kept, to OnceMQ or to
+ * Amazon. It is for backfills and lost queues: keys are the same as the first time, so consumers with an inbox process
+ * only messages that they have not seen.
  */
 
 import { existsSync } from 'node:fs';
@@ -27,7 +27,7 @@ export async function replay(args: readonly string[]): Promise<void> {
   const { outbox: folder, queue: queueUrl } = flags;
   if (words.length > 0 || folder === undefined || queueUrl === undefined)
     throw new UsageError(replayUsage);
-  // Opening would make it.
+  // Opening a missing outbox would create it.
   if (!existsSync(folder)) throw new UsageError(`There is no outbox ${folder}.`);
   if (!URL.canParse(queueUrl))
     throw new UsageError(`--queue takes the URL of a queue, not ${queueUrl}.`);
@@ -47,7 +47,7 @@ export async function replay(args: readonly string[]): Promise<void> {
       outbox,
       client,
       queueUrl,
-      // The sum below says it.
+      // The summary below reports it.
       onPastWindow: () => {},
     }).replay(range);
     process.stdout.write(
@@ -69,7 +69,7 @@ async function clientFor({ hostname, origin }: URL) {
 
 function timeOf(text: string | undefined, fallback: number): number {
   if (text === undefined) return fallback;
-  // Date.parse takes a 5 for a day in May, and a time without an offset for one of this machine.
+  // Date.parse reads 5 as a day in May, and a time without an offset as local time.
   const time = timeForm.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(time)) throw new UsageError(`${text} is no time: write 2025-12-04T00:00:00Z.`);
   return time;

@@ -1,6 +1,6 @@
 /**
- * `oncemq serve`: runs the server until SIGTERM or SIGINT. Prints one line when it is ready, for programs, and in a
- * terminal a banner with something to copy and paste.
+ * `oncemq serve`: runs the server until SIGTERM or SIGINT. It prints one line for programs when it is ready and, in a
+ * terminal, a banner with a command to copy and paste.
  */
 
 import { type Config, readConfig, settings } from '../server/config.ts';
@@ -13,7 +13,7 @@ export async function serve(args: readonly string[]): Promise<void> {
   const { words, flags } = readArguments(args, switches);
   if (words.length > 0) throw new UsageError(`serve takes flags only, not ${words[0]}.`);
   const config = readConfig(flags, process.env);
-  // Whoever read the first line may go; what is printed later, a log or spans for the console, is no reason to end.
+  // A reader may leave after the first line; a failure to print logs or spans later is no reason to stop.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
   const server = await start(config, { onProgress: progress(config) });
   const stopped = stopSignal();
@@ -23,7 +23,7 @@ export async function serve(args: readonly string[]): Promise<void> {
   }
   await stopped;
   await server.close();
-  // A collector that is away is tried again for seconds by its exporter; all that counts is done.
+  // An exporter may retry an unreachable collector for seconds; everything that matters is done.
   process.exit();
 }
 
@@ -61,7 +61,7 @@ function storageText({ storage }: Config): string {
   return `storage=lmdb data=${directory} durability=${durability}${note}`;
 }
 
-/** Says how far reading the data has come, once it takes longer than a second. */
+/** Reports progress about once a second while the data is read. */
 function progress({ storage, log }: Config): (records: number) => void {
   let saidAt = performance.now();
   return (records) => {
@@ -88,7 +88,7 @@ function banner({ url, config }: Started): string {
 `;
 }
 
-/** Any keys will do, unless signatures are checked. */
+/** Any keys work, unless signatures are checked. */
 function keysText({ credentials, auth }: Config): string {
   const [first] = credentials;
   return auth === 'off' || first === undefined

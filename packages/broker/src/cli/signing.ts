@@ -1,6 +1,6 @@
 /**
- * Signing what the command line sends to a server, as AWS's own tools do. A server that checks no signatures does not look
- * at them.
+ * Signs what the command line sends to a server, as AWS's own tools do. A server that does not check signatures ignores
+ * them.
  */
 
 import { Hash } from '@smithy/hash-node';
@@ -20,7 +20,7 @@ export interface Keys {
   readonly region: string;
 }
 
-/** The headers of the request, with those that sign it. */
+/** The headers of the request, including its signature. */
 export async function signedHeaders(
   { url, method, headers, body }: Unsigned,
   { region, ...credentials }: Keys,

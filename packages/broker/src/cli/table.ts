@@ -1,6 +1,6 @@
 /**
- * Tables for people: plain columns, each as wide as its widest cell, two spaces apart, no lines. Nothing follows the last
- * cell, so that a long body does not pad every row.
+ * Tables for people: plain columns, each as wide as its widest cell, two spaces apart, no lines. The last cell is not
+ * padded, so that one long body does not lengthen every row.
  */
 
 import { printable } from './printable.ts';

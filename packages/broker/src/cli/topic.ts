@@ -1,6 +1,6 @@
 /**
- * `oncemq topic …`: looks at the topics of a running server, over HTTP. Tables for people, `--json` for programs, which then
- * get the server's own answer.
+ * `oncemq topic …`: shows the topics of a running server, over HTTP. Tables for people; `--json` prints the server's own
+ * answer for programs.
  */
 
 import { type RemoteCall, type RemoteCommands, runRemoteCommand } from './remote-command.ts';

@@ -1,6 +1,6 @@
 /**
- * `oncemq trace`: the story of one event, read from a ledger that `oncemq serve --ledger` has written or is writing. No
- * server is asked.
+ * `oncemq trace`: the story of one event, read directly from a ledger that `oncemq serve --ledger` has written or is
+ * writing, without asking a server.
  */
 
 import { stat } from 'node:fs/promises';

@@ -1,9 +1,9 @@
 /**
- * Reading flags, the same for every command: `--name value`, `--name=value`, or `--name` alone for a switch. Which names
- * are known is for the command to say.
+ * Parses flags, the same for every command: `--name value`, `--name=value`, or `--name` alone for a switch. Each command
+ * decides which names it knows.
  */
 
-/** The command was used in a wrong way; the message says how to use it. */
+/** The command was used wrongly; the message says how to use it. */
 export class UsageError extends Error {
   override readonly name: string = 'UsageError';
 }
@@ -30,7 +30,7 @@ export function readArguments(args: readonly string[], switches: readonly string
     else {
       const value = args[at + 1];
       const hasValue = value !== undefined && !value.startsWith('--');
-      // An unknown flag without a value is still named, so that the command can say which it is.
+      // An unknown flag without a value is kept, so that the command can name it in its error.
       flags.set(name, hasValue ? value : '');
       if (hasValue) at += 1;
     }
@@ -38,7 +38,7 @@ export function readArguments(args: readonly string[], switches: readonly string
   return { words, flags: Object.fromEntries(flags) };
 }
 
-/** Refuses a flag that the command does not know, and one that came without its value. */
+/** Refuses unknown flags, and flags without a value. */
 export function checkFlags(
   flags: Arguments['flags'],
   known: readonly string[],

@@ -1,9 +1,9 @@
 /**
- * `oncemq verify`: holds producers to the message contract, on a server of its own whose clock it turns. Producer modules
- * are loaded and put through the toolkit's compliance tests, in a process of their own; a program in any language is run
- * three times and judged by what it sends. The rules are the toolkit's.
+ * `oncemq verify`: checks producers against the message contract, on a server of its own whose clock it controls. Producer
+ * modules are loaded and run through the toolkit's compliance tests, in a separate process; a program in any language is
+ * run three times and judged by what it sends. The toolkit defines the rules.
  *
- * Exit code 0 when all holds, 1 with the findings, 2 for a wrong use or a program that fails.
+ * Exit code 0 without findings, 1 with findings, 2 for wrong usage or a program that fails.
  */
 
 import { existsSync } from 'node:fs';
@@ -37,7 +37,7 @@ does not end.
 /** Seconds for a module, or for a run of a program. */
 export const timeoutDefault = 60;
 
-/** What modules say for themselves, or do not have. */
+/** Flags for programs only: modules define these themselves, or do not have them. */
 const ofPrograms = ['queue', 'input', 'namespace'];
 const known = ['exec', ...ofPrograms, 'timeout', 'format', 'output'];
 

@@ -1,6 +1,6 @@
 /**
- * A deduplication window in words, the same for queues and topics: each entry with its original, how long it still counts, and
- * what it suppressed.
+ * Prints a deduplication window, the same for queues and topics: each entry with its original, when it expires, and what
+ * it suppressed.
  */
 
 export interface ExplainAnswer {
@@ -18,14 +18,14 @@ interface ExplainedEntry {
   suppressed: { at: number; matchedBy: string; differed: string[]; collision: boolean }[];
 }
 
-/** `hashed` is what content-based ids are the hash of. */
+/** `hashed` names what content-based ids are the hash of. */
 export function tellWindow({ entry, entries }: ExplainAnswer, hashed: string): string {
   const all = entries ?? (entry === undefined ? [] : [entry]);
   if (all.length === 0) return 'The window is empty.';
   return all.map((each) => tellEntry(each, hashed)).join('\n\n');
 }
 
-/** What of the flags goes into the question. */
+/** The query string from those flags that the server understands. */
 export function queryOf(flags: Readonly<Record<string, string>>): string {
   const asked = Object.entries(flags).filter(([name]) => ['id', 'group', 'limit'].includes(name));
   return asked.length === 0 ? '' : `?${new URLSearchParams(asked).toString()}`;

@@ -1,6 +1,6 @@
 /**
- * The producer modules that a change touches: those that changed themselves, and those that import, over any number of
- * steps within the repository, something that did. A helper that makes keys is a part of every producer that uses it.
+ * The producer modules that a change affects: those that changed themselves, and those that directly or indirectly import
+ * a changed file of the repository. A helper that makes keys is a part of every producer that uses it.
  */
 
 import { existsSync, readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ export function affectedProducers(
   all: readonly string[],
   changed: readonly string[],
 ): string[] {
-  // Also what is deleted: a producer that imports it is broken.
+  // Includes deleted files: a producer that imports one is broken.
   const known = new Set([...all, ...changed]);
   const imports = new Map<string, string[]>();
   const importsOf = (file: string): string[] => {

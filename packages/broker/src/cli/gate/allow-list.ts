@@ -1,6 +1,6 @@
 /**
- * Exceptions from the gate: a list in the repository of files whose findings of one code are allowed, each with the
- * reason why. A reason is not optional: the list is read by the next person.
+ * Exceptions from the gate: a list in the repository of files whose findings of one code are allowed, each with a reason.
+ * The reason is required, for the next person who reads the list.
  *
  *   { "allow": [ { "file": "src/legacy/mailer.ts", "code": "send-bypasses-producer", "reason": "goes away with 4.0" } ] }
  */
@@ -22,7 +22,7 @@ interface Exception {
   readonly reason: string;
 }
 
-/** The file that was named must be there; the default one need not. */
+/** A file named explicitly must exist; the default one need not. */
 export function readAllowList(root: string, named: string | undefined): AllowList {
   const path = named ?? join(root, allowFileDefault);
   if (named === undefined && !existsSync(path)) return { reasonFor: () => undefined };

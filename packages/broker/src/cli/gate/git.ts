@@ -1,6 +1,6 @@
 /**
- * What the gate asks git: which files a range changes, and which there are. Paths are from the root of the repository,
- * and never leave it as words of a shell.
+ * What the gate asks git: which files a range changes, and which files exist. Paths are relative to the root of the
+ * repository and never pass through a shell.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -12,9 +12,9 @@ export function repositoryRoot(): string {
   return git(['rev-parse', '--show-toplevel'], '.').trimEnd();
 }
 
-/** Files that differ from where the branch left the base, those not yet committed and those deleted too. */
+/** Files that differ from the merge base, including uncommitted changes and deleted files. */
 export function changedFiles(root: string, base: string): string[] {
-  // A revision never begins with a dash; without the check it would be an option.
+  // A revision never starts with a dash; git would take it for an option.
   if (base.startsWith('-')) throw new UsageError(`--base takes a revision, not ${base}.`);
   const hint = 'Is it fetched? A shallow clone has no history: use fetch-depth 0, or GIT_DEPTH 0.';
   const start = git(['merge-base', base, 'HEAD'], root, hint).trim();

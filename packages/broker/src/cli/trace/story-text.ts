@@ -1,6 +1,6 @@
 /**
- * A story for people: which event it is about, then a line for each thing that happened, with the time since the one
- * before, where it was, and what there is to say about it.
+ * Prints a story for people: which event it is about, then a line for each record with the time since the previous one,
+ * the place, and details.
  */
 
 import type { LedgerRecord } from '../../server/ledger/record.ts';

@@ -1,7 +1,7 @@
 /**
- * The story of one event or message, from a ledger: everything that is joined to an id, in the order in which it was
- * written, and what explains it (telling.ts). The ledger is read again until nothing new is named, since a record may name
- * what stands before it; twice is usual.
+ * Reads the story of one event or message from a ledger: all records connected to an id, in the order of the ledger, and
+ * those that explain them (telling.ts). A record may refer to something recorded before it, so the ledger is read again
+ * until nothing new turns up; usually twice.
  */
 
 import { readRecords } from '../../server/ledger/read-records.ts';
@@ -11,11 +11,11 @@ import { Thread } from './thread.ts';
 
 export interface Story {
   readonly records: readonly LedgerRecord[];
-  /** There are more records than are told. */
+  /** Whether there are more records than these. */
   readonly isCut: boolean;
-  /** Whether it begins at its beginning: else that is older than the ledger. */
+  /** Whether it has its beginning; if not, that is older than the ledger. */
   readonly isWhole: boolean;
-  /** When the ledger begins: what is older has been removed. */
+  /** When the ledger begins; older records have been removed. */
   readonly beginsAt: string | undefined;
 }
 

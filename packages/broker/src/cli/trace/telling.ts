@@ -1,11 +1,11 @@
 /**
- * What is told of a story while a ledger is read: its own records, and of those aside what explains where its messages went
- * or why one was accepted again. That is decided record by record, so that what has nothing to do with the story takes no
- * room in it.
+ * Selects the records of a story while a ledger is read: its own, and other records that explain where its messages went
+ * or why one was accepted again. It decides record by record, so that unrelated records do not use up the story's limit.
+ * The other records are:
  *
- *   a purge, the end of a queue   if a message of the story was in the queue
- *   an emptied window             by a purge, the end of a queue or as asked: if the story goes on with another message there
- *   a hole in the ledger          if the story goes on behind it, or one of its messages may have left a queue in it
+ *   a purge, a deleted queue   if a message of the story was in the queue
+ *   an emptied window          by a purge, a deletion or on request: if the story continues with another message there
+ *   a hole in the ledger       if the story continues after it, or one of its messages may have left a queue during it
  */
 
 import type { LedgerEvent, LedgerRecord } from '../../server/ledger/record.ts';
@@ -18,7 +18,7 @@ const asideNeedles = [...holes, ...emptyings].map((event) => Buffer.from(`"event
 
 interface Noted {
   readonly record: LedgerRecord;
-  /** Some are only needed by what may follow. */
+  /** Later records decide whether some are needed. */
   isNeeded: boolean;
 }
 
@@ -26,11 +26,11 @@ export class Telling {
   /** In the order of the ledger. */
   readonly #noted: Noted[] = [];
   #needed = 0;
-  /** Behind the latest that is needed. */
+  /** The holes after the latest needed record. */
   #holes: Noted[] = [];
-  /** Where each message is. */
+  /** The queue that each message is in. */
   readonly #queueOf: Map<string, string | undefined> = new Map();
-  /** Queues and topics in whose windows the story may have an entry; and what emptied the windows of others. */
+  /** Queues and topics whose windows may hold an entry of the story; and the records that emptied the other windows. */
   readonly #windows: Set<string> = new Set();
   readonly #emptied: Map<string, Noted> = new Map();
 
@@ -43,13 +43,13 @@ export class Telling {
   }
 
   get records(): readonly LedgerRecord[] {
-    // Whoever is still in a queue may have left it in a hole.
+    // A message that seems to be still in a queue may have left it during a hole.
     const last = new Set(this.#queueOf.size > 0 ? this.#holes : []);
     const told = this.#noted.filter((each) => each.isNeeded || last.has(each));
     return told.map(({ record }) => record);
   }
 
-  /** Whether a block of the ledger may hold something that is aside and matters. */
+  /** Whether a block of the ledger may hold other records that matter. */
   mayHoldAside(block: Buffer): boolean {
     return this.hasBegun && asideNeedles.some((needle) => block.includes(needle));
   }
@@ -94,7 +94,7 @@ export class Telling {
     return noted;
   }
 
-  /** It, and the holes before it. */
+  /** Marks the record, and the holes before it, as needed. */
   #need(noted: Noted): void {
     for (const each of [...this.#holes, noted]) each.isNeeded = true;
     this.#needed += this.#holes.length + 1;

@@ -1,26 +1,26 @@
 /**
- * What belongs to one story: starts from the id that somebody asked for, and grows by what its records name. A record
- * belongs to it if it is about one of its messages or events; then its other names do too: the message that a queue made of
- * a publication, the new id that a move gave, the original that stood in the way of a duplicate.
+ * Decides what belongs to one story: it starts from the requested id and grows by the ids in its records. A record belongs
+ * to the story if it is about one of its messages or events; then the other ids in the record do too: the message that a
+ * publication became in a queue, the new id after a move, the original of a duplicate.
  *
- * A duplicate of one of its messages belongs to it, but does not draw in what else is told of the other event.
+ * A duplicate of one of its messages belongs to the story, but does not pull in other records about the duplicate's event.
  */
 
 import type { LedgerRecord } from '../../server/ledger/record.ts';
 
-/** Looked for in each block as they are; with more it is cheaper to read every record. */
+/** How many ids are searched for in each block as bytes; with more, parsing every record is cheaper. */
 const needlesMax = 24;
 
 export class Thread {
-  /** What was asked for may be of any kind. */
+  /** The requested id, which may be of any kind. */
   readonly #asked: string;
   readonly #messages: Set<string> = new Set();
   readonly #events: Set<string> = new Set();
-  /** A key identifies an event of its source. */
+  /** A key identifies an event within its source. */
   readonly #keys: Map<string, string> = new Map();
   /** A violation has no message id; it belongs to what was sent to the same queue with the same body. */
   readonly #bodies: Map<string, string> = new Map();
-  /** Undefined when there are too many. */
+  /** Undefined if there are too many. */
   #needles: readonly Buffer[] | undefined;
   #size = 0;
 
@@ -31,17 +31,17 @@ export class Thread {
     this.#update();
   }
 
-  /** How much it has grown to. */
+  /** The number of ids in it. */
   get size(): number {
     return this.#size;
   }
 
-  /** Whether a block of the ledger may hold something of it. */
+  /** Whether a block of the ledger may hold a record of the story. */
   mayHold(block: Buffer): boolean {
     return this.#needles === undefined || this.#needles.some((needle) => block.includes(needle));
   }
 
-  /** Whether the record belongs to the story; if so, what it names does from now on. */
+  /** Whether the record belongs to the story; if it is about the story, its ids belong to it from now on. */
   take(record: LedgerRecord): boolean {
     if (this.#isAbout(record)) {
       this.#grow(record);
@@ -84,7 +84,7 @@ export class Thread {
     if (size === this.#size) return;
     this.#size = size;
     const names = [this.#messages, this.#events, this.#keys.values(), this.#bodies.values()];
-    // As they stand in the file: within quotes, and escaped.
+    // As written in the file: quoted and escaped.
     this.#needles =
       size > needlesMax
         ? undefined

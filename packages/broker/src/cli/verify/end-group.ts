@@ -1,13 +1,13 @@
 /**
- * Ends a process that was started in a group of its own, and all that it has started in turn. What has left the group, as
- * daemons do, is not found.
+ * Kills a process that was started in its own process group, with everything that it started in turn. Processes that have
+ * left the group, as daemons do, are not found.
  */
 
 import { constants } from 'node:os';
 
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Should this process be told to end, the group ends with it: it hears nothing of it by itself. Answers how to let it go. */
+/** Kills the group when this process is told to end, since the group gets no signal itself. Returns a function to undo this. */
 export function endGroupWithUs(pid: number | undefined): () => void {
   const end = (signal: NodeJS.Signals): void => {
     endGroup(pid);
@@ -24,6 +24,6 @@ export function endGroup(pid: number | undefined): void {
   try {
     process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // It has already ended.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Producer modules: finding them by name (`*.producer.ts`, `.js`, …) and loading them. What a module exports that is a
- * producer is one; a module that cannot be loaded, or has none, is a finding and no reason to stop.
+ * Finds producer modules by name (`*.producer.ts`, `.js`, …) and loads them. Every exported producer counts; a module that
+ * cannot be loaded, or exports none, is a finding and no reason to stop.
  */
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
@@ -19,15 +19,15 @@ export interface LoadedModule {
 
 export const producerForm: RegExp = /\.producer\.[mc]?[jt]s$/;
 
-/** Not looked into: what is built or fetched is not what somebody writes. */
+/** Skipped, because they hold build output and downloads, not source. */
 const skippedFolders = /^(node_modules|dist|build|coverage|\..*)$/;
 const filesMax = 10_000;
 
-/** The producer modules that the words name: files, folders, or patterns with `*` and `**`; without words, all below. */
+/** The producer modules that the arguments name: files, folders, or patterns with `*` and `**`; by default, all below. */
 export function findProducerModules(words: readonly string[]): string[] {
   const found = (words.length === 0 ? ['.'] : words).flatMap((word) => {
     const modules = modulesNamed(word);
-    // Not even one of several words: what a job does not find, it does not verify.
+    // Every argument must match something: a CI job would silently skip what it does not find.
     if (modules.length > 0) return modules;
     const where = word === '.' ? 'here' : `in ${word}`;
     throw new UsageError(
@@ -63,7 +63,7 @@ function filesBelow(folder: string): string[] {
   });
 }
 
-/** `**` any folders, `*` and `?` within a name, `{a,b}` either. */
+/** `**` matches any folders, `*` and `?` match within a name, `{a,b}` matches either. */
 function patternForm(pattern: string): RegExp {
   const parts = /\*\*\/|\*\*|\*|\?|\{[^}]*\}|[\s\S]/g;
   const text = (pattern.match(parts) ?? []).map((part) => {
@@ -109,13 +109,13 @@ async function loadModule(file: string): Promise<LoadedModule> {
   }
 }
 
-/** What takes the types off a module throws objects that are no errors. */
+/** The type stripper throws objects that are not Errors. */
 function reasonOf(error: unknown): string {
   const { message } = Object(error) as { message?: unknown };
   return typeof message === 'string' ? message.trim() : String(error);
 }
 
-/** A CommonJS module has all it exports in its default, and perhaps by name, too: that is one producer, not two. */
+/** A CommonJS module has all its exports in `default`, and perhaps by name too: that is one producer, not two. */
 function producersIn(exported: Readonly<Record<string, unknown>>): LoadedModule['producers'] {
   const inDefault = isProducer(exported['default']) ? {} : Object(exported['default']);
   const all = Object.entries({ ...(inDefault as object), ...exported });

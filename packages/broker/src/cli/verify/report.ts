@@ -1,7 +1,6 @@
 /**
- * What was verified, in six forms: a table for people, TAP, JUnit XML and JSON for programs, GitHub's annotations and
- * GitLab's code quality report.
- * All say the same: each check of each subject, passed or with its findings.
+ * Reports what was verified, in six formats: a table for people; TAP, JUnit XML and JSON for programs; GitHub's
+ * annotations and GitLab's code quality report.
  */
 
 import { createHash } from 'node:crypto';
@@ -26,7 +25,7 @@ export const reportForms: Readonly<Record<string, (all: readonly Verified[]) => 
   gitlab: gitlabReport,
 };
 
-/** Writes the report where it belongs and ends the process with its exit code. */
+/** Writes the report and ends the process with its exit code. */
 export async function report(
   all: readonly Verified[],
   format: string,
@@ -37,7 +36,7 @@ export async function report(
   await new Promise<void>((resolve) => {
     process.stdout.write(text(output === undefined ? format : 'table'), () => resolve());
   });
-  // Not by waiting for the end: a module that was loaded may hold a connection or a timer of its own.
+  // Exits explicitly: a loaded module may keep a connection or a timer open.
   process.exit(hasFindings(all) ? 1 : 0);
 }
 
@@ -75,7 +74,7 @@ function tableReport(all: readonly Verified[]): string {
   return [table(['subject', 'check', 'result', 'what holds'], rows), ...told].join('\n\n');
 }
 
-/** Producers of one name are told apart by their files. */
+/** Adds the file to distinguish producers of the same name. */
 function withFiles(all: readonly Verified[]): Verified[] {
   const counts = new Map<string, number>();
   for (const { subject } of all) counts.set(subject, (counts.get(subject) ?? 0) + 1);
@@ -91,7 +90,7 @@ function tapReport(all: readonly Verified[]): string {
     checks.map(({ check, findings }) => ({ name: `${subject}: ${check}`, findings })),
   );
   const tests = lines.flatMap(({ name, findings }, index) => {
-    // In a description # begins a directive and \ escapes it.
+    // In a description, # starts a directive and \ escapes it.
     const title = `${index + 1} - ${name.replace(/[\\#]/g, '\\$&').replaceAll('\n', ' ')}`;
     if (findings.length === 0) return [`ok ${title}`];
     const notes = findings.map((each) => `    - ${JSON.stringify(each)}`);
@@ -153,12 +152,12 @@ function annotation(file: string | undefined, title: string, finding: Finding): 
   return `::error ${written.join(',')}::${data(story(finding))}`;
 }
 
-/** As GitHub's workflow commands escape what they carry. */
+/** Escapes data as GitHub's workflow commands require. */
 function data(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
-/** As GitLab's code quality reports are; what belongs to no file is left to the exit code. */
+/** GitLab's code quality format. A finding without a file has the subject as its path. */
 function gitlabReport(all: readonly Verified[]): string {
   const issues = all.flatMap(({ subject, file, checks }) =>
     checks.flatMap(({ check, findings }) =>
@@ -176,7 +175,7 @@ function gitlabReport(all: readonly Verified[]): string {
   return JSON.stringify(issues, undefined, 2);
 }
 
-/** Of a message, for people; the form for programs has all of it. */
+/** How much of a message people see; the JSON format has all of it. */
 const messageCharsMax = 2_000;
 
 function story({ text, docs, message = '' }: Finding): string {
@@ -193,7 +192,7 @@ function indented(text: string, by: string): string {
 function xml(text: string): string {
   return (
     text
-      // What XML 1.0 cannot carry in any form.
+      // Characters that XML 1.0 cannot represent in any form.
       .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
       .replaceAll('&', '&amp;')
       .replaceAll('<', '&lt;')

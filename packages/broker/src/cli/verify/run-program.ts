@@ -1,6 +1,6 @@
 /**
- * Runs a producer in any language: a command of the shell, with the AWS variables that lead its client to our server, a
- * bounded time, and its input from a file. Its output is kept, bounded, for when it fails.
+ * Runs a producer in any language: a shell command with the AWS variables that point its client to our server, a time
+ * limit, and its input from a file. The end of its output is remembered, to be shown if it fails.
  */
 
 import { spawn } from 'node:child_process';
@@ -17,7 +17,7 @@ export interface Program {
 
 const outputCharsMax = 4_000;
 
-/** Why the program failed, with the end of what it said; undefined if it did not. */
+/** Why the program failed, with the end of its output; undefined if it did not. */
 export function runProgram({
   command,
   env,
@@ -26,20 +26,20 @@ export function runProgram({
 }: Program): Promise<string | undefined> {
   return new Promise((resolve) => {
     let said = '';
-    // No AWS setting of the caller's own: nothing of this may reach Amazon.
+    // Removes the caller's own AWS settings: nothing may be sent to Amazon.
     const own = Object.entries(process.env).filter(([name]) => !name.startsWith('AWS_'));
     const child = spawn(command, {
       shell: true,
       env: { ...Object.fromEntries(own), ...env },
       stdio: [inputFile === undefined ? 'ignore' : openSync(inputFile, 'r'), 'pipe', 'pipe'],
-      // A group of its own, so that what the shell has started ends with it.
+      // A process group of its own, so that what the shell starts ends with it.
       detached: process.platform !== 'win32',
     });
     const letGo = endGroupWithUs(child.pid);
     const timer = setTimeout(() => {
       said += `\nIt was ended after ${msMax / 1000} s.`;
       endGroup(child.pid);
-      // What has left the group may hold them open for ever.
+      // Processes that have left the group may hold these open forever.
       child.stdout?.destroy();
       child.stderr?.destroy();
     }, msMax);

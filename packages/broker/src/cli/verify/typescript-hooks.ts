@@ -1,8 +1,8 @@
 /**
- * Lets Node import TypeScript of the user's, on versions that cannot by themselves: types are stripped, nothing is
- * checked. Registered as module hooks, which run on a thread of their own, before the first producer module is loaded.
+ * Lets Node import the user's TypeScript, on versions that cannot do so themselves: types are stripped, nothing is
+ * checked. Registered as module hooks, which run on a separate thread, before the first producer module is loaded.
  *
- * An import that leads to no file leads to what the compiler would take: './x.js' to './x.ts', './x' to './x.ts' or
+ * An import without a matching file resolves as in the compiler: './x.js' to './x.ts', './x' to './x.ts' or
  * './x/index.ts'.
  */
 
@@ -10,7 +10,7 @@ import { readFileSync, statSync } from 'node:fs';
 import type { LoadHook, ResolveHook } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** Where the hooks are, for `module.register`. */
+/** The URL of the hooks, for `module.register`. */
 export const hooksUrl: string = import.meta.url;
 
 const sourceForm = /\.[mc]?ts$/;

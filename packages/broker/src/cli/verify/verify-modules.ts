@@ -1,6 +1,6 @@
 /**
- * Producer modules put through the compliance tests, one after the other, each producer on a queue of its own. It runs in a
- * process of its own (verify-process.ts), because what a module does is not ours: it may never come to an end.
+ * Runs producer modules through the compliance tests, one after the other, each producer on a queue of its own. It runs in
+ * a separate process (verify-process.ts), because modules are foreign code that may never end.
  */
 
 import { checkProducer } from '@oncemq/toolkit';
@@ -8,7 +8,7 @@ import { loadProducerModules } from './producer-modules.ts';
 import type { Verified } from './report.ts';
 import { VerifyServer } from './verify-server.ts';
 
-/** `onBegin` is told of each module before it is loaded, and again before its producers are tested. */
+/** Calls `onBegin` with each module before loading it, and again before testing its producers. */
 export async function verifyModules(
   files: readonly string[],
   onBegin: (file: string) => void,
@@ -24,7 +24,7 @@ export async function verifyModules(
         all.push({ subject: file, file, checks: [check] });
       }
       for (const { name, producer } of producers) {
-        // A queue of its own: nothing that one producer sent is a duplicate for the next.
+        // A separate queue, so that nothing that one producer sent is a duplicate for the next.
         const url = await server.createQueue(`verify-${all.length + 1}.fifo`);
         const checks = await checkProducer({ producer, queue: server.queueUnderTest(url) });
         all.push({ subject: `${name} (${producer.source})`, file, checks });

@@ -1,7 +1,7 @@
 /**
- * The process that producer modules are verified in, and who watches it: a module that does not come to its end in time, be
- * it by a promise, a loop or a call that blocks, is killed with whatever it has started, and told by its name. A thread would
- * not do: it cannot be ended while it waits in a system call.
+ * The process in which producer modules are verified, and its watchdog: a module that does not finish in time, because of
+ * a promise, a loop or a blocking call, is killed with everything it has started, and the error names it. A thread would
+ * not do, because it cannot be terminated while it waits in a system call.
  */
 
 import { fork } from 'node:child_process';
@@ -14,17 +14,17 @@ type Told = { readonly begun: string } | { readonly all: Verified[] } | { readon
 
 const role = 'verify-modules';
 
-/** Ends with an error of exit code 2 when a module takes longer than this, to load or to be tested. */
+/** Rejects with an error of exit code 2 if a module takes longer than this to load or to be tested. */
 export async function verifyInTime(
   files: readonly string[],
   secondsMax: number,
 ): Promise<Verified[]> {
   if (files.length === 0) return [];
   const child = fork(fileURLToPath(import.meta.url), [role, ...files], {
-    // A group of its own, so that what the modules have started ends with it.
+    // A process group of its own, so that what the modules start ends with it.
     detached: process.platform !== 'win32',
     serialization: 'advanced',
-    // What modules print is no part of the report.
+    // What modules print is not part of the report.
     stdio: ['ignore', 2, 2, 'ipc'],
   });
   const letGo = endGroupWithUs(child.pid);
@@ -47,7 +47,7 @@ export async function verifyInTime(
         }
       });
       child.on('error', ({ message }) => fail(`failed: ${message}`));
-      // An awaited promise that nothing will ever settle, or process.exit().
+      // The module awaited a promise that never settles, or called process.exit().
       child.on('exit', () => fail('ended before it was verified.'));
     });
   } finally {
@@ -62,9 +62,9 @@ if (process.send !== undefined && process.argv[2] === role) {
     process.send?.(told);
   };
   process.on('uncaughtException', ({ message }) => tell({ failed: message }));
-  // Whoever asked is gone.
+  // The parent is gone.
   process.on('disconnect', () => process.exit());
-  // Of a module that waits for nothing, the process ends.
+  // Lets the process end if a module has nothing left to wait for.
   process.channel?.unref();
   const { verifyModules } = await import('./verify-modules.ts');
   tell({ all: await verifyModules(process.argv.slice(3), (begun) => tell({ begun })) });

@@ -1,7 +1,6 @@
 /**
- * The server that `verify` runs in its own process, in memory and on a virtual clock: five minutes pass in
- * milliseconds. Producers are given queues of it one by one; of a program it is seen what arrived and what was
- * suppressed.
+ * The server that `verify` runs in its own process, in memory and on a virtual clock: five minutes pass in milliseconds.
+ * Each producer gets a queue of its own; for a program, the server records what was accepted and what was suppressed.
  */
 
 import type { ObservedDuplicate, ObservedMessage, QueueUnderTest } from '@oncemq/toolkit';
@@ -16,11 +15,11 @@ type SentEvent = Extract<Event, { readonly type: 'sent' }>;
 export class VerifyServer {
   readonly #server: Started;
   readonly #remote: Remote;
-  /** The queue of the program that is judged by what it sends. */
+  /** The queue of the program under test. */
   #watched: string | undefined;
   readonly #sent: SentEvent[] = [];
   readonly #suppressed: DuplicateEvent[] = [];
-  /** By message id: what a duplicate's event calls its original. */
+  /** By message id, which the event of a duplicate has of its original. */
   readonly #bodies: Map<string, string> = new Map();
 
   static async start(): Promise<VerifyServer> {
@@ -43,7 +42,7 @@ export class VerifyServer {
     return this.#server.url;
   }
 
-  /** A FIFO queue with deduplication by content; its URL. */
+  /** Creates a FIFO queue with content-based deduplication and returns its URL. */
   async createQueue(name: string): Promise<string> {
     const answer = await this.#remote.sqs('CreateQueue', {
       QueueName: name,
@@ -73,12 +72,12 @@ export class VerifyServer {
     };
   }
 
-  /** Sends to the queue are remembered from now on. */
+  /** Records sends to this queue from now on. */
   watch(queue: string): void {
     this.#watched = queue;
   }
 
-  /** All that was sent since the last call; also what the program itself has received already. */
+  /** Everything sent since the last call, including messages that the program itself has received. */
   observe(): { messages: ObservedMessage[]; duplicates: ObservedDuplicate[] } {
     const sent = this.#sent.splice(0);
     for (const { messageId, content } of sent) this.#bodies.set(messageId, content.body);
@@ -100,7 +99,7 @@ export class VerifyServer {
     await this.#server.close();
   }
 
-  /** The bodies of all that is in the queue, which is then empty. */
+  /** Empties the queue and returns the bodies of its messages. */
   async #drain(QueueUrl: string): Promise<string[]> {
     const bodies: string[] = [];
     for (;;) {
