@@ -1,6 +1,6 @@
 /**
- * Which attributes ReceiveMessage returns: those that were asked for (7.8, 7.9, 9.6, 9.7). The texts of the digests are
- * in message-digests.test.ts.
+ * ReceiveMessage returns exactly the requested attributes (7.8, 7.9, 9.6, 9.7). The digests are tested in
+ * message-digests.test.ts.
  */
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
 /**
- * How errors look on both wires: `__type`, header, code, status and text for every row of §4, asked for by a request
- * that earns it. When a request is refused is core's and tested there; here it is about how that is told.
+ * How errors look on both wires: `__type`, header, code, status and text for every row of §4, each caused by a request.
+ * Core's tests cover when a request is refused; these cover how the refusal looks.
  */
 
 import assert from 'node:assert/strict';
@@ -310,7 +310,7 @@ describe('every error of §4 in both wire forms', () => {
     });
   }
 
-  // Those of SNS end in Exception, and are in sns-errors.test.ts.
+  // The shapes of SNS end in Exception, and are tested in sns-errors.test.ts.
   test('every shape of core is among the cases', () => {
     const shapes = new Set<string>(Object.values(errors).map(([shape]) => shape));
     const covered = new Set(cases.map(({ code }) => code));

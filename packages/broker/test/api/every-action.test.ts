@@ -1,7 +1,7 @@
 /**
- * Every action once in both wire forms: the same request written by hand as AWS JSON and as AWS Query (3.5) gives the
- * same answer in its own form (§2, 3.6, 3.7). Each case makes its own queues. What an action does is tested with core;
- * here it is about words.
+ * Every action once in both wire forms: the same request written by hand as AWS JSON and as AWS Query (3.5) gets the same
+ * answer in the corresponding form (§2, 3.6, 3.7). Each case creates its own queues. Core's tests cover what an action
+ * does; these cover its inputs and outputs.
  */
 
 import assert from 'node:assert/strict';
@@ -11,14 +11,14 @@ import { sqsActions } from '../../src/api/shapes/sqs.ts';
 import { arnOf, type Json, requestId, startedAt, TestApi, urlOf } from './fixture.ts';
 
 interface Case {
-  /** Makes what the action needs; what it gives goes to the two requests. */
+  /** Creates what the action needs; both requests get the result. */
   readonly given?: (api: TestApi) => Promise<Json>;
   readonly json: (given: Json) => object;
   readonly query: (given: Json) => Record<string, string>;
   /** Without these two, the action has no output. */
   readonly jsonOutput?: (output: Json, given: Json) => void;
   readonly queryOutput?: (output: Json, given: Json) => void;
-  /** What the action has done, however it was asked. */
+  /** Checks what the action did, in whichever form. */
   readonly effect?: (api: TestApi, given: Json) => Promise<void>;
 }
 

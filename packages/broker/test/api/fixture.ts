@@ -1,7 +1,7 @@
 /**
- * What the tests of the api stand on: an api over a backend in memory whose clock stands still, called without a socket
- * in either wire form. `json` and `query` take for granted what is not said: path, headers, method. `called` and
- * `asked` also take for granted that the call succeeds, and give its output alone.
+ * The fixture of the api tests: an api over a backend in memory whose clock stands still, called without a socket in
+ * either wire form. `json` and `query` supply default path, headers and method. `called` and `asked` also assert that the
+ * call succeeds, and return only its output.
  */
 
 import assert from 'node:assert/strict';
@@ -57,7 +57,7 @@ export class TestApi {
     });
   }
 
-  /** A request as it is, for tests about what is unusual. */
+  /** Sends a raw request, for tests about unusual ones. */
   send(request: {
     method?: string;
     path?: string;
@@ -78,7 +78,7 @@ export class TestApi {
     });
   }
 
-  /** AWS JSON. A text is sent as it is, anything else as JSON. */
+  /** AWS JSON. A string is sent as is, anything else as JSON. */
   async json(action: string, input: unknown = {}, headers: Headers = {}): Promise<JsonReply> {
     const reply = await this.send({
       headers: {
@@ -124,14 +124,14 @@ export class TestApi {
     return this.query(action, { Version: '2010-03-31', ...parameters });
   }
 
-  /** AWS Query for SNS, successful; what stands in its Result element. */
+  /** AWS Query for SNS, successful; the content of its Result element. */
   async told(action: string, parameters: Readonly<Record<string, string>> = {}): Promise<Json> {
     const reply = await this.sns(action, parameters);
     assert.equal(reply.status, 200, reply.body);
     return reply.value[`${action}Result`];
   }
 
-  /** AWS Query, successful; what stands in its Result element. */
+  /** AWS Query, successful; the content of its Result element. */
   async asked(action: string, parameters: Readonly<Record<string, string>> = {}): Promise<Json> {
     const reply = await this.query(action, parameters);
     assert.equal(reply.status, 200, reply.body);
@@ -148,7 +148,7 @@ export class TestApi {
     return (await this.called('CreateQueue', input)).QueueUrl;
   }
 
-  /** The one message that there is to receive. */
+  /** Receives the only available message. */
   async receiveOne(queueUrl: string, input: object = {}): Promise<Json> {
     const { Messages } = await this.called('ReceiveMessage', { QueueUrl: queueUrl, ...input });
     assert.equal(Messages?.length, 1, 'there should be a message to receive');
@@ -165,7 +165,7 @@ export function arnOf(name: string): string {
 }
 
 export interface ExpectedError {
-  /** `__type` in AWS JSON, without its namespace if that is Amazon SQS's own. */
+  /** `__type` in AWS JSON, without its namespace if that is the one of Amazon SQS. */
   readonly type: string;
   readonly code: string;
   readonly status?: number;

@@ -1,6 +1,6 @@
 /**
- * What the handler does around the wire forms: the header about duplicates, a backend that fails, clients that go away,
- * and names that mean something to JavaScript and must mean nothing here.
+ * What the handler does around the wire forms: the header about duplicates, a backend that fails, clients that disconnect,
+ * and names that are special in JavaScript and must not be here.
  */
 
 import assert from 'node:assert/strict';

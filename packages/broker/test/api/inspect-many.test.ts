@@ -1,6 +1,6 @@
 /**
- * Looking at many queues and topics at once: on disk an answer waits for the commit that is open just then, so a thousand
- * of them one after the other would wait for a thousand commits.
+ * Describing many queues and topics at once: on disk an answer waits for the commit in progress, so a thousand of them
+ * one after the other would wait for a thousand commits.
  */
 
 import assert from 'node:assert/strict';
@@ -14,7 +14,7 @@ import { startedAt } from './fixture.ts';
 
 const count = 250;
 
-/** A backend with many queues and topics that notes how many descriptions are asked for and not answered yet. */
+/** A backend with many queues and topics that records the maximum number of concurrent descriptions. */
 async function openWatched(): Promise<{ backend: Backend; atOnce: { max: number } }> {
   const real = openMemoryBackend({ clock: manualClock(startedAt) });
   for (let index = 0; index < count; index += 1) {

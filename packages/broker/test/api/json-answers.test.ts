@@ -1,6 +1,6 @@
 /**
- * What the shapes call plain, and so is put into answers of AWS JSON as it is, has nothing to escape, whatever clients
- * send.
+ * Strings that the shapes mark as plain go into AWS JSON answers unescaped, so they must never need escaping, whatever
+ * clients send.
  */
 
 import assert from 'node:assert/strict';
@@ -56,7 +56,7 @@ test('there is nothing to escape in what is called plain, whatever clients send'
   assert.deepEqual([...seen.keys()].sort(), called.sort());
 });
 
-/** Of a value, by place: `ReceiveMessage.Messages.MessageId`. */
+/** The plain strings of a value, with their places: `ReceiveMessage.Messages.MessageId`. */
 function plainTexts(type: Type, value: Json, place: string): [string, string][] {
   switch (type.is) {
     case 'structure':
@@ -74,7 +74,7 @@ function plainTexts(type: Type, value: Json, place: string): [string, string][] 
   }
 }
 
-/** Every place of a shape where a plain text can stand. */
+/** Every place of a shape that can hold a plain string. */
 function plainPlaces({ fields }: Structure, place: string): string[] {
   return fields.flatMap(({ name, type }) => {
     const inner = type.is === 'list' ? type.of : type;

@@ -1,6 +1,6 @@
 /**
- * AWS JSON 1.0 (§2) as a protocol: which requests it is, what is absent, what is coerced, and what is said to a body
- * that is not what it should be. Nothing that comes in may do more than be refused.
+ * AWS JSON 1.0 (§2) as a protocol: which requests use it, what is left out, what is coerced, and how a malformed body is
+ * answered. The worst that any input may cause is a refusal.
  */
 
 import assert from 'node:assert/strict';
@@ -87,7 +87,7 @@ test('deep nesting is malformed, wherever it is, and costs nothing', async () =>
   const shallow = `${'['.repeat(60)}${']'.repeat(60)}`;
   const long = `{"x":${shallow},"y":"${'['.repeat(5_000)}"}`;
   assert.deepEqual(await api.called('ListQueues', long), { QueueUrls: [jobs] });
-  // Lists and objects in turns count together.
+  // Alternating lists and objects count together.
   const mixed = (pairs: number): string =>
     `{"y":"${'z'.repeat(5_000)}","x":${'[{"x":'.repeat(pairs)}1${'}]'.repeat(pairs)}}`;
   assert.deepEqual(await api.called('ListQueues', mixed(31)), { QueueUrls: [jobs] });

@@ -1,6 +1,6 @@
 /**
- * The MD5 digests that clients check (7.6–7.8), against values on record from Amazon. A wrong one makes SDKs throw away
- * a good message.
+ * The MD5 digests that clients check (7.6–7.8), compared with recorded values from Amazon. A wrong one makes SDKs reject a
+ * good message.
  */
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
 /**
- * AWS Query (§3) as a protocol: where parameters may stand, how a queue's path counts, what XML makes of any text, and
- * the JSON form of its answers. Nothing that comes in may do more than be refused.
+ * AWS Query (§3) as a protocol: where parameters may be, how a queue's path counts, how XML represents any text, and the
+ * JSON form of its answers. The worst that any input may cause is a refusal.
  */
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
 /**
- * Queue URLs (1.4–1.6): whose scheme and host they have going out, and which of their parts count coming in. A bad one
+ * Queue URLs (1.4–1.6): which scheme and host they have in answers, and which of their parts count in requests. A bad one
  * is a queue that does not exist, never another error.
  */
 

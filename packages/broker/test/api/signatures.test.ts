@@ -1,7 +1,7 @@
 /**
  * Signatures as the api checks them: every way in which one can be wrong, with Amazon's code, status and text in both wire
- * forms. Requests are signed by the library that AWS's clients sign with, at a time that stands still, and then broken.
- * That the clients themselves come through is in sdk/signed-requests.test.ts.
+ * forms. Requests are signed by the library that AWS's clients use, at a fixed time, and then broken. That the clients
+ * themselves succeed is tested in sdk/signed-requests.test.ts.
  */
 
 import assert from 'node:assert/strict';
@@ -345,7 +345,7 @@ describe('what is not signed by a key is refused in the words of Amazon', () => 
   test('a Date header does where there is no X-Amz-Date', async () => {
     const request = unsigned('query');
     const date = 'Fri, 02 Jan 2026 03:04:05 GMT';
-    // The library always signs X-Amz-Date, so what it would sign is put together here.
+    // The library always signs X-Amz-Date, so the canonical request is built by hand here.
     const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
     const canonical = `POST\n/\n\ndate:${date}\nhost:${host}\n\ndate;host\n${hash(request.body)}`;
     const scope = '20260102/us-east-1/sqs/aws4_request';
@@ -453,7 +453,7 @@ test('no Authorization header, however strange, gets in or fails the server', as
       parts.splice(chance.below(parts.length), chance.below(3), chance.pick(pieces));
     }
     const header = parts.join('');
-    // What is taken away may be a space that does not count.
+    // The change may only affect spaces, which make no difference.
     if (header.replaceAll(' ', '') === real.replaceAll(' ', '')) continue;
     const reply = await api.send(withHeader(request, authorization, () => header));
     assert.ok(reply.status === 400 || reply.status === 403, `${reply.status}: ${header}`);

@@ -1,6 +1,6 @@
 /**
- * How errors of SNS look on the wire (1.5, 1.6, §14): for each of its shapes a request that earns it, with code, status and
- * text. When a request is refused is core's and tested there.
+ * How errors of SNS look on the wire (1.5, 1.6, §14): for each of its shapes a request that causes it, with code, status
+ * and text. Core's tests cover when a request is refused.
  */
 
 import assert from 'node:assert/strict';
@@ -24,7 +24,7 @@ interface Case {
 
 const aTopic = (api: TestApi): Promise<unknown> => api.told('CreateTopic', { Name: 'prices' });
 
-/** A FIFO topic that archives. */
+/** A FIFO topic that archives messages. */
 const anArchive = (api: TestApi): Promise<unknown> =>
   api.told('CreateTopic', {
     Name: 'prices.fifo',
@@ -179,7 +179,7 @@ function toQueue(queue: string): Record<string, string> {
   return { TopicArn: pricesFifo, Protocol: 'sqs', Endpoint };
 }
 
-/** Their limits are out of a request's reach: 1,000 topics, 10,000 filter policies, 100 replays that do not end at once. */
+/** Too many requests would be needed to reach these limits: 1,000 topics, 10,000 filter policies, 100 running replays. */
 const outOfReach = [
   'TopicLimitExceededException',
   'FilterPolicyLimitExceededException',

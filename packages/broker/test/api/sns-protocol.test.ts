@@ -1,6 +1,6 @@
 /**
- * SNS on the wire (§1): which requests are SNS's on a port that serves both, how lists and maps are spelled, and what answers
- * look like. That every action has a function, and works, is here too, each once.
+ * SNS on the wire (§1): which requests belong to SNS on a port that serves both, how lists and maps are spelled, and what
+ * answers look like. Each action is also called once, to show that it has a function and works.
  */
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
 /**
- * The opaque texts that the api makes itself: page tokens (5.7), task handles (13.2) and sequence numbers (11.7). Those
- * that come back may have been changed by anybody on the way.
+ * The opaque strings that the api creates itself: page tokens (5.7), task handles (13.2) and sequence numbers (11.7).
+ * Clients may have changed those that they send back.
  */
 
 import assert from 'node:assert/strict';

@@ -1,7 +1,7 @@
 /**
  * Reads the XML that the api writes, as strictly as a parser must: every element closed in order, no bare ampersand, no
- * character that XML cannot hold, and a bare carriage return read as a line feed. An element without elements inside is
- * its text; otherwise an object of its children by name, those of one name in a list if there are several.
+ * character that XML cannot represent, and a bare carriage return read as a line feed. An element without child elements
+ * becomes its text; any other becomes an object of its children by name, with a list where a name occurs more than once.
  */
 
 import assert from 'node:assert/strict';

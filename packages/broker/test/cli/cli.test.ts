@@ -158,7 +158,7 @@ test('events prints a line for each event that its filter lets through', async (
     fetch(
       `${server.url}/000000000000/jobs.fifo?Action=SendMessage&MessageBody=${body}&MessageGroupId=g`,
     );
-  // It follows from the moment at which it has connected; until then sends go by unseen.
+  // The command sees events only once it has connected; until then it misses sends.
   const first = lines.next();
   let isFollowing = false;
   first.then(
@@ -180,7 +180,7 @@ test('events prints a line for each event that its filter lets through', async (
   assert.deepEqual(await ended, [1, null]);
 });
 
-// A limit, since a command that reads on would do so for ever.
+// A timeout, since a command that does not stop reading would run forever.
 test('events reads no more than it can write, so that the server lets it go', {
   timeout: 120_000,
 }, async (t) => {
@@ -197,7 +197,7 @@ test('events reads no more than it can write, so that the server lets it go', {
     isFollowing = true;
   });
   while (!isFollowing) await client.sendMessage({ QueueUrl, MessageBody: 'x' });
-  // 48 MB, more than pipes and sockets hold, and nobody takes a byte of it.
+  // 48 MB, more than pipes and sockets can buffer, and nobody reads a byte of it.
   const MessageBody = '€'.repeat(4_096);
   const Entries = Array.from({ length: 10 }, (_, at) => ({ Id: String(at), MessageBody }));
   for (let batch = 1; batch <= 400; batch += 1)
@@ -245,7 +245,7 @@ test('a server goes on when nobody reads what it prints any more', async (t) => 
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
   const [, , url] = line.split(' ');
   child.stdout.destroy();
-  // The error of a write comes later, so not the first answer is the one that shows it.
+  // The error of a write arrives later, so the first answer would not show it.
   for (let sent = 1; sent <= 50; sent += 1) {
     const query = 'Action=SendMessage&QueueUrl=http://x/000000000000/none&MessageBody=x';
     assert.equal((await fetch(`${url}/?${query}`)).status, 400);

@@ -1,6 +1,6 @@
 /**
- * `oncemq backup` and `oncemq check`, as people run them: a copy of a running server's data that another server starts on,
- * and a look at a stopped one's.
+ * `oncemq backup` and `oncemq check`, as people run them: a copy of a running server's data on which another server
+ * starts, and a check of a stopped server's data.
  */
 
 import assert from 'node:assert/strict';
@@ -19,7 +19,7 @@ import { SmallDisk } from '../support/small-disk.ts';
 const cli = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
 interface Ended {
-  /** Or the signal that ended it. */
+  /** The exit code, or the signal that ended it. */
   readonly code: number | string | undefined;
   readonly stdout: string;
   readonly stderr: string;
@@ -29,7 +29,7 @@ function run(...args: string[]): Promise<Ended> {
   return runAfter([], ...args);
 }
 
-/** With words before `node`, such as a shell that sets limits. */
+/** Runs it with a prefix before `node`, such as a shell that sets limits. */
 function runAfter(prefix: readonly string[], ...args: string[]): Promise<Ended> {
   const [command, ...words] = [...prefix, process.execPath, cli, ...args] as [string, ...string[]];
   return new Promise((resolve) => {
@@ -105,7 +105,7 @@ test('wrong use is said with the usage, a directory without data by its name', a
   remove();
 });
 
-/** With a body of a million bytes. */
+/** The fixture with an additional body of a million bytes. */
 async function writeLargeFixture(path: string): Promise<void> {
   await writeFixture(path);
   const backend = await openFixture(path);
@@ -124,7 +124,7 @@ test('data that LMDB would end the process on is said to be damaged, by check an
     [/is damaged: data\.mdb is not a data file/, whole.subarray(0, 100)],
     [/is damaged: data\.mdb has \d+ bytes and should have \d+/, whole.subarray(0, 20 * page)],
     [/is damaged: .*Restore a backup, or move/, Buffer.from(whole).fill(0, 2 * page)],
-    // So little that it could be pages never written.
+    // So little is missing that it could be pages that were never written.
     [/is damaged: (reading it ended with SIG\w+|Bad address)\./, whole.subarray(0, -10 * page)],
   ];
   for (const [index, [expected, bytes]] of damages.entries()) {
@@ -159,7 +159,7 @@ test('a backup that cannot be written says where and why, and leaves nothing', a
     join(file, 'below'),
     /backup cannot be written to \S+below: a part of its path is a file \(ENOTDIR\)\. /,
   );
-  // Half of it fits: on the disk, or where none can be mounted, in a file.
+  // Only half of it fits: on a small disk or, if none can be mounted, under a limit on the size of files.
   const disk = SmallDisk.mount('600k');
   const parent = disk?.path ?? join(path, 'parent');
   if (disk === undefined) mkdirSync(parent);

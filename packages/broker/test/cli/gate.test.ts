@@ -1,5 +1,5 @@
 /**
- * `oncemq gate` in repositories that each test makes: a base, a branch, and what the branch adds or changes.
+ * `oncemq gate` in a repository that each test creates: a base, a branch, and what the branch adds or changes.
  */
 
 import assert from 'node:assert/strict';

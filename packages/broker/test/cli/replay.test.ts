@@ -1,5 +1,5 @@
 /**
- * `oncemq replay` as a process: what a producer's outbox kept of a time arrives again, byte for byte.
+ * `oncemq replay` as a process: the messages of a time range in a producer's outbox arrive again, byte for byte.
  */
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
 /**
- * Tables that people read in a terminal, with the words of strangers in them. What a body says must not reach the terminal
- * as a command.
+ * Tables that people read in a terminal, with untrusted text in them. The content of a body must not reach the terminal as
+ * a control code.
  */
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
 /**
- * `oncemq trace` as a process: how it ends, and what it does with texts that are not meant for a terminal. What its stories
- * tell is tested with the ledger that they come from (server/ledger.test.ts).
+ * `oncemq trace` as a process: how it ends, and how it handles text that is unsafe for a terminal. The content of its
+ * stories is tested with the ledger (server/ledger.test.ts).
  */
 
 import assert from 'node:assert/strict';

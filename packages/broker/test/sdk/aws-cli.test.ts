@@ -1,8 +1,8 @@
 /**
  * The AWS CLI, as people type it: one that speaks Query (Debian's, say) and one that speaks JSON. A command takes half a
- * second of processor time, so what other clients have a test each for is told as a few stories.
+ * second of CPU time, so what has separate tests for other clients is combined into a few scenarios here.
  *
- * Which CLI is at hand is found out when the tests run; one that is missing is skipped by name.
+ * The tests detect which CLIs are installed; a missing one is skipped by name.
  */
 
 import assert from 'node:assert/strict';
@@ -15,7 +15,7 @@ import { atEnd, nextArrival, openServer } from './fixture.ts';
 import { v3Client } from './v3-client.ts';
 import type { Wire } from './wire-client.ts';
 
-/** A story is up to ten commands, on a machine that may be busy with other tests. */
+/** A scenario has up to ten commands, on a machine that may be busy with other tests. */
 const timed = { timeout: 90_000 };
 const commandMsMax = 60_000;
 const arnOf = (name: string): string => `arn:aws:sqs:us-east-1:000000000000:${name}`;
@@ -195,7 +195,7 @@ function stories(program: Program, wire: Wire): void {
   });
 }
 
-/** What the tests look at of the CLI's JSON output. */
+/** The part of the CLI's JSON output that the tests read. */
 interface Answer {
   readonly QueueUrl?: string;
   readonly TopicArn?: string;
@@ -214,7 +214,7 @@ interface Answer {
   readonly Results?: readonly { readonly Status?: string }[];
 }
 
-/** A function that runs `aws SERVICE ACTION --OPTION VALUE …` against the server; a failure carries what the CLI said. */
+/** A function that runs `aws SERVICE ACTION --OPTION VALUE …` against the server; a failure includes the CLI's output. */
 function cli(
   { command, env }: Program,
   server: TestServer,
@@ -240,7 +240,7 @@ function cli(
 }
 
 /**
- * A server, and v3 beside the CLI: for what a story needs and is not about, because each command takes its time.
+ * A server, and v3 beside the CLI: it sets up what a scenario needs but is not about, because CLI commands are slow.
  */
 async function openBeside(t: TestContext): Promise<{ server: TestServer; v3: SQS }> {
   const server = await openServer(t);
@@ -259,7 +259,7 @@ async function createFifo(
   return QueueUrl;
 }
 
-/** Sends a message to a queue that takes one receive for enough, and receives it twice. */
+/** Sends a message to a queue with a maxReceiveCount of 1, and receives it twice. */
 async function makeDeadLetter(v3: SQS, QueueUrl: string): Promise<void> {
   const fifo = { MessageGroupId: 'x', MessageDeduplicationId: 'd' };
   await v3.sendMessage({ QueueUrl, MessageBody: 'a', ...fifo });

@@ -1,6 +1,6 @@
 /**
  * The AWS SDK for JavaScript v2, in its last version that speaks Query with XML answers (2.1490.0; from 2.1491.0 on it
- * speaks JSON, as v3 does): the lives that all clients share, and how XML and GET look to it. It compares MD5 sums of
+ * speaks JSON, as v3 does): the tests that all clients share, and how it handles XML and GET. It compares MD5 sums of
  * bodies, and sends each request to the queue's own URL.
  */
 
@@ -13,7 +13,7 @@ import { openServer, testMsMax } from './fixture.ts';
 import { type TopicClient, topicLife } from './topic-life.ts';
 import { CallError, type ClientKind, credentials, region, type WireClient } from './wire-client.ts';
 
-// Otherwise each run tells that v2 has had its day.
+// Otherwise each run prints that v2 is no longer maintained.
 process.env['AWS_SDK_JS_SUPPRESS_MAINTENANCE_MODE_MESSAGE'] = '1';
 
 const v2: ClientKind = { wire: 'query', open: openV2 };
@@ -64,7 +64,7 @@ function openV2(endpoint: string): WireClient {
   return {
     call: (action, input) => call(client, action, input),
     has: (action) => methodName(action) in client,
-    // It uses Node's own agent, whose idle connections the server closes.
+    // It uses Node's default agent; the server closes its idle connections.
     close: () => {},
   };
 }

@@ -1,8 +1,8 @@
 /**
- * The AWS SDK for JavaScript v3, which speaks JSON: the life that all clients share, and what shows best in this client:
- * its exception classes, long polls and what wakes them, clients that go away, and the addresses in queue URLs.
+ * The AWS SDK for JavaScript v3, which speaks JSON: the tests that all clients share, and what this client shows best: its
+ * exception classes, long polls and what wakes them, clients that disconnect, and the addresses in queue URLs.
  *
- * No long poll here can end by itself: the clock stands still, so a poll that nothing wakes fails by the test's timeout.
+ * No long poll here can end by itself: the clock stands still, so a poll that nothing wakes runs into the test's timeout.
  */
 
 import assert from 'node:assert/strict';
@@ -438,7 +438,7 @@ async function openQueue(
   return { server, sqs, QueueUrl };
 }
 
-/** To a FIFO queue: the body is also the deduplication id, and the group what stands before its dash. */
+/** Sends to a FIFO queue: the body is also the deduplication id, and its part before the dash is the group. */
 function send(sqs: SQS, QueueUrl: string, MessageBody: string) {
   const MessageGroupId = MessageBody.split('-')[0];
   return sqs.sendMessage({
@@ -467,7 +467,7 @@ function bodies(messages: readonly { Body?: string | undefined }[]): (string | u
   return messages.map(({ Body }) => Body);
 }
 
-/** A receive that waits at the server by the time that this resolves; `answer` has the bodies that it gets. */
+/** Resolves once the receive is waiting at the server; `answer` resolves to the bodies that it gets. */
 async function longPoll(
   server: TestServer,
   sqs: SQS,

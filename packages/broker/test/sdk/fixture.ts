@@ -1,5 +1,5 @@
 /**
- * What the tests with real clients stand on: a listening server for each test, with a clock that stands still until the
+ * The fixture of the tests with real clients: a listening server for each test, with a clock that stands still until the
  * test moves it, and a way to know what has reached the server, so that no test has to sleep. Everything is closed when
  * the test ends, the clients before the server.
  */
@@ -12,7 +12,7 @@ import { startTestServer, type TestServer, type TestServerOptions } from '../../
 import { temporaryDirectory } from '../storage/backends.ts';
 import type { ClientKind, WireClient } from './wire-client.ts';
 
-/** Long enough for a machine under load; on a clock that stands still, what does not come never comes. */
+/** Long enough for a machine under load; on a clock that stands still, what has not happened by then never will. */
 export const testMsMax = 30_000;
 
 export async function openServer(
@@ -34,7 +34,7 @@ export async function open(
   return { server, client };
 }
 
-/** Kept in a directory that goes with the test. */
+/** Keeps everything in a directory that is removed after the test. */
 export function keptIn(t: TestContext): TestServerOptions {
   const { path, remove } = temporaryDirectory();
   atEnd(t, remove);
@@ -66,9 +66,9 @@ export interface Arrival {
 }
 
 /**
- * The next request that the server gets, once it has been read and acted upon: a receive that finds nothing is waiting
- * by then. The server tells of each request right before it acts, and reaches the waiting line in microtasks, which are
- * done before the next immediate.
+ * The next request that the server gets, once it has been read and acted upon: a receive that finds nothing is waiting by
+ * then. The server publishes each request right before it acts, and parks a receive within microtasks, which are done
+ * before the next immediate.
  */
 export function nextArrival(server: TestServer): Promise<Arrival> {
   const channel = 'oncemq.request';

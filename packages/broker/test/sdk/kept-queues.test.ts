@@ -1,6 +1,6 @@
 /**
- * One behaviour: what every client can do with a server in memory, it can do in the same way with one that keeps
- * everything in a directory. By the client that is quickest.
+ * What every client can do with a server in memory, it can do in the same way with one that keeps everything in a
+ * directory. Tested with the fastest client.
  */
 
 import { describe } from 'node:test';

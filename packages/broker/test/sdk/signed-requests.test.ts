@@ -1,7 +1,7 @@
 /**
  * A server that checks signatures, and the real clients that sign: the AWS SDKs v3 (AWS JSON for SQS, AWS Query for SNS)
- * and v2 (AWS Query, presigned URLs), with good keys and with bad ones. What each wrong signature is told, word by word,
- * is in api/signatures.test.ts.
+ * and v2 (AWS Query, presigned URLs), with good keys and with bad ones. The exact error for each wrong signature is tested
+ * in api/signatures.test.ts.
  */
 
 import assert from 'node:assert/strict';

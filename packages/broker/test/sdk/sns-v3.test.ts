@@ -1,6 +1,6 @@
 /**
- * The AWS SDK for JavaScript v3 for SNS: the life of topics that all clients share, and the header that tells of duplicates.
- * Retries are off, so that an answer that the SDK takes for a passing fault shows at once.
+ * The AWS SDK for JavaScript v3 for SNS: the tests of topics that all clients share, and the header that reports
+ * duplicates. Retries are off, so that an answer that the SDK considers transient shows immediately.
  */
 
 import assert from 'node:assert/strict';

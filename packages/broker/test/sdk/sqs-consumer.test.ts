@@ -74,14 +74,14 @@ describe('sqs-producer and sqs-consumer', () => {
     const asksAgain: Promise<unknown>[] = [];
     const { handled, until } = consume({
       fails: (body) => {
-        // From here on, so that the next question cannot be missed.
+        // Listens from here on, so that it cannot miss the consumer's next request.
         asksAgain.push(nextArrival(server));
         return body === 'x-1';
       },
     });
     for (let time = 1; time <= 3; time += 1) {
       await until(time);
-      // The consumer now waits, and only time gives it the message back.
+      // The consumer now waits, and only the visibility timeout returns the message.
       await asksAgain.at(-1);
       await server.clock.advance(visibility);
     }
@@ -126,7 +126,7 @@ describe('sqs-producer and sqs-consumer', () => {
       sqs,
       suppressFifoWarning: true,
       visibilityTimeout: visibility,
-      // Real time, because the consumer's heart beats by a timer of its own; 50 ms of it.
+      // 50 ms of real time, because the consumer's heartbeat uses a timer of its own.
       heartbeatInterval: 0.05,
       handleMessage: (message) =>
         new Promise((resolve) => {
@@ -158,7 +158,7 @@ interface ConsumeOptions {
 interface Consuming {
   /** Every body that the handler was given, in order. */
   readonly handled: string[];
-  /** Resolves once so many have been handled to the end: deleted, or failed. */
+  /** Resolves once `count` messages have been fully handled: deleted, or failed. */
   until(count: number): Promise<void>;
 }
 

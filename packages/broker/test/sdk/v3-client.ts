@@ -1,6 +1,6 @@
 /**
  * The AWS SDK for JavaScript v3, as one of the clients of everyday-life.ts. It speaks JSON. Retries are off, so that an
- * answer that the SDK takes for a passing fault shows at once; the check of MD5 sums is on, which is its default.
+ * answer that the SDK considers transient shows immediately; MD5 sums are checked, which is its default.
  */
 
 import { SQS, SQSServiceException } from '@aws-sdk/client-sqs';
@@ -13,7 +13,7 @@ import {
   type WireClient,
 } from './wire-client.ts';
 
-// Otherwise each run is told when v3 will no longer run on Node.js 20.
+// Otherwise each run prints when v3 will no longer support Node.js 20.
 process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] = 'true';
 
 export const v3: ClientKind = { wire: 'json', open: openV3 };
@@ -39,7 +39,7 @@ function methodName(action: ActionName): string {
   return action.charAt(0).toLowerCase() + action.slice(1);
 }
 
-/** Where AWS's old code and the exception's name differ, the SDK keeps the code beside the name. */
+/** If AWS's old code differs from the exception's name, the SDK has the code in addition to the name. */
 function asCallError(error: SQSServiceException): CallError {
   const { Code: code = error.name } = (error as { Error?: { Code?: string } }).Error ?? {};
   return new CallError(code, error.$metadata.httpStatusCode, error.message);

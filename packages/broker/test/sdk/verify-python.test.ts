@@ -1,6 +1,6 @@
 /**
- * The example of a producer in Python, verified as its page says. boto3 is no npm package: a machine that has none is
- * told so by name, as in the other tests here.
+ * The example of a producer in Python, verified as its page says. boto3 is not an npm package: if it is missing, the test
+ * says so by name, as the others here do.
  */
 
 import assert from 'node:assert/strict';

@@ -1,7 +1,7 @@
 /**
- * An AWS client as these tests see it, whatever it is written in: an action's name and its input go in, its output comes
- * out or a `CallError` is thrown. All of AWS's clients take the same names, so one list of behaviours (everyday-life.ts)
- * runs with each of them. The types are those of the newest client.
+ * An AWS client as these tests see it, whatever its language: it takes an action's name and input, and returns the output
+ * or throws a `CallError`. All AWS clients use the same names, so one list of tests (everyday-life.ts) runs with each of
+ * them. The types are those of the newest client.
  */
 
 import type * as sdk from '@aws-sdk/client-sqs';
@@ -46,7 +46,7 @@ export interface WireClient {
   close(): void;
 }
 
-/** A kind of client, ready to be opened for one server after the other. */
+/** A kind of client that can be opened for any server. */
 export interface ClientKind {
   /** The wire form it speaks. */
   readonly wire: Wire;
@@ -70,6 +70,6 @@ export class CallError extends Error {
   }
 }
 
-/** The region and the keys that every client is given; the server looks at neither. */
+/** The region and the keys of every client; the server ignores both. */
 export const region = 'us-east-1';
 export const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };

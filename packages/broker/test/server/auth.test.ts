@@ -1,6 +1,6 @@
 /**
- * A server that checks signatures, apart from SQS and SNS themselves: who may see its own endpoints, the links that SNS
- * posts to HTTP endpoints, and what is not told to anybody. Over real HTTP, on a manual clock.
+ * A server that checks signatures, apart from SQS and SNS themselves: who may use its own endpoints, the links that SNS
+ * posts to HTTP endpoints, and what is never revealed. Over real HTTP, on a manual clock.
  */
 
 import assert from 'node:assert/strict';
@@ -92,7 +92,7 @@ test('the console acts with key id and secret, and not without', async (t) => {
   assert.equal((await create('_oncemq/sqs', {})).status, 401);
   assert.equal((await create('_oncemq/sqs', { ...good, origin: 'http://other' })).status, 403);
   assert.equal((await create('_oncemq/sqs', good)).status, 200);
-  // What a browser remembers opens the console's path alone.
+  // The credentials that a browser remembers work only below the console's path.
   assert.equal((await create('', good)).status, 400);
 });
 

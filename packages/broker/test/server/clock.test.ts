@@ -1,6 +1,6 @@
 /**
- * Clocks never go back: not behind the time that is kept with the data, and not when the machine's clock is set back. Real
- * time is read here, and never waited for.
+ * Clocks never go back: not before the time that is kept with the data, and not when the system clock is set back. These
+ * tests read real time, but never wait for it.
  */
 
 import assert from 'node:assert/strict';

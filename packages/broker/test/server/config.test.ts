@@ -142,7 +142,7 @@ test('what is planned and not there is refused with what to do instead', () => {
 test('a file that is missing, no JSON or no object is refused by its name', () => {
   refused(() => readConfig({ config: '/nowhere/at/all.json' }, {}), /\/nowhere\/at\/all\.json/);
   refused(() => readConfig({ config: file('{') }, {}), /is not JSON/);
-  // What JSON.parse quotes of a broken file may be a secret.
+  // The part of a broken file that JSON.parse quotes may be a secret.
   refused(() => readConfig({ config: file('{"secretAccessKey":S3CR3T}') }, {}), /^((?!S3CR).)*$/);
   refused(() => readConfig({ config: file('[]') }, {}), /must hold a JSON object/);
 });

@@ -1,6 +1,6 @@
 /**
- * Queues that are held to a contract, on a running server: what is refused and how, what is only told, where it can be
- * read, and what is wrong with a contract file.
+ * Queues with a contract, on a running server: what is refused and how, what is only reported, where reports can be read,
+ * and which mistakes in a contract file are errors.
  */
 
 import assert from 'node:assert/strict';
@@ -131,7 +131,7 @@ test('observe: everything is sent, and what broke the contract can be read with 
   const unique_key = { DataType: 'String', StringValue: '1' };
   const message = { QueueUrl, MessageBody: '{"order":1}', MessageGroupId: 'g' };
   await client.sendMessage({ ...message, MessageAttributes: { unique_key } });
-  // The forbidden pattern, seen in the act: another event with the same body.
+  // The forbidden pattern in action: another event with the same body.
   await client.sendMessage({
     ...message,
     MessageAttributes: { unique_key: { ...unique_key, StringValue: '2' } },

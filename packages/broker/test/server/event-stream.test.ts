@@ -1,6 +1,6 @@
 /**
- * The event stream over real HTTP: what a reader gets and does not get, and that no reader, however slow, keeps the queue
- * from its work or the server from stopping.
+ * The event stream over real HTTP: what a reader gets and does not get, and that no reader, however slow, blocks the queue
+ * or keeps the server from stopping.
  */
 
 import assert from 'node:assert/strict';
@@ -212,7 +212,7 @@ test('a filter that is not understood is refused with the nearest name', async (
   assert.deepEqual([posted.status, posted.headers.get('allow')], [405, 'GET']);
 });
 
-/** A client that asks for the events and takes none of them. */
+/** A client that requests the events and reads none of them. */
 async function openSlowReader(t: TestContext, { url }: TestServer): Promise<Socket> {
   const { port, hostname } = new URL(url);
   const slow = connect(Number(port), hostname);
@@ -223,10 +223,10 @@ async function openSlowReader(t: TestContext, { url }: TestServer): Promise<Sock
   return slow;
 }
 
-/** Sends until more is written for a reader than may wait and than the kernel takes on the way; says how many. */
+/** Sends until more is written for a reader than the server and the kernel may buffer; returns how many messages. */
 async function sendMuch(sqs: SQS, QueueUrl: string): Promise<number> {
   const kernelBytes = 12 * 1024 * 1024;
-  // In the stream each text takes its 4,096 characters of three bytes.
+  // In the stream, each text has 4,096 characters of three bytes.
   const text = '€'.repeat(4_096);
   const names = Array.from({ length: 10 }, (_, at) => `a${at}`);
   const attribute = { DataType: 'String', StringValue: text };
@@ -302,7 +302,7 @@ test('one reader more than there may be is refused, until one of them goes', asy
   assert.match(await refused.text(), /TooManyReaders.*100 readers/);
   readers[0]?.close();
   let reader: EventReader | undefined;
-  // The server hears of the one that went when its socket closes, which is soon and not at once.
+  // The server notices the reader that left when its socket closes, which is soon but not immediately.
   while (reader === undefined) reader = await follow().catch(() => undefined);
   await sqs.sendMessage({ QueueUrl: `${server.url}/000000000000/jobs`, MessageBody: 'x' });
   for (const each of [...readers.slice(1), reader]) assert.equal((await each.next())?.type, 'sent');
@@ -315,7 +315,7 @@ test('stopping ends every stream and waits for none, however far behind', async 
   await sendMuch(sqs, QueueUrl);
   const reader = await follow();
   await sqs.sendMessage({ QueueUrl, MessageBody: 'last' });
-  // Stopping loses its patience by a timer; without one it ends only if nothing holds it up.
+  // Stopping gives up waiting by a timer; without it, stopping ends only if nothing blocks it.
   t.mock.timers.enable({ apis: ['setTimeout'] });
   await server.close();
   t.mock.timers.reset();

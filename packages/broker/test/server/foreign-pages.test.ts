@@ -1,6 +1,6 @@
 /**
- * Pages of others that are open in somebody's browser: what they ask of a server on the same machine, or in the network, is
- * refused; programs are let through.
+ * Pages of other sites that are open in a user's browser: their requests to a server on the same machine, or in the
+ * network, are refused; programs are let through.
  */
 
 import assert from 'node:assert/strict';
@@ -24,7 +24,7 @@ test('pages that come by a foreign name to a server on this machine are refused;
   const rebound = { host: `rebound.example:${port}` };
   for (const path of ['/_oncemq/queues', '/metrics', '/?Action=ListQueues']) {
     assert.equal(await status(path, { ...site, ...rebound }), 403, path);
-    // All that a browser tells of a page that came by HTTP and such a name.
+    // All that a browser sends for a page loaded over HTTP from such a name.
     assert.equal(await status(path, { ...rebound, 'accept-language': 'en' }), 403, path);
     const fetchOfNode = { 'accept-language': '*', 'sec-fetch-mode': 'cors' };
     assert.equal(await status(path, { ...rebound, ...fetchOfNode }), 200, path);
@@ -34,7 +34,7 @@ test('pages that come by a foreign name to a server on this machine are refused;
     }
     assert.equal(await status(path, { ...site, host: 'queues.example' }), 200, path);
   }
-  // Of what a program posts the language says nothing, however large it is.
+  // Accept-Language does not matter for a POST of a program, even a large one.
   const large = await new Promise((resolve, reject) => {
     const headers = { ...rebound, 'accept-language': '*', 'x-amz-target': 'AmazonSQS.ListQueues' };
     request(server.url, { method: 'POST', headers }, ({ statusCode }) => resolve(statusCode))

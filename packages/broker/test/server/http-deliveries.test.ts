@@ -1,6 +1,6 @@
 /**
- * Deliveries to real HTTP endpoints: the handshake by its link, signatures that the served certificate proves, retries by the
- * clock, and what the inspect endpoints show of it all. The clock stands still unless a test moves it.
+ * Deliveries to real HTTP endpoints: confirmation by link, signatures that the served certificate verifies, retries by the
+ * clock, and what the inspect endpoints show of all this. The clock stands still unless a test moves it.
  */
 
 import assert from 'node:assert/strict';
@@ -23,7 +23,7 @@ interface Arrived {
   readonly body: Json;
 }
 
-/** An endpoint that remembers what it was posted and answers as the test says. */
+/** An endpoint that records what is posted to it and answers as the test says. */
 class Endpoint {
   readonly arrived: Arrived[] = [];
   status = 200;
@@ -56,7 +56,7 @@ class Endpoint {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/in?a=1`;
   }
 
-  /** What was posted as the nth, once it was. */
+  /** Waits for the nth post and returns it. */
   async nth(count: number): Promise<Arrived> {
     while (this.arrived.length < count) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -141,7 +141,7 @@ test('many calls at once are no reason for Node to warn of a leak', timed, async
   const batch = { TopicArn: prices, ...Object.fromEntries(entries.flat()) };
   await Promise.all([1, 2, 3].map(() => sns(server, 'PublishBatch', batch)));
   await endpoint.nth(31);
-  // Other warnings, of the Node that runs this say, are no concern of it.
+  // Other warnings, such as those of the running Node version, do not matter here.
   assert.ok(!warnings.includes('MaxListenersExceededWarning'));
 });
 
@@ -222,13 +222,13 @@ test(
     await endpoint.nth(2);
     await server.clock.advance(100);
     assert.equal(endpoint.arrived.length, 2);
-    // Port 1 has nobody.
+    // Nobody listens on port 1.
     const nowhere = { TopicArn: prices, Protocol: 'http', Endpoint: 'http://127.0.0.1:1/' };
     await sns(server, 'Subscribe', nowhere);
     await server.clock.advance(1);
     const shown = await inspect(server, 'topics/prices');
     assert.match(shown.subscriptions[1].waiting[0].failure, /cannot be reached/);
-    // No URL at all: nothing waits for it.
+    // Not a valid URL: nothing is retried.
     await sns(server, 'Subscribe', { ...nowhere, Endpoint: 'http://127.0.0.1:99999/' });
     await server.clock.advance(1);
     assert.deepEqual((await inspect(server, 'topics/prices')).subscriptions[2].waiting, []);

@@ -1,6 +1,6 @@
 /**
- * The files of the ledger on a real disk: what a kill leaves, what a bound removes, and that a disk which takes nothing
- * neither disturbs the queue nor goes unsaid.
+ * The files of the ledger on a real disk: what a kill leaves, what the bound removes, and that a disk that cannot be
+ * written neither disturbs the queue nor goes unreported.
  */
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,7 @@
 /**
- * What the ledger says: the whole life of an event across a topic, its queues, a dead-letter queue and back, on both
- * backends; and that `oncemq trace` finds all of it from any of its ids. Every record is held to the published schema.
+ * What the ledger records: the whole life of an event across a topic, its queues, a dead-letter queue and back, on both
+ * backends; and that `oncemq trace` finds all of it from any of its ids. Every record is checked against the published
+ * schema.
  */
 
 import assert from 'node:assert/strict';
@@ -372,7 +373,7 @@ test('deliveries to endpoints are told, and those that fail with their reason', 
   t.after(() => endpoint.close());
   const Endpoint = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}`;
   await sns.subscribe({ TopicArn, Protocol: 'http', Endpoint });
-  // The confirmation is a call that time waits for.
+  // Advancing the clock waits for the call that confirms the subscription.
   await server.clock.advance(0);
   await queue('dead');
   const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: arn('dead') });

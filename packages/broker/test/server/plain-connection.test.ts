@@ -1,6 +1,6 @@
 /**
- * Connections that are read without node:http, and how they come to it: over bare sockets, so that it is known which bytes
- * come in one piece.
+ * Connections that are read without node:http, and how they are handed over to it. The tests use bare sockets, so that
+ * they control which bytes arrive in one piece.
  */
 
 import assert from 'node:assert/strict';
@@ -29,13 +29,13 @@ class Client {
 
   async write(...pieces: (string | Buffer)[]): Promise<void> {
     for (const piece of pieces) {
-      // Handed to the kernel before the next is, and in the same process read before it, too, once it was accepted.
+      // Each piece is handed to the kernel, and after the turns read by the server in this process, before the next one.
       await new Promise((resolve) => this.socket.write(piece, resolve));
       await turns(3);
     }
   }
 
-  /** The next answers; fewer if the connection ends before. */
+  /** The next answers; fewer if the connection ends first. */
   async answers(count: number): Promise<HttpAnswer[]> {
     const answers: HttpAnswer[] = [];
     this.socket.resume();
@@ -61,7 +61,7 @@ async function turns(count: number): Promise<void> {
 
 interface Fixture {
   readonly open: () => Client;
-  /** One that was accepted, and had an answer. */
+  /** Opens a connection that has been accepted and answered once. */
   readonly openUsed: () => Promise<Client>;
   readonly url: string;
 }
@@ -126,7 +126,7 @@ async function bodiesIn({ open }: Fixture): Promise<string[]> {
 test('an answer has the same headers, in the same order, as by node:http', async (t) => {
   const { open } = await start(t);
   const lists: [string, string][][] = [];
-  // The second goes to node:http for its sake.
+  // The header TE sends the second one to node:http.
   for (const headers of [[], ['TE: trailers']]) {
     const client = open();
     await client.write(send('x', ...headers));
@@ -152,7 +152,7 @@ test('a request is the same however its bytes are cut', async (t) => {
     await client.write(bytes.subarray(0, cut), bytes.subarray(cut));
     const [answer] = await client.answers(1);
     assert.equal(answer?.status, 200, `cut at ${cut}`);
-    // The connection is as good as before.
+    // The connection still works.
     await client.write(send('again'));
     assert.equal((await client.answers(1))[0]?.status, 200, `cut at ${cut}`);
     client.socket.destroy();
@@ -210,7 +210,7 @@ test('what a client writes while it waits is not gathered without end', async (t
   const client = await fixture.openUsed();
   await client.write(longPoll);
   await untilWaiting(fixture, 1);
-  // More than the two kernels hold; read as it comes, it would be gone after 500 turns.
+  // More than the kernel buffers hold; without backpressure it would all be read after 500 turns.
   client.socket.write(Buffer.alloc(32_000_000));
   await turns(2_000);
   assert.ok(client.socket.writableLength > 0);
@@ -233,7 +233,7 @@ test('a client that reads nothing is not asked after for ever, and gets all its 
     await client.write(request('ReceiveMessage', receive));
     await turns(10);
   }
-  // What the two kernels hold of unread answers is a few megabytes; the rest is not made.
+  // The kernel buffers hold a few megabytes of unread answers; the other requests are not acted upon.
   assert.ok(acted < asked / 2, `${acted} of ${asked} were acted upon, a megabyte each`);
   for (const answer of await client.answers(asked)) {
     assert.equal(outputOf(answer).Messages[0].Body.length, body.length);
@@ -311,7 +311,7 @@ for (const [form, whole] of Object.entries({
   test(`a body that breaks off is answered as by node:http, and not acted upon (${form})`, async (t) => {
     const fixture = await start(t);
     const longer = whole.replace(/(?<=Content-Length: )\d+/, (bytes) => String(Number(bytes) + 1));
-    // The second goes to node:http for its sake.
+    // The header TE sends the second one to node:http.
     for (const broken of [longer, longer.replace('\r\n\r\n', '\r\nTE: trailers\r\n\r\n')]) {
       const client = await fixture.openUsed();
       await client.write(broken);
@@ -345,7 +345,7 @@ for (const leave of ['destroy', 'resetAndDestroy', 'end'] as const) {
   }
 }
 
-/** Until as many receives wait. */
+/** Resolves when `count` receives are waiting. */
 async function untilWaiting({ url }: Fixture, count: number): Promise<void> {
   for (let times = 0; times < 1_000; times += 1) {
     const page = await (await fetch(`${url}/metrics`)).text();

@@ -1,6 +1,6 @@
 /**
- * The plain form of a request's head. What it takes, node:http must read in the same way: one of the two would otherwise
- * see a request where the other sees the end of one.
+ * The plain form of a request's head. Whatever it accepts, node:http must parse in the same way: otherwise one of them
+ * could see a new request where the other sees the rest of a body.
  */
 
 import assert from 'node:assert/strict';
@@ -29,12 +29,12 @@ test('path, query, headers and length are read', () => {
   });
 });
 
-/** As many headers, each with a name of its own. */
+/** `count` headers with distinct names. */
 function numbered(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${index.toString(36)}:`);
 }
 
-/** The lines of a head that has as many bytes. */
+/** The lines of a head of `count` bytes. */
 function ofBytes(count: number): string[] {
   const empty = [...plain, 'X-Long: '];
   return [...plain, `X-Long: ${'a'.repeat(count - empty.join('\r\n').length)}`];
@@ -118,7 +118,7 @@ function randomHead(chance: Chance): string {
   return [line, ...lines].join(ending);
 }
 
-/** What a bare node:http server makes of a request with this head and a body of two bytes; undefined if it refuses it. */
+/** How a bare node:http server reads a request with this head and a body of two bytes; undefined if it refuses it. */
 async function readByNode(server: Server, head: string): Promise<unknown> {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   const reader = new AnswerReader();
@@ -164,6 +164,6 @@ test('what is taken as plain, node:http reads as the very same request', async (
     const expected = { url, headers: ours.headers, body: '{}' };
     assert.deepEqual(await readByNode(server, head), expected, JSON.stringify(head));
   }
-  // Else this test has nothing to say.
+  // Otherwise this test would prove nothing.
   assert.ok(taken > heads / 20, `${taken} of ${heads} are plain`);
 });

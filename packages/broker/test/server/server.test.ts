@@ -259,7 +259,7 @@ test('a port that is taken is refused with what to do', async (t) => {
   );
 });
 
-/** A long poll is on its way: the page of metrics is asked for until it has arrived. */
+/** Polls the metrics page until the long poll has reached the server. */
 async function untilOneWaits({ url }: TestServer): Promise<void> {
   for (let times = 0; times < 1_000; times += 1) {
     const page = await (await fetch(`${url}/metrics`)).text();
@@ -313,14 +313,14 @@ test('bodies that arrive at once have a bound together, and are taken again once
   const port = Number(new URL(server.url).port);
   const mebibyte = 1024 * 1024;
   const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${8 * mebibyte}\r\n\r\n`;
-  // More than fit: one that meets the bound itself is let go, and leaves room.
+  // More than fit: a request that itself reaches the bound is dropped, and frees its space.
   const held = Array.from({ length: 40 }, () => connect(port, '127.0.0.1'));
   t.after(() => {
     for (const socket of held) socket.destroy();
   });
   // All but the last byte of each: nearly 320 MiB of them.
   for (const socket of held) socket.write(head + 'x'.repeat(8 * mebibyte - 1));
-  // Bytes are on their way: the server is asked until it has so many of them, and then until it has let them go.
+  // Bytes take time to arrive: polls the server until it holds that many, and later until it has released them.
   const until = async (status: number): Promise<string> => {
     for (let times = 0; times < 10_000; times += 1) {
       const answer = await fetch(server.url, { method: 'POST', body: 'x'.repeat(mebibyte) });
@@ -339,7 +339,7 @@ test('stopping does not wait for a connection that says nothing', async () => {
   const silent = connect(Number(new URL(server.url).port), '127.0.0.1');
   await once(silent, 'connect');
   const closed = once(silent, 'close');
-  // Real time, two seconds of it: that the wait ends by itself is what is tested.
+  // This takes two seconds of real time: the test is about the wait ending by itself.
   await server.close();
   await closed;
 });

@@ -1,5 +1,5 @@
 /**
- * Topics seen from a running server: those of the config file, and the inspect endpoints about them. HTTP endpoints are in
+ * Topics on a running server: those of the config file, and the inspect endpoints about them. HTTP endpoints are tested in
  * http-deliveries.test.ts.
  */
 

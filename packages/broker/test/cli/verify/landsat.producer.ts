@@ -1,6 +1,6 @@
 /**
- * A producer module as users write them, for the tests of `oncemq verify`: one producer that keeps to the contract. It is
- * verified as TypeScript and as what the compiler makes of it.
+ * A producer module as users write them, for the tests of `oncemq verify`: one producer that fulfills the contract. It is
+ * verified both as TypeScript and as compiled JavaScript.
  */
 
 import { defineProducer, key, type Producer } from '@oncemq/toolkit';

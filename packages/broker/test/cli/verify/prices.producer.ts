@@ -1,6 +1,6 @@
 /**
  * A producer module that breaks the contract in two ways, for the tests of `oncemq verify`: its key is joined by hand,
- * and the time of sending stands in its payload.
+ * and its payload contains the time of sending.
  */
 
 import { defineProducer, type Producer } from '@oncemq/toolkit';

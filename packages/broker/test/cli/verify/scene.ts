@@ -1,6 +1,6 @@
 /**
- * What the producer modules of these tests import, so that a module that is loaded as TypeScript has another one behind
- * it that must be loaded the same way.
+ * Imported by the producer modules of these tests, so that a module that is loaded as TypeScript imports another one that
+ * must be loaded the same way.
  */
 
 export interface Scene {

@@ -1,6 +1,6 @@
 /**
- * A program that sends, for the tests of `oncemq verify --exec`, with nothing but fetch: it could be in any language. Its
- * word says in which way it does so; each way but the first breaks the contract, or the program.
+ * A program that sends messages, for the tests of `oncemq verify --exec`, with nothing but fetch, as it could be in any
+ * language. Its argument selects how it sends; each way but the first breaks the contract, or the program.
  */
 
 import { createHash } from 'node:crypto';
@@ -63,7 +63,7 @@ const messages = way === 'of-its-input' ? await fromInput() : (ways[way]?.() ?? 
 for (const message of messages) {
   await call('SendMessage', { MessageGroupId: 'g', ...message });
 }
-// Its own messages, of which nothing is then left in the queue.
+// Receives and deletes its own messages, so that none is left in the queue.
 if (way === 'and-receives') {
   const { Messages = [] } = await call('ReceiveMessage', { MaxNumberOfMessages: 10 });
   for (const { ReceiptHandle } of Messages) await call('DeleteMessage', { ReceiptHandle });

@@ -1,6 +1,6 @@
 /**
- * `oncemq verify` as its users run it: a process with words and flags, an exit code, and a report in one of five forms.
- * What the checks themselves find is tested in the toolkit.
+ * `oncemq verify` as its users run it: a process with arguments and flags, an exit code, and a report in one of six
+ * formats. What the checks themselves find is tested in the toolkit.
  */
 
 import assert from 'node:assert/strict';
@@ -164,14 +164,14 @@ describe('a verify that is told to end takes along what it runs', { concurrency:
         await exited;
         const pid = Number(readFileSync(pidFile, 'utf8'));
         t.after(() => isRunning(pid) && process.kill(pid, 'SIGKILL'));
-        // A process that was killed needs a moment to be gone; one that was not loops until the test's time is over.
+        // A killed process takes a moment to disappear; if it was not killed, this loops until the test times out.
         while (isRunning(pid)) await new Promise((resolve) => setImmediate(resolve));
       });
     }
   }
 });
 
-/** What is dead and not yet buried does not run. */
+/** A zombie process does not count as running. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -1,5 +1,5 @@
 /**
- * Metrics by OTLP: `oncemq serve` in a process of its own, told by OTEL_* variables as an operator would, and a real
+ * Metrics by OTLP: `oncemq serve` in a separate process, configured by OTEL_* variables as an operator would, and a real
  * collector that reads the bytes (support/otlp-collector.ts).
  */
 
@@ -9,7 +9,7 @@ import { metricList } from '../../../src/server/telemetry/metric-list.ts';
 import { OtlpCollector, type Received, type ReceivedMetric } from '../../support/otlp-collector.ts';
 import { ServerProcess } from '../../support/server-process.ts';
 
-/** Short, so that no test waits for a minute. */
+/** A short interval, so that no test waits for a minute. */
 const often = { OTEL_METRIC_EXPORT_INTERVAL: '100' };
 
 async function start(t: TestContext, env: Record<string, string>): Promise<ServerProcess> {
@@ -41,7 +41,7 @@ test('a collector gets every metric under its exact name, with what was counted'
   for (const MessageGroupId of ['a', 'b']) {
     await server.call('SendMessage', { QueueUrl, MessageBody: 'hello', MessageGroupId });
   }
-  // Two: what was under way when the sends were answered, and one that began after them.
+  // Two exports: one that was in progress when the sends were answered, and one that began after them.
   await opened.next();
   const received = await opened.next();
   assert.equal(received.path, '/v1/metrics');
@@ -114,7 +114,7 @@ test('a collector that is away is told of once, disturbs nothing, and gets all w
   await away.close();
   const server = await start(t, {
     OTEL_EXPORTER_OTLP_ENDPOINT: url,
-    // Not to be tried again and again within one export.
+    // Prevents repeated retries within one export.
     OTEL_EXPORTER_OTLP_TIMEOUT: '50',
     ...often,
   });

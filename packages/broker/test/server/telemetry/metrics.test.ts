@@ -1,6 +1,6 @@
 /**
- * `/metrics` after stories whose numbers are known, told by the real AWS client on real servers. Every page is read line
- * by line (support/prometheus-page.ts). What goes to a collector is in metrics-export.test.ts.
+ * `/metrics` after scenarios with known numbers, played by the real AWS client on real servers. Every page is parsed line
+ * by line (support/prometheus-page.ts). What goes to a collector is tested in metrics-export.test.ts.
  */
 
 import assert from 'node:assert/strict';
@@ -139,7 +139,7 @@ test('a message is counted at each step of its life, and what waits is shown as 
   assert.equal(before.value('oncemq_queues'), 2);
 
   await server.clock.advance(30);
-  // The second one is visible again and was received as often as it may be: it goes, and the next one comes.
+  // The second message is visible again and has reached its receive limit: it is dead-lettered, and the next one comes.
   for (let times = 0; times < 3; times += 1) await receive();
   await server.clock.advance(700);
   await client.purgeQueue({ QueueUrl: deadUrl });
@@ -224,7 +224,7 @@ test('a receive that waits is seen waiting', async (t) => {
   const { client, queue, page } = await open(t);
   const QueueUrl = await queue('jobs');
   const waiting = client.receiveMessage({ QueueUrl, WaitTimeSeconds: 20 });
-  // It is on its way: the page is asked for until it has arrived.
+  // Polls the page until the long poll has reached the server.
   let seen: number | undefined;
   for (let times = 0; times < 1_000 && seen !== 1; times += 1) {
     seen = (await page()).value('oncemq_long_polls');

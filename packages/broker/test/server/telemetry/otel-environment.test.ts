@@ -1,6 +1,6 @@
 /**
- * Which signals the OTEL_* variables export, and which variables are refused. The environment is an argument; that a
- * collector then gets what it should is tested with a real one (metrics-export.test.ts).
+ * Which signals the OTEL_* variables export, and which variables are refused. The environment is an argument; what a
+ * collector then receives is tested with a real one (metrics-export.test.ts).
  */
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
 /**
- * A server that exports its spans to a collector in the test, the real AWS clients, and the spans that arrived: they are
- * asked for by stopping the server, which sends what is left.
+ * A server that exports its spans to a collector in the test, the real AWS clients, and the spans that arrived. To get
+ * them, the fixture stops the server, which flushes what is left.
  */
 
 import type { TestContext } from 'node:test';
@@ -20,7 +20,7 @@ export interface TracedServer {
   readonly sqs: SQS;
   readonly sns: SNS;
   readonly collector: SpanCollector;
-  /** Stops the server; every span of it has arrived by then. */
+  /** Stops the server; by then all its spans have arrived. */
   spans(): Promise<readonly CollectedSpan[]>;
 }
 
@@ -55,7 +55,7 @@ export async function openTraced(
   return { server, sqs, sns, collector, spans };
 }
 
-/** For this test; the exporters of OpenTelemetry read no others. */
+/** Sets variables for this test only; OpenTelemetry's exporters read only `process.env`. */
 export function setVariables(t: TestContext, variables: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(variables)) {
     process.env[name] = value;
@@ -73,7 +73,7 @@ export async function createFifo(sqs: SQS, name = 'jobs.fifo'): Promise<string> 
   return QueueUrl as string;
 }
 
-/** A trace context of the test's own, in the forms in which it travels. */
+/** A trace context of the test's own, in the forms in which it is transmitted. */
 export interface Travelling {
   readonly traceId: string;
   readonly spanId: string;

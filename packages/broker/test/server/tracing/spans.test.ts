@@ -1,5 +1,5 @@
 /**
- * The spans of a running server, as a real collector gets them, made by the calls of the real AWS clients.
+ * The spans of a running server, caused by calls of the real AWS clients, as a real collector receives them.
  */
 
 import assert from 'node:assert/strict';
@@ -205,7 +205,7 @@ describe("a suppressed duplicate's span", () => {
     assert.deepEqual(later?.links, [], 'the original is gone, and with it what it carried');
   });
 
-  // A limit, since a server that waits here would do so for ever.
+  // A timeout, since a server that waits here would wait forever.
   test('holds up no answer while its original is looked up, once for a batch', {
     timeout: 60_000,
   }, async (t) => {
