@@ -1,6 +1,6 @@
 /**
- * What every answer must be, whatever was asked: 200 or 4xx, in the caller's own wire form, whole, and without a word
- * about the inside of the server.
+ * What every answer must be, whatever the request: 200 or 4xx, in the caller's own wire form, complete, and without any
+ * detail about the inside of the server.
  */
 
 import { isUtf8 } from 'node:buffer';
@@ -9,7 +9,7 @@ import type { HttpAnswer } from './http-answer.ts';
 import type { WholeRequest } from './whole-request.ts';
 import { xmlFault } from './xml-well-formed.ts';
 
-/** Stack traces, and where the code lies. No hostile value has any of these, so none can be an echo. */
+/** Stack traces and paths of the code. No hostile value contains any of these, so none can be an echo. */
 const secrets =
   /\n\s+at |node:internal|node_modules|\.js:\d|\.ts:\d|file:\/\/|dist\/src|RangeError|TypeError/;
 const folder = new URL('../../../../..', import.meta.url).pathname;
@@ -64,7 +64,7 @@ function formFault(
   }
 }
 
-/** Which wire form the request is in, by its headers alone: what cannot be read must be answered in it too. */
+/** The wire form of the request by its headers alone: a request that cannot be read must be answered in it too. */
 function formOf({ target, headers }: WholeRequest): 'inspect' | 'json' | 'query-json' | 'query' {
   if (target.startsWith('/_oncemq/')) return 'inspect';
   const headerOf = (name: string) => headers.find(([key]) => key.toLowerCase() === name)?.[1];

@@ -1,6 +1,6 @@
 /**
- * Makes the hostile requests of a seed, sends them, and judges what comes back. Kinds take turns in a fixed round, so
- * that each is tried as often as its table says; what a request says is chance's, from the seed and its number alone.
+ * Generates the hostile requests of a seed, sends them, and judges the answers. Kinds take turns in a fixed round, so that
+ * each is tried as often as its table says; the content of a request is random, from the seed and its number alone.
  */
 
 import assert from 'node:assert/strict';
@@ -20,14 +20,14 @@ import { rareKinds, wholeKinds } from './whole-requests.ts';
 export const requests = 20_000;
 const workers = 12;
 /**
- * Every so many requests one of the rare kinds, which take megabytes each; and the first are all of them, so that what
- * the process holds has been at its highest before measuring begins.
+ * How often one of the rare kinds comes, which take megabytes each. The first requests are all rare ones, so that memory
+ * use has peaked before measuring begins.
  */
 const rareEvery = 1_000;
 const rareFirst = 18;
-/** Hostile requests change queues and messages when they are right by accident: new queues for every so many. */
+/** Hostile requests that happen to be valid change queues and messages, so there are new queues after this many. */
 const requestsPerQueue = 500;
-/** So many are told together: one cause often has many faces. */
+/** How many faults are reported together: one cause often has many symptoms. */
 const faultsMax = 12;
 
 type Case = (Hostile | Broken) & { readonly kind: string };
@@ -51,7 +51,7 @@ export class Attack {
     assert.ok(perRound * rounds >= wrongTypes.length, 'every wrong type is tried');
   }
 
-  /** What came back, by status. */
+  /** The number of answers by status. */
   get summary(): string {
     return [...this.#counts]
       .sort(([one], [other]) => one.localeCompare(other))
@@ -194,21 +194,21 @@ export class Attack {
 interface Kind {
   readonly name: string;
   readonly make: (source: Source) => Hostile | Broken;
-  /** Which of its places in a round of all kinds this is, and how many it has. */
+  /** Which of the kind's places in a round this is, and how many places it has. */
   readonly slot: number;
   readonly slots: number;
 }
 
 type Rare = (typeof rareKinds)[number];
 
-/** One that archives cannot be deleted, so it stops that first. */
+/** A topic that archives messages cannot be deleted, so this stops archiving first. */
 async function deleteTopic(connection: KeptConnection, arn: string): Promise<void> {
   const attribute = 'AttributeName=ArchivePolicy&AttributeValue={}';
   await connection.ask(formRequest(`Action=SetTopicAttributes&TopicArn=${arn}&${attribute}`));
   await connection.ask(formRequest(`Action=DeleteTopic&TopicArn=${arn}`));
 }
 
-/** The first page is enough: what it leaves is asked for again once it is deleted. */
+/** The first page is enough: the rest is listed again once these are deleted. */
 async function topicArns(connection: KeptConnection): Promise<string[]> {
   const { body } = await connection.ask(formRequest('Action=ListTopics'));
   return [...body.toString().matchAll(/<TopicArn>([^<]+)<\/TopicArn>/g)].map(([, arn = '']) => arn);

@@ -1,6 +1,6 @@
 /**
- * Hostile bytes that are not whole HTTP: requests that cannot be read, that break off, that go on with garbage, that
- * come a few bytes at a time, or whose client leaves. Each goes over a connection of its own.
+ * Hostile bytes that are not complete HTTP requests: requests that cannot be parsed, break off, continue with garbage,
+ * arrive a few bytes at a time, or whose client disconnects. Each uses a connection of its own.
  */
 
 import type { Source } from './hostile.ts';
@@ -11,14 +11,14 @@ import { bytesOf, formRequest, jsonRequest } from './whole-request.ts';
 export interface Broken {
   /** Written one after the other. */
   readonly pieces: readonly Buffer[];
-  /** Between two pieces; only where slowness is what is tried. */
+  /** The pause between two pieces; only used to test slow clients. */
   readonly pauseMs: number;
   /**
    * What follows the last piece. finish: our side ends, and the server must answer or close; answer: the request is
-   * whole, so one answer is owed first; leave: the connection is cut off; hold: it stays open to the end of the run.
+   * complete, so one answer must come first; leave: we disconnect; hold: the connection stays open to the end of the run.
    */
   readonly ending: 'finish' | 'answer' | 'leave' | 'hold';
-  /** How many whole requests are among the bytes: no more of the answers may be 200. */
+  /** How many complete requests are among the bytes: at most that many answers may be 200. */
   readonly wholes: number;
 }
 
@@ -91,11 +91,11 @@ function badHeader({ chance }: Source): Broken {
     Buffer.from(hostileText(chance)).toString('latin1').slice(0, 5_000),
   ]);
   const request = chance.isOneIn(4) ? 'POST / HTTP/1.1\r\n' : 'POST / HTTP/1.1\r\nHost: a\r\n';
-  // Some of these are good headers, and the request one without an action.
+  // Some of these headers are valid, and the request is then one without an action.
   return { ...broken(`${request}${header}\r\n\r\n`), wholes: 1 };
 }
 
-/** Less than the body: what is left over is taken for the next request. More: the body breaks off. */
+/** If too short, the rest of the body is taken for the next request; if too long, the body breaks off. */
 function wrongLength({ chance, targets }: Source): Broken {
   const bytes = bytesOf(someRequest({ chance, targets })).toString('latin1');
   const change = chance.pick([-1, 1, -20, 20, 1_000_000, 8_000_000]);
@@ -150,7 +150,7 @@ function garbageBehind(source: Source): Broken {
   return { ...broken(all), wholes };
 }
 
-/** In the middle of a long poll, of an answer, or of nothing at all. */
+/** Disconnects in the middle of a long poll, of an answer, or of nothing at all. */
 function leaving(source: Source): Broken {
   const { chance, targets } = source;
   const poll = jsonRequest(

@@ -1,6 +1,6 @@
 /**
- * Connections of the fuzz test: one that is kept for whole requests and opened anew when the server has closed it, and
- * one for each lot of broken bytes. An exchange that takes longer than `answerMsMax` has hung.
+ * Connections of the fuzz test: one that is kept for complete requests and reopened after the server has closed it, and
+ * one for each piece of broken HTTP. An exchange that takes longer than `answerMsMax` counts as hung.
  */
 
 import { connect, type Socket } from 'node:net';
@@ -51,7 +51,7 @@ export class KeptConnection {
     socket.removeAllListeners();
     if (answer.headers.get('connection') === 'close') socket.on('error', () => {}).destroy();
     else {
-      // While nobody asks: a server that closes, or says something unasked, is found by the next request.
+      // Errors between requests: the next request detects a server that closes or sends something unrequested.
       socket.on('error', () => {});
       this.#socket = socket;
     }
@@ -65,7 +65,7 @@ export class KeptConnection {
 
 export interface BrokenExchange {
   readonly answers: readonly HttpAnswer[];
-  /** Open to the end of the run. */
+  /** The connection, if it stays open to the end of the run. */
   readonly held: Socket | undefined;
 }
 
@@ -90,7 +90,7 @@ export async function tryBroken(port: number, broken: Broken): Promise<BrokenExc
       take(false);
     });
     socket.on('end', () => take(true));
-    // A server that refuses to read on may reset the connection; what it said before is judged.
+    // A server that stops reading may reset the connection; its earlier answers are judged.
     socket.on('error', () => {});
     socket.on('close', () => {
       take(true);

@@ -27,7 +27,7 @@ function ask(action: string, input: object): Promise<HttpAnswer> {
   return connection.ask(jsonRequest(action, JSON.stringify(input)));
 }
 
-/** JSON.stringify walks by recursion and throws a RangeError from some thousand levels on; JSON.parse does not. */
+/** JSON.stringify is recursive and throws a RangeError from some thousand levels on; JSON.parse does not. */
 test('a policy too deep to be written again does not make AddPermission fail inside', async () => {
   await ask('CreateQueue', { QueueName: 'deep' });
   const Policy = `{"Statement":[${'['.repeat(20_000)}${']'.repeat(20_000)}]}`;
@@ -46,8 +46,8 @@ test('a policy too deep to be written again does not make AddPermission fail ins
 });
 
 /**
- * A server that closes while bytes are still coming in resets the connection, which takes the answer with it. This
- * client reads only when it has written all, as many do.
+ * A server that closes while bytes are still arriving resets the connection, and the answer is lost. Like many others,
+ * this client reads only after it has written everything.
  */
 test('a body far over the limit gets its 413, although its client has much more to send', async () => {
   const body = Buffer.alloc(20 * 1024 * 1024, 'x');

@@ -1,7 +1,7 @@
 /**
- * A client that does everything right, all the time, while others do everything wrong. It has queues of its own and is
- * alone on them, so it knows every answer to the letter: each message arrives once, whole and in order, a repeated send
- * adds nothing, and an empty queue is empty. Odd turns speak AWS JSON, even ones AWS Query.
+ * A client that does everything right while others do everything wrong. Nobody else uses its queues, so it knows every
+ * answer exactly: each message arrives once, complete and in order, a repeated send adds nothing, and an empty queue is
+ * empty. Odd turns use AWS JSON, even ones AWS Query.
  */
 
 import assert from 'node:assert/strict';
@@ -46,7 +46,7 @@ export class GoodClient {
     this.#attributes = await this.#state();
   }
 
-  /** Turn after turn until the signal comes. */
+  /** Takes turns until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) await this.#turn();
   }
@@ -114,7 +114,7 @@ export class GoodClient {
     return `http://localhost/${account}/${this.#queue}`;
   }
 
-  /** In one wire form or the other; gives a look into the answer by member, empty where there is none. */
+  /** Calls an action in one wire form or the other; returns a function that reads a member of the answer, empty if absent. */
   async #ask(action: string, input: Input): Promise<(member: string) => string> {
     if (this.#turns % 2 === 1) {
       const answer = await this.#json(action, input);

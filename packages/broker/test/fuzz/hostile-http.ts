@@ -1,6 +1,6 @@
 /**
- * Hostile requests that are whole HTTP, with methods, paths and headers that no client of SQS sends. Requests that are
- * not even HTTP are made in broken-http.ts.
+ * Hostile requests that are complete HTTP, with methods, paths and headers that no SQS client sends. Requests that are not
+ * even HTTP are in broken-http.ts.
  */
 
 import type { Hostile, Source } from './hostile.ts';
@@ -125,7 +125,7 @@ export function badInspect({ chance, targets }: Source): Hostile {
     'constructor',
   ]);
   if (chance.isOneIn(3)) {
-    // Numbers that would move the clock are no fault, and would end the good client's receipts: none is among these.
+    // No number here moves the clock: that would be valid, and would expire the good client's receipts.
     const body = chance.pick([
       '',
       '{',

@@ -1,7 +1,7 @@
 /**
- * Hostile requests whose fault is in what they say: values of wrong types and wrong values of right ones, JSON and
- * forms that are none, keys that no shape has, actions that do not exist. A kind that is wrong whatever the server holds
- * says how it must be refused; the others may be right by accident.
+ * Hostile requests whose content is wrong: values of wrong types and wrong values of right types, malformed JSON and
+ * forms, keys that no shape has, actions that do not exist. A kind that is always wrong says how it must be refused; the
+ * others may happen to be valid.
  */
 
 import type { Chance } from '../support/chance.ts';
@@ -33,7 +33,7 @@ export function wrongType({ chance, targets, turn }: Source): Hostile {
   return { request: jsonRequest(action, JSON.stringify(input)), refusal: serialization };
 }
 
-/** A good input with one or a few members turned hostile, or gone. */
+/** A good input with one or a few members replaced by hostile values, or removed. */
 function hostileInput({ chance, targets }: Source): [string, Input] {
   const action = chance.pick(actionNames);
   const input = goodInput(action, targets, chance.isOneIn(2));
@@ -51,7 +51,7 @@ export function hostileJson(source: Source): Hostile {
   return unlessTooLarge(jsonRequest(action, JSON.stringify(input)));
 }
 
-/** Some of what chance makes is larger than the server reads. */
+/** Some random requests are larger than the server accepts. */
 function unlessTooLarge(request: WholeRequest): Hostile {
   return { request, refusal: request.body.length > bodyBytesMax ? 413 : 'any' };
 }
@@ -108,7 +108,7 @@ export function brokenJson(source: Source): Hostile {
     case 8:
       return broken(randomBytes(chance, chance.below(200)));
     default: {
-      // Some flips leave good JSON behind.
+      // Some flips leave valid JSON.
       const flipped = Buffer.from(whole);
       flipped[at] = (flipped[at] as number) ^ (1 << chance.below(8));
       return { request: jsonRequest(action, flipped), refusal: 'any' };
@@ -116,7 +116,7 @@ export function brokenJson(source: Source): Hostile {
   }
 }
 
-/** Begins with a byte that neither JSON nor UTF-8 begins with. */
+/** Starts with a byte that neither JSON nor UTF-8 can start with. */
 function randomBytes(chance: Chance, length: number): Buffer {
   return Buffer.from([0xfe, ...Array.from({ length }, () => chance.below(256))]);
 }
@@ -138,7 +138,7 @@ export function noObject({ chance }: Source): Hostile {
   return { request: jsonRequest(chance.pick(actionNames), body), refusal: serialization };
 }
 
-/** Keys given twice, keys that objects have by nature, keys that no shape names. */
+/** Keys given twice, keys that all objects inherit, keys that no shape names. */
 export function strangeKeys(source: Source): Hostile {
   const { chance, targets } = source;
   const { action, text } = someJson(source);
@@ -164,7 +164,7 @@ export function strangeKeys(source: Source): Hostile {
   return { request: jsonRequest(action, body), refusal: 'any' };
 }
 
-/** Deep where nobody looks, deep where a text or a map is meant, deep inside of texts that are JSON themselves. */
+/** Deep nesting in unknown members, in place of a string or a map, and inside strings that are JSON themselves. */
 export function deepJson({ chance, targets }: Source): Hostile {
   const deep = deepText(chance.pick([1_000, 10_000, 100_000]), chance);
   const name = chance.pick(['Policy', 'RedrivePolicy', 'RedriveAllowPolicy']);
@@ -264,7 +264,7 @@ export function unknownAction({ chance }: Source): Hostile {
   ]);
   const request = jsonRequest('', chance.pick(['{}', '', '{', '[]']));
   const headers = [['Content-Type', jsonType] as const, ['X-Amz-Target', target] as const];
-  // Spaces around a header's value are no part of it, so the padded name is a known action.
+  // Spaces around a header's value do not belong to it, so the padded name is a known action.
   const isKnown = target === 'AmazonSQS.SendMessage ' || target === 'AmazonSQS.SendMessage';
   return {
     request: { ...request, headers },

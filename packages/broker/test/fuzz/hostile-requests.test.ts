@@ -1,10 +1,10 @@
 /**
- * 20,000 malformed and hostile requests from a printed seed, against `oncemq serve` in a process of its own: every
- * answer is whole and a 4xx (or 200, where a request is right by accident), the server stays up and its memory flat, and
- * a good client beside it never notices.
+ * 20,000 malformed and hostile requests from a printed seed, against `oncemq serve` in a separate process: every answer is
+ * complete and a 4xx (or 200, if a request happens to be valid), the server stays up, its memory does not grow, and a good
+ * client beside it never notices.
  *
- * Request n of a seed is made from the seed and n alone. Flags: `--seed N`, `--path n` for that one request, and
- * `--commands N` for a shorter or longer run; a failure's text says which.
+ * Request n depends only on the seed and n. Flags: `--seed N`, `--path n` for that one request, and `--commands N` for a
+ * shorter or longer run; the text of a failure says which to use.
  */
 
 import assert from 'node:assert/strict';
@@ -18,13 +18,13 @@ import type { Input } from './inputs.ts';
 import { ServerProcess } from './server-process.ts';
 import { jsonRequest } from './whole-request.ts';
 
-/** Enough for every kind, the large ones too, so that compiled code and buffers are there when measuring begins. */
+/** Enough for every kind, including the large ones, so that code is compiled and buffers exist when measuring begins. */
 const warmUpRequests = 3_000;
 
 const mebibyte = 2 ** 20;
-/** In use after a collection; what 17,000 requests may leave behind once their queues are deleted. */
+/** Heap in use after a garbage collection that 17,000 requests may leave behind once their queues are deleted. */
 const heapGrowthMax = 4 * mebibyte;
-/** Held by the process: V8 and malloc keep some of what they had for bodies of 8 MiB. */
+/** Memory held by the process: V8 and malloc keep some of what they allocated for bodies of 8 MiB. */
 const rssGrowthMax = 64 * mebibyte;
 
 const file = 'packages/broker/dist/test/fuzz/hostile-requests.test.js';
@@ -45,7 +45,7 @@ test('20,000 hostile requests get a well-formed 4xx, and a good client never not
   const good = [new GoodClient(server.port, 'good.fifo'), new GoodClient(server.port, 'good')];
   for (const client of good) await client.start();
   const stop = new AbortController();
-  // A good client that fails ends the run at once.
+  // A failure of a good client ends the run immediately.
   const failed = Promise.all(
     good.map((client) =>
       client.run(stop.signal).catch((cause: unknown) => {

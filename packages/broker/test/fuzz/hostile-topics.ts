@@ -1,7 +1,7 @@
 /**
- * Hostile requests to SNS: forms whose values are right in type and wrong in every other way, texts that are JSON themselves
- * (filter, redrive, replay and delivery policies) and policies that are almost right. Topics have the names of the queues that
- * hostile requests may reach. No request subscribes an HTTP endpoint: the server would call it.
+ * Hostile requests to SNS: forms whose values have the right type and are wrong in every other way, strings that are JSON
+ * themselves (filter, redrive, replay and delivery policies) and policies that are almost right. Topics have the same names
+ * as the queues that hostile requests may reach. No request subscribes an HTTP endpoint: the server would call it.
  */
 
 import type { ActionShape } from '../../src/api/shapes/shape.ts';
@@ -65,7 +65,7 @@ export function hostileTopicForm({ chance, targets }: Source): Hostile {
   return { request, refusal: request.body.length > bodyBytesMax ? 413 : 'any' };
 }
 
-/** Attribute values that are JSON, or nearly. */
+/** Attribute values that are JSON, or almost. */
 export function hostilePolicy({ chance, targets }: Source): Hostile {
   const isFifo = chance.isOneIn(2);
   const name = isFifo ? targets.fifo : targets.standard;
@@ -106,7 +106,7 @@ export function hostilePolicy({ chance, targets }: Source): Hostile {
   return { request: formRequest(pairs.join('&')), refusal: 'any' };
 }
 
-/** Published to whatever was subscribed by accident: messages that are JSON, deep, or none. */
+/** Messages that are JSON, deep JSON, or not JSON, published to whatever happens to be subscribed. */
 export function hostileMessage({ chance, targets }: Source): Hostile {
   const isFifo = chance.isOneIn(2);
   const message = chance.pick([

@@ -1,9 +1,9 @@
 /**
- * Values that programs trip over: for every type of the shapes some that are right in type and wrong in every other
- * way, and some that are wrong in type. Nothing here names the good client's queues.
+ * Values that programs trip over: for every type of the shapes, some of the right type that are wrong in every other way,
+ * and some of the wrong type. Nothing here names the good client's queues.
  *
- * Waiting is left out on purpose: a number from 1 to 20 could ask for a long poll, which is no fault and would only
- * keep a connection from trying more.
+ * There is no waiting on purpose: a number from 1 to 20 could start a long poll, which is valid and would only keep a
+ * connection from trying more.
  */
 
 import type { Type } from '../../src/api/shapes/shape.ts';
@@ -110,7 +110,7 @@ const queueUrls: readonly string[] = [
   'https://sqs.us-east-1.amazonaws.com/000000000000/constructor',
 ];
 
-/** What a receipt handle, a page token or a task handle could be taken for. */
+/** Values that look like a receipt handle, a page token or a task handle. */
 const tokens: readonly string[] = [
   'AAAA',
   '====',
@@ -123,7 +123,7 @@ const tokens: readonly string[] = [
   Buffer.alloc(300, 0xff).toString('base64url'),
 ];
 
-/** Deep enough for anything that walks by recursion, short enough for a value. */
+/** Deep enough to break recursive code, short enough for a value. */
 const depths: readonly number[] = [100, 5_000, 20_000];
 
 export function hostileText(chance: Chance): string {
@@ -163,7 +163,7 @@ function longText(chance: Chance): string {
   return chance.pick(['x', '\0', 'é', '"', '&']).repeat(length);
 }
 
-/** JSON so deep that whoever walks it by recursion falls; closed, or left open. */
+/** JSON so deep that it overflows recursive code; closed, or left open. */
 export function deepText(depth: number, chance: Chance): string {
   const [open, close] = chance.pick([
     ['[', ']'],
@@ -190,7 +190,7 @@ const numbers: readonly number[] = [
   -1e-7,
 ];
 
-/** A value of the right type, or of what JSON takes for it. Only the outermost list or map may be a long one. */
+/** A value of the right type, or of one that JSON accepts for it. Only the outermost list or map may be long. */
 export function hostileValue(type: Type, chance: Chance, isInside = false): unknown {
   switch (type.is) {
     case 'integer':
@@ -223,7 +223,7 @@ export function hostileValue(type: Type, chance: Chance, isInside = false): unkn
   }
 }
 
-/** JSON values that the type does not take (2.5, 2.7): each of them is a SerializationException. */
+/** JSON values that the type does not accept (2.5, 2.7): each of them is a SerializationException. */
 export function wrongValues(type: Type, isInMap: boolean): readonly unknown[] {
   switch (type.is) {
     case 'integer':
@@ -234,7 +234,7 @@ export function wrongValues(type: Type, isInMap: boolean): readonly unknown[] {
     case 'blob':
       return [5, true, {}, [], '***', 'A', 'AA=A', '\ud800'];
     case 'string':
-      // Queue attributes and tags take numbers and booleans for their texts.
+      // Queue attributes and tags accept numbers and booleans as strings.
       return isInMap ? [{}, []] : [5, true, false, {}, [], ['x'], { toString: 'x' }];
     case 'list':
       return ['x', 5, false, {}, { length: 1 }];

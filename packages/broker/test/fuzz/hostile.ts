@@ -1,6 +1,6 @@
 /**
- * What a maker of hostile requests gets, and what it gives: a source of chance and of names that exist, for a request
- * and what is known of its answer beforehand.
+ * What a generator of hostile requests gets and returns: it gets a source of randomness and of existing names, and returns
+ * a request with what is known about its answer.
  */
 
 import type { Chance } from '../support/chance.ts';
@@ -8,7 +8,7 @@ import type { Targets } from './inputs.ts';
 import type { WholeRequest } from './whole-request.ts';
 
 /**
- * What must come back. any: an answer, since the request may be right by accident; refused: some 4xx; a number: that
+ * The expected answer. any: any answer, since the request may happen to be valid; refused: some 4xx; a number: that
  * status; a name: the AWS JSON error that ends in it.
  */
 export type Refusal = 'any' | 'refused' | number | `${string}Exception`;
@@ -21,7 +21,7 @@ export interface Hostile {
 export interface Source {
   readonly chance: Chance;
   readonly targets: Targets;
-  /** Counts up from 0 within a kind, so that lists can be gone through whole. */
+  /** Counts up from 0 within a kind, so that a generator can go through a whole list. */
   readonly turn: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Reads HTTP answers off a socket, strictly: what a client library would forgive is a fault here. Nothing of Node's own
- * client is used, since it hides what was on the wire.
+ * Reads HTTP answers off a socket, strictly: what a client library would tolerate is a fault here. It does not use Node's
+ * own client, which hides what was on the wire.
  */
 
 export interface HttpAnswer {
@@ -13,13 +13,13 @@ export interface HttpAnswer {
 export interface Taking {
   /** The answer to HEAD has no body, whatever its headers say. */
   readonly isHead?: boolean;
-  /** No bytes will follow, which ends an answer that tells no length. */
+  /** No more bytes will follow, which ends an answer without a length. */
   readonly hasEnded?: boolean;
 }
 
 const headEnd = Buffer.from('\r\n\r\n');
 
-/** Takes bytes as they come and gives answers as they are whole. */
+/** Takes bytes as they arrive and returns each answer once it is complete. */
 export class AnswerReader {
   #bytes: Buffer = Buffer.alloc(0);
 
@@ -31,7 +31,7 @@ export class AnswerReader {
     return this.#bytes.length === 0;
   }
 
-  /** The next whole answer; undefined until there is one. */
+  /** The next complete answer; undefined until there is one. */
   take({ isHead = false, hasEnded = false }: Taking = {}): HttpAnswer | undefined {
     for (;;) {
       const end = this.#bytes.indexOf(headEnd);
@@ -54,7 +54,7 @@ export class AnswerReader {
 
 type Framed = { readonly body: Buffer; readonly end: number };
 
-/** The body that starts there, and where it ends; undefined while it is not whole. */
+/** The body that starts there, and where it ends; undefined while it is incomplete. */
 function frame(
   headers: HttpAnswer['headers'],
   bytes: Buffer,

@@ -1,6 +1,6 @@
 /**
- * Inputs of actions, driven by the shapes: one that is right in every member, every place in it where a wrong value
- * can stand, and the input as AWS Query writes it. What a shape gains, the fuzz test tries from then on.
+ * Inputs of actions, derived from the shapes: one that is right in every member, every place in it for a wrong value, and
+ * the input as AWS Query writes it. The fuzz test automatically covers what is added to a shape.
  */
 
 import type { ActionShape, Structure, Type } from '../../src/api/shapes/shape.ts';
@@ -20,13 +20,13 @@ export function shapeOf(action: string): ActionShape {
 export interface Targets {
   readonly standard: string;
   readonly fifo: string;
-  /** Tells one message from the next. */
+  /** Makes each message different. */
   readonly unique: string;
 }
 
 const account = '000000000000';
 
-/** An input with every member there is. Where the action is about a queue, it is one that exists. */
+/** An input with every member. If the action concerns a queue, it names an existing one. */
 export function goodInput(action: string, targets: Targets, isFifo: boolean): Input {
   const queue = isFifo ? targets.fifo : targets.standard;
   const arn = `arn:aws:sqs:us-east-1:${account}:${queue}`;
@@ -57,7 +57,7 @@ export function goodInput(action: string, targets: Targets, isFifo: boolean): In
   return goodStructure(shapeOf(action).input, known);
 }
 
-/** What is known as undefined is left out. */
+/** Leaves out the members that `known` sets to undefined. */
 export function goodStructure({ fields }: Structure, known: Input): Input {
   const members = fields
     .filter(({ name }) => !Object.hasOwn(known, name) || known[name] !== undefined)
@@ -121,7 +121,7 @@ function placesIn(type: Type, path: Place['path'], isInMap = false): Place[] {
   }
 }
 
-/** The input with another value in that place; whatever is missing on the way is made. */
+/** The input with another value in that place; creates what is missing on the way. */
 export function withValue(input: Input, path: WrongType['path'], value: unknown): Input {
   const changed = structuredClone(input);
   let at: Record<string | number, unknown> = changed;
@@ -133,7 +133,7 @@ export function withValue(input: Input, path: WrongType['path'], value: unknown)
   return changed;
 }
 
-/** `Action=…&QueueUrl=…&Tag.1.Key=…`; values of a wrong type become their texts. */
+/** `Action=…&QueueUrl=…&Tag.1.Key=…`; values of a wrong type are converted to strings. */
 export function formOf(action: string, input: Input, shape: ActionShape = shapeOf(action)): string {
   return [`Action=${action}`, ...pairsOf(shape.input, input, '')].join('&');
 }

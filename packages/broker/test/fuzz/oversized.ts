@@ -1,6 +1,6 @@
 /**
- * Requests of megabytes, over the server's limit and just within it. Their turn says which; chance has no part, so that
- * every run has the same few of them.
+ * Requests of megabytes, over the server's limit and just within it. They depend on their turn and not on the seed, so
+ * that every run has the same few of them.
  */
 
 import { bodyBytesMax, type Hostile, type Source } from './hostile.ts';
@@ -13,7 +13,7 @@ export function overLimit({ turn }: Source): Hostile {
   return { request: { ...request, framing: turned(['chunked', 'length'], turn) }, refusal: 413 };
 }
 
-/** As much as the server reads: a message that is too long, and JSON as deep and as wide as can be. */
+/** As much as the server reads: a message that is too long, and JSON as deep and as wide as possible. */
 export function withinLimit({ targets, turn }: Source): Hostile {
   const size = bodyBytesMax - 1_000;
   const queue = `"QueueUrl":"${targets.standard}"`;

@@ -1,6 +1,6 @@
 /**
- * `oncemq serve --memory` in a process of its own, so that its memory can be watched and its end be noticed. Started as
- * users start it; only a probe for its memory is loaded beside it.
+ * `oncemq serve --memory` in a separate process, so that the test can watch its memory and notice its end. It is started
+ * as users start it, except that a memory probe is loaded too.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -8,9 +8,9 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 export interface MemoryUse {
-  /** In use after a collection: objects, and buffers outside of the heap. */
+  /** In use after a garbage collection: objects, and buffers outside the heap. */
   readonly heapBytes: number;
-  /** What the process holds of the machine's memory, used or not. */
+  /** The resident memory of the process, used or not. */
   readonly rssBytes: number;
 }
 
@@ -48,7 +48,7 @@ export class ServerProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** What it has written to standard error: nothing, unless a request failed inside. */
+  /** What it has written to standard error: nothing, unless a request failed inside the server. */
   get log(): string {
     return this.#log.join('');
   }
@@ -59,7 +59,7 @@ export class ServerProcess {
     return use;
   }
 
-  /** Asks it to stop; the exit code, or the signal that it took. */
+  /** Stops it; returns the exit code, or the signal that ended it. */
   async stop(): Promise<number | string | null> {
     if (!this.isUp) return this.#child.exitCode ?? this.#child.signalCode;
     const ended = once(this.#child, 'exit') as Promise<[number | null, string | null]>;

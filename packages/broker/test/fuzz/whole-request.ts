@@ -1,6 +1,6 @@
 /**
- * A whole HTTP request, to which one answer is owed, and its bytes. Headers are written as they are given, so that bad
- * ones can be.
+ * A complete HTTP request, which must get one answer, and its bytes. Headers are written as given, so that bad ones are
+ * possible.
  */
 
 export interface WholeRequest {
@@ -49,12 +49,12 @@ export function bytesOf({ method, target, headers, body, framing }: WholeRequest
     ...headers.map(([name, value]) => `${name}: ${value}`),
     framing === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.length}`,
   ];
-  // Header values beyond ASCII go out as single bytes, as old clients send them.
+  // Header values beyond ASCII are written as single bytes, as old clients do.
   const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
   return Buffer.concat(framing === 'chunked' ? [head, chunked(body)] : [head, body]);
 }
 
-/** In chunks of growing size, with an extension and a trailer, which nobody may mind. */
+/** In chunks of growing size, with an extension and a trailer, which the server must accept. */
 function chunked(body: Buffer): Buffer {
   const parts: Buffer[] = [];
   for (let start = 0, size = 1; start < body.length; start += size, size *= 3) {
@@ -64,7 +64,7 @@ function chunked(body: Buffer): Buffer {
   return Buffer.concat([...parts, Buffer.from('0\r\nX-Trailer: t\r\n\r\n')]);
 }
 
-/** Percent-encodes like encodeURIComponent, and lone surrogates as the bytes that UTF-8 does not have. */
+/** Percent-encodes like encodeURIComponent, and lone surrogates as bytes that are invalid in UTF-8. */
 export function encodeForm(text: string): string {
   try {
     return encodeURIComponent(text);

@@ -1,6 +1,6 @@
 /**
- * All kinds of hostile requests that are whole HTTP: what is wrong is the method, the path, a header, the body, or what
- * the body says.
+ * All kinds of hostile requests that are complete HTTP: the method, the path, a header, the body, or the content of the
+ * body is wrong.
  */
 
 import type { Hostile, Source } from './hostile.ts';

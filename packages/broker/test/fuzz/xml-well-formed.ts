@@ -1,6 +1,6 @@
 /**
- * Says what is wrong with an XML document, as far as an answer of AWS Query can be wrong: one root, elements closed in
- * order, no character that XML 1.0 does not have, no `<` or `&` that is not markup. No comments, processing
+ * Checks whether an XML document is well-formed, as far as an answer of AWS Query can be wrong: one root, elements closed
+ * in order, no character that XML 1.0 does not allow, no `<` or `&` that is not markup. It accepts no comments, processing
  * instructions or CDATA, which the server never writes.
  */
 
@@ -32,7 +32,7 @@ export function xmlFault(text: string): string | undefined {
 }
 
 const declaration = /^<\?xml version="1\.0"\?>/;
-// With the flag u, a surrogate is found only where it stands alone.
+// With the flag u, only unpaired surrogates match.
 const forbidden = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 const loose = /&(?!(?:amp|lt|gt|quot|apos|#x[0-9A-Fa-f]+);)|]]>/;
 const tag = /<(\/?)([A-Za-z][\w.-]*)((?: [A-Za-z][\w.-]*="[^"<&]*")*)(\/?)>/y;
