@@ -1,6 +1,6 @@
 /**
- * Drives boto3 through boto3-bridge.py, a child process that calls boto3 as it is told: one line of JSON for each call and
- * each answer. One process serves all tests of a file.
+ * Drives boto3 through boto3-bridge.py, a child process that makes the calls it is told to: one line of JSON for each call
+ * and each answer. One process serves all tests of a file.
  */
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
@@ -11,7 +11,7 @@ import { environment, type Program } from './clients-at-hand.ts';
 import type { TopicClient } from './topic-life.ts';
 import { type ActionName, CallError, type WireClient } from './wire-client.ts';
 
-/** The script is not compiled: it is where it is written, and this file is below dist. */
+/** The script is not compiled, so it stays in the source folder, while this file runs from dist. */
 const script = fileURLToPath(new URL('../../../test/sdk/boto3-bridge.py', import.meta.url));
 
 interface Answer {
@@ -52,7 +52,7 @@ export class Bridge {
     return {
       call: (action, input) => this.#call({ endpoint, action, input }) as never,
       has: (action: ActionName) => this.#actions.includes(action),
-      // The connections of boto3 end with the process; the server closes idle ones before.
+      // The connections of boto3 end with the process; the server closes idle ones earlier.
       close: () => {},
     };
   }
@@ -86,7 +86,7 @@ export class Bridge {
     });
   }
 
-  /** Whoever still waits is told what Python said last. */
+  /** Fails the pending calls with the last output of Python. */
   #fail(): void {
     for (const [id, tell] of this.#waiting) {
       tell({ id, error: { code: 'BridgeEnded', message: this.#complaints } });

@@ -1,8 +1,9 @@
 /**
- * Python's boto3: the lives that all clients share, of queues and of topics, with an old one that speaks Query (Debian's, say) and a new one that
- * speaks JSON. A test drives it through boto3-bridge.py, a child process that calls boto3 as it is told.
+ * Python's boto3: the tests of queues and of topics that all clients share, with an old version that speaks Query
+ * (Debian's, say) and a new one that speaks JSON. A test drives it through boto3-bridge.py, a child process that makes the
+ * calls it is told to.
  *
- * Which boto3 is at hand is found out when the tests run; one that is missing is skipped by name.
+ * The tests detect which versions of boto3 are installed; a missing one is skipped by name.
  */
 
 import { after, before } from 'node:test';

@@ -1,8 +1,8 @@
 /**
- * The clients that are no npm packages: which of them this machine has, as `scripts/clients.ts` finds them, and how a
- * test looks when one is missing. It is then skipped by name, with how to get it; where REQUIRE_CLIENTS is 1, as in
- * `.ci/run`, it fails instead. (The variable has no ONCEMQ_ before it: a server refuses names there that are no
- * settings of its own.)
+ * The clients that are not npm packages: which of them this machine has, as `scripts/clients.ts` finds them, and what
+ * happens to a test whose client is missing. It is skipped by name, with how to get the client; if REQUIRE_CLIENTS is 1,
+ * as in `.ci/run`, it fails instead. (The variable has no prefix ONCEMQ_, because a server refuses such variables unless
+ * they are settings.)
  */
 
 import assert from 'node:assert/strict';
@@ -11,14 +11,14 @@ import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { credentials, region, type Wire } from './wire-client.ts';
 
-/** How to start a client: the words of the command, and what its environment needs beside the usual. */
+/** How to start a client: the command with its arguments, and additional environment variables. */
 export interface Program {
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
 
 export interface ClientsAtHand {
-  /** What people call it. */
+  /** Its usual name. */
   readonly name: string;
   readonly found: Readonly<Partial<Record<Wire, Program>>>;
 }

@@ -1,9 +1,9 @@
 /**
- * What every AWS client must be able to do here, whatever it is written in and whichever wire form it speaks: the life
- * of queues and messages from creation to the dead-letter queue and back. Each test has its own server, whose clock
- * stands still until the test moves it.
+ * What every AWS client must be able to do here, whatever its language and wire form: the life of queues and messages
+ * from creation to the dead-letter queue and back. Each test has its own server, whose clock stands still until the test
+ * moves it.
  *
- * What one client alone has (exception classes, abort signals) is tested in that client's own file.
+ * What is specific to one client (exception classes, abort signals) is tested in that client's own file.
  */
 
 import assert from 'node:assert/strict';
@@ -12,7 +12,7 @@ import type { Message } from '@aws-sdk/client-sqs';
 import { nextArrival, open, testMsMax } from './fixture.ts';
 import { CallError, type ClientKind, type Input, type WireClient } from './wire-client.ts';
 
-/** Everything that XML treats in its own way, and characters of one to four bytes. */
+/** Everything that XML treats specially, and characters of one to four bytes. */
 const awkwardText = ' <a href="x">&amp; \'q\' ]]>\ttab\nline\rreturn\r\nboth é 漢字 😀 \u2028 end ';
 
 const window = 300;
@@ -580,7 +580,7 @@ async function attributesOf(
   return Attributes ?? {};
 }
 
-/** One message a body, in order; on a FIFO queue the group is what stands before the dash. Gives the message ids. */
+/** Sends one message for each body, in order; on a FIFO queue, the part before the dash is the group. Returns the ids. */
 async function sendAll(
   client: WireClient,
   QueueUrl: string,

@@ -1,7 +1,7 @@
 /**
  * What every SNS client must be able to do with topics, as tests that run with each of them: topics and subscriptions, a
- * publication on its way to queues, duplicates, batches, filters, and errors by AWS's codes. Queues are made and read with
- * the AWS SDK v3 beside it.
+ * publication on its way to queues, duplicates, batches, filters, and errors by AWS's codes. Queues are created and read
+ * with the AWS SDK v3.
  */
 
 import assert from 'node:assert/strict';
@@ -38,7 +38,7 @@ export type TopicActionName =
   | 'Unsubscribe'
   | 'UntagResource';
 
-/** An SNS client, as `WireClient` is one of SQS. */
+/** An SNS client; `WireClient` is the same for SQS. */
 export interface TopicClient {
   call<A extends TopicActionName>(
     action: A,
