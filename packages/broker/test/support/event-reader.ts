@@ -1,6 +1,6 @@
 /**
- * A reader of `GET /_oncemq/events`, over plain HTTP: gives the events as they come, and says when the stream ends. It
- * reads only while somebody waits for an event, so a reader that is left alone is a slow one.
+ * A reader of `GET /_oncemq/events`, over plain HTTP: returns the events as they arrive, and says when the stream ends. It
+ * reads only while a test waits for an event, so an unused reader is a slow one.
  */
 
 export interface StreamedEvent {
@@ -21,7 +21,7 @@ export class EventReader {
     this.#controller = controller;
   }
 
-  /** Resolves once the server has begun to write: whatever happens from then on comes. */
+  /** Resolves once the server has begun to write; from then on no event is missed. */
   static async open(url: string, query = ''): Promise<EventReader> {
     const controller = new AbortController();
     const { signal } = controller;
@@ -61,7 +61,7 @@ export class EventReader {
   }
 }
 
-/** Comments and what a browser is to wait are no events. */
+/** Undefined for comments and the `retry` field, which are not events. */
 function parsed(frame: string): StreamedEvent | undefined {
   const field = (name: string): string | undefined =>
     frame

@@ -1,6 +1,6 @@
 /**
- * Ledgers in tests: a folder for one, what stands in it, whether each record keeps to the published schema, and what
- * `oncemq trace` says about it.
+ * Ledgers in tests: a folder for one, its records, each checked against the published schema, and what `oncemq trace`
+ * prints about it.
  */
 
 import assert from 'node:assert/strict';
@@ -31,7 +31,7 @@ export function segmentPaths(directory: string): string[] {
     .map((name) => join(directory, name));
 }
 
-/** Every record, each held to the schema. */
+/** Every record, each checked against the schema. */
 export function readLedger(directory: string): LedgerRecord[] {
   const lines = segmentPaths(directory).flatMap((path) => {
     const text = readFileSync(path, 'utf8');
@@ -46,7 +46,7 @@ export function readLedger(directory: string): LedgerRecord[] {
   });
 }
 
-/** Waits until the records on disk are as they should be; reads them again and again, since nothing tells when. */
+/** Waits until the records on disk are as expected; it reads them repeatedly, since nothing signals when they are. */
 export async function untilLedger(
   directory: string,
   isReached: (text: string) => boolean,

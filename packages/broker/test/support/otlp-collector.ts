@@ -1,6 +1,6 @@
 /**
- * A collector for tests: a real HTTP server that takes OTLP in protobuf and reads the metrics out of the bytes, by the
- * numbers of opentelemetry/proto/metrics/v1/metrics.proto. Traces, which a server sends to the same place, it leaves.
+ * A collector for tests: a real HTTP server that accepts OTLP in protobuf and decodes the metrics by the field numbers of
+ * opentelemetry/proto/metrics/v1/metrics.proto. It does not decode traces, which a server sends to the same place.
  */
 
 import { once } from 'node:events';
@@ -10,9 +10,9 @@ import { attributesOf, Fields } from './otlp-fields.ts';
 
 export interface ReceivedPoint {
   readonly attributes: Readonly<Record<string, string>>;
-  /** The number, or a histogram's sum. */
+  /** The number, or the sum of a histogram. */
   readonly value: number;
-  /** A histogram's. */
+  /** Of a histogram. */
   readonly count: number | undefined;
 }
 
@@ -49,7 +49,7 @@ export class OtlpCollector {
     });
   }
 
-  /** On the port that an earlier one had, or on a free one. */
+  /** Listens on the port of an earlier collector, or on a free one. */
   static async start(port = 0): Promise<OtlpCollector> {
     const server = createServer().listen(port, '127.0.0.1');
     await once(server, 'listening');
@@ -60,7 +60,7 @@ export class OtlpCollector {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Waits for the export after those that have come. */
+  /** Waits for the next export. */
   async next(): Promise<Received> {
     await once(this.#server, 'received');
     return this.received.at(-1) as Received;
@@ -90,7 +90,7 @@ function readMetric(metric: Fields): ReceivedMetric {
   if (gauge) return { ...about, kind: 'gauge', points: gauge.messages(1).map(readNumber) };
   const sum = metric.message(7);
   if (sum) {
-    // Cumulative and monotonic: what a counter is.
+    // A counter is cumulative and monotonic.
     const isCounter = sum.number(2) === cumulative && sum.number(3) === 1n;
     const points = sum.messages(1).map(readNumber);
     return { ...about, kind: isCounter ? 'counter' : 'other', points };

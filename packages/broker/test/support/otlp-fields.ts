@@ -1,6 +1,6 @@
 /**
- * As much of protobuf as it takes to read what an OTLP exporter sends, by the field numbers of opentelemetry-proto; a
- * reader of its own, so that our side and the library's are both held to the published format.
+ * Just enough of protobuf to read what an OTLP exporter sends, by the field numbers of opentelemetry-proto. It is an
+ * independent reader, so that our side and the library's are both checked against the published format.
  */
 
 /** A list of KeyValue: key 1, value 2. */
@@ -53,7 +53,7 @@ export class Fields {
     return this.#values.has(field);
   }
 
-  /** Of a field with 64 bits that are a double. */
+  /** The value of a field whose 64 bits are a double. */
   double(field: number): number {
     const bits = Buffer.alloc(8);
     bits.writeBigUInt64LE(this.number(field));

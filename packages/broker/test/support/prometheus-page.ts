@@ -1,7 +1,7 @@
 /**
- * A server's `/metrics` as a scraper reads it: every line is taken apart by the grammar of Prometheus' text format 0.0.4,
- * and whatever does not fit it fails the test. Families are held to their types: a counter ends in `_total` and is not
- * negative, a histogram's buckets only grow and end with its count.
+ * A server's `/metrics` as a scraper reads it: every line is parsed by the grammar of Prometheus' text format 0.0.4, and
+ * anything that does not match fails the test. Families are checked against their types: a counter ends in `_total` and is
+ * not negative, a histogram's buckets only grow and end with its count.
  */
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
 /**
- * `oncemq serve` in a process of its own, for tests in which it is killed, refused or runs out of room. Requests are
- * AWS JSON by plain HTTP, so that what comes back is seen as it is.
+ * `oncemq serve` in a separate process, for tests in which it is killed, refuses to start or runs out of space. Requests
+ * are AWS JSON over plain HTTP, so that tests see the raw answers.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -17,9 +17,9 @@ export interface Answer {
 }
 
 export interface ProcessOptions {
-  /** Words before `node`, such as a shell that sets limits. */
+  /** A command before `node`, such as a shell that sets limits. */
   readonly prefix?: readonly string[];
-  /** Variables beside those of the test's own process. */
+  /** Variables in addition to those of the test's own process. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -37,7 +37,7 @@ export class ServerProcess {
     this.url = /http:\S+/.exec(readyLine)?.[0] ?? '';
   }
 
-  /** Resolves when it is ready; rejects with what it said if it ends before. */
+  /** Resolves when it is ready; rejects with its output if it ends before that. */
   static async start(
     args: readonly string[],
     options: ProcessOptions = {},
@@ -60,7 +60,7 @@ export class ServerProcess {
     return new ServerProcess(child, line, () => said);
   }
 
-  /** What it said when it did not start; a failure if it did. */
+  /** Its output when it refuses to start; fails if it starts. */
   static async refusal(args: readonly string[], options: ProcessOptions = {}): Promise<string> {
     const started = await ServerProcess.start(args, options).catch((error: Error) => error.message);
     if (typeof started === 'string') return started;
@@ -99,7 +99,7 @@ export class ServerProcess {
 
   async #fetch(path: string, init: RequestInit): Promise<Answer> {
     const response = await fetch(`${this.url}${path}`, init).catch(async (cause: Error) => {
-      // Of a server that has died, its own last words say more.
+      // If the server has died, its own output says more.
       await new Promise((resolve) => setTimeout(resolve, 100));
       const { exitCode, signalCode } = this.child;
       const end = exitCode ?? signalCode;

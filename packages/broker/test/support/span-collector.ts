@@ -1,6 +1,6 @@
 /**
- * An OTLP collector in the test: takes what an exporter posts to /v1/traces and reads the spans out of the bytes, by as
- * much of protobuf as that takes (opentelemetry/proto/trace/v1/trace.proto).
+ * An OTLP collector in the test: accepts what an exporter posts to /v1/traces and decodes the spans, with just enough of
+ * protobuf for that (opentelemetry/proto/trace/v1/trace.proto).
  */
 
 import { once } from 'node:events';
