@@ -1,16 +1,16 @@
 /**
- * The latest violations and collisions of each queue, for people who look: a reader of the event stream. Bounded for each
- * queue and in all, in memory, and gone with the process. It reads only where a contract is set, since nobody can ask
- * elsewhere.
+ * The latest contract violations and collisions of each queue, collected from the event stream for people to look at. Held
+ * in memory, bounded per queue and in total. Only servers with a contract collect them; others have no endpoint that shows
+ * them.
  */
 
 import type { CollisionEvent, ContractViolationEvent, Event } from '../../core/events.ts';
 import type { Backend } from '../../storage/backend.ts';
 
 const perQueueMax = 1_000;
-/** Beyond it, the queue whose latest is oldest is forgotten. */
+/** Beyond this, the queue whose latest violation is the oldest is forgotten. */
 const totalMax = 20_000;
-/** Of a body so much is kept: a thousand whole ones could be a gigabyte. */
+/** Longer bodies are cut: a thousand whole ones could be a gigabyte. */
 const bodyCharsMax = 4_096;
 
 type Told = CollisionEvent | ContractViolationEvent;
@@ -25,7 +25,7 @@ export function recentViolations(backend: Backend): (queue: string) => readonly 
 }
 
 class RecentViolations {
-  /** The queue whose latest is oldest comes first. */
+  /** Ordered by each queue's latest violation, the oldest first. */
   readonly #byQueue: Map<string, Told[]> = new Map();
   #total = 0;
 
@@ -51,7 +51,7 @@ class RecentViolations {
     this.#byQueue.set(queue, told);
     told.push(event);
     this.#total += 1;
-    // Forgotten by halves, so that a full list costs nothing more for each send.
+    // Halved when full, so that removing costs little per event.
     if (told.length > perQueueMax * 2) this.#total -= told.splice(0, perQueueMax).length;
     for (const oldest of this.#byQueue.keys()) {
       if (this.#total <= totalMax) break;
@@ -65,7 +65,7 @@ class RecentViolations {
   }
 }
 
-/** Copied by way of bytes: a slice of a text holds on to all of it. */
+/** Copied through bytes, because a slice of a string keeps the whole string alive. */
 function withoutBulk(event: ContractViolationEvent): ContractViolationEvent {
   if (event.body.length <= bodyCharsMax) return event;
   return { ...event, body: `${Buffer.from(event.body.slice(0, bodyCharsMax))}…` };
