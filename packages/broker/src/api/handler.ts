@@ -106,7 +106,7 @@ function formOf(headers: ApiRequest['headers']): WireForm {
 class Exchange implements Call {
   readonly #request: ApiRequest;
   readonly #options: ApiOptions;
-  readonly #form: WireForm;
+  #form: WireForm;
   readonly #startedAt: number;
   #action: NamedAction | undefined;
   #caller: Caller | undefined;
@@ -154,6 +154,7 @@ class Exchange implements Call {
     try {
       const read = this.#form.read(request, actions);
       this.#action = read.action;
+      if (read.isJsonAsked === true) this.#form = queryJsonForm;
       if (!read.ok) return Promise.resolve(this.#refuse(read));
       if (authentication === undefined) {
         return this.#carryOut(read, unsignedCallerOf(request, read.action, publicUrl));

@@ -6,8 +6,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { snsActionFunctions } from '../../src/api/actions/sns/table.ts';
+import type { ApiResponse } from '../../src/api/request.ts';
 import { snsActions } from '../../src/api/shapes/sns.ts';
-import { account, requestId, TestApi } from './fixture.ts';
+import { account, type Json, requestId, TestApi } from './fixture.ts';
 
 const prices = `arn:aws:sns:us-east-1:${account}:prices`;
 const jobs = `arn:aws:sqs:us-east-1:${account}:jobs`;
@@ -162,3 +163,44 @@ test('links in an envelope start with the URL that the publisher used', async ()
     `https://mq.example/?Action=Unsubscribe&SubscriptionArn=${SubscriptionArn}`,
   );
 });
+
+describe('answers in JSON, as boto 2 asks for them', () => {
+  const asked = { Version: '2010-03-31', ContentType: 'JSON' };
+
+  test('lists and maps are what they are, and what there is not is null', async () => {
+    const api = new TestApi();
+    const tell = async (action: string, parameters = {}): Promise<Json> => {
+      const { status, body } = await sendForm(api, { Action: action, ...asked, ...parameters });
+      assert.equal(status, 200, body);
+      return JSON.parse(body)[`${action}Response`];
+    };
+    const ResponseMetadata = { RequestId: requestId };
+    const none = { Topics: [], NextToken: null };
+    assert.deepEqual(await tell('ListTopics'), { ListTopicsResult: none, ResponseMetadata });
+    assert.deepEqual(await tell('CreateTopic', { Name: 'prices' }), {
+      CreateTopicResult: { TopicArn: prices },
+      ResponseMetadata,
+    });
+    const { ListTopicsResult } = await tell('ListTopics');
+    assert.deepEqual(ListTopicsResult, { Topics: [{ TopicArn: prices }], NextToken: null });
+    const { GetTopicAttributesResult } = await tell('GetTopicAttributes', { TopicArn: prices });
+    assert.equal(GetTopicAttributesResult.Attributes.TopicArn, prices);
+    assert.deepEqual(await tell('DeleteTopic', { TopicArn: prices }), { ResponseMetadata });
+  });
+
+  test('so are errors, also of an action that there is not', async () => {
+    const api = new TestApi();
+    for (const [Action, code] of [
+      ['Publish', 'NotFound'],
+      ['Broadcast', 'InvalidAction'],
+    ]) {
+      const form = { Action: String(Action), ...asked, TopicArn: prices, Message: 'x' };
+      assert.equal(JSON.parse((await sendForm(api, form)).body).Error.Code, code);
+    }
+  });
+});
+
+function sendForm(api: TestApi, form: Record<string, string>): Promise<ApiResponse> {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  return api.send({ headers, body: new URLSearchParams(form).toString() });
+}

@@ -78,6 +78,15 @@ export function readQueryRequest<Action extends NamedAction>(
   if (form === undefined) return malformed('The request body is not UTF-8.');
   const parameters = readParameters(request.query, form);
   if (!(parameters instanceof Parameter)) return parameters;
+  const read = readAction(parameters, request, actions);
+  return parameters.child('ContentType')?.value === 'JSON' ? { ...read, isJsonAsked: true } : read;
+}
+
+function readAction<Action extends NamedAction>(
+  parameters: Parameter,
+  request: ApiRequest,
+  actions: ActionTables<Action>,
+): ReadRequest<Action> | Unread {
   const name = parameters.child('Action')?.value;
   if (name === undefined || name === '') return fault('action-missing');
   const service = serviceOf(parameters, name, request, actions);

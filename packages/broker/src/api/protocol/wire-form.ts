@@ -23,11 +23,14 @@ export interface ReadRequest<Action extends NamedAction> {
   readonly ok: true;
   readonly action: Action;
   readonly input: ValueMap;
+  /** The answer is to be in JSON, as a parameter of a Query request says. */
+  readonly isJsonAsked?: boolean;
 }
 
 /** A request that cannot be read, with its action if known. */
 export interface Unread extends Fault {
   readonly action?: NamedAction;
+  readonly isJsonAsked?: boolean;
 }
 
 /** Actions by name, for each service: both have an AddPermission. */
