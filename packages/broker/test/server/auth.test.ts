@@ -34,6 +34,7 @@ test('health and the certificate are for all, everything else is for those with 
   const status = async (path: string, init: RequestInit = {}): Promise<number> =>
     (await fetch(`${server.url}/_oncemq/${path}`, init)).status;
   assert.equal(await status('health'), 200);
+  assert.equal(await status('../health'), 200);
   assert.equal(await status('signing-certificate.pem'), 200);
   for (const path of [
     '',

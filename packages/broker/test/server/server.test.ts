@@ -67,6 +67,16 @@ test('health tells the state, the version, the storage and the clock', async (t)
   assert.equal(body.clock, 'manual');
 });
 
+test('health is asked for also at the path of ElasticMQ, and by HEAD', async (t) => {
+  const server = await open(t);
+  for (const path of ['/health', '/_oncemq/health']) {
+    assert.equal((await ask(server, path)).body.status, 'ok', path);
+    const head = await fetch(`${server.url}${path}`, { method: 'HEAD' });
+    assert.equal(head.status, 200, path);
+    assert.equal(await head.text(), '');
+  }
+});
+
 test('the clock moves by the seconds asked for, and the window closes on the way', async (t) => {
   const server = await withQueue(t);
   const first = await send(server, 'same');
@@ -209,7 +219,7 @@ test('a path, a queue, a method or a limit that is not there is refused as that'
   assert.equal((await ask(server, '/_oncemq/queues/%E0%A4%A')).status, 404);
   const wrong = await ask(server, '/_oncemq/health', { method: 'DELETE' });
   assert.equal(wrong.status, 405);
-  assert.equal(wrong.headers.get('allow'), 'GET');
+  assert.equal(wrong.headers.get('allow'), 'GET, HEAD');
   for (const limit of ['0', '1001', 'x', '-1', '1.5']) {
     const path = `/_oncemq/queues/none/messages?limit=${limit}`;
     assert.equal((await ask(server, path)).status, 400, limit);

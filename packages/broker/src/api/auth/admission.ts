@@ -14,6 +14,7 @@ import { foreignPageRejection } from './foreign-page.ts';
 
 const openPaths: ReadonlySet<string> = new Set([
   '/_oncemq/health',
+  '/health',
   '/_oncemq/signing-certificate.pem',
 ]);
 const basicForm = /^Basic ([A-Za-z0-9+/]+={0,2})$/i;

@@ -74,7 +74,7 @@ interface Route {
 }
 
 const routes: readonly Route[] = [
-  { path: /^health$/, methods: { GET: health } },
+  { path: /^health$/, methods: { GET: health, HEAD: health } },
   { path: /^clock\/advance$/, methods: { POST: advanceClock } },
   { path: /^reset$/, methods: { POST: reset } },
   { path: /^overview$/, methods: { GET: showOverview } },

@@ -23,7 +23,7 @@ export interface ReadRequest<Action extends NamedAction> {
   readonly ok: true;
   readonly action: Action;
   readonly input: ValueMap;
-  /** The answer is to be in JSON, as a parameter of a Query request says. */
+  /** Whether a parameter of a Query request asks for an answer in JSON. */
   readonly isJsonAsked?: boolean;
 }
 

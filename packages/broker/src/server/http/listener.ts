@@ -43,6 +43,8 @@ const streamHeaders = {
 
 const inspectPrefix = '/_oncemq/';
 const consolePath = '/_oncemq';
+/** ElasticMQ's health check, for those who migrate from it. Cannot be the path of a queue: those begin with an account. */
+const healthPath = '/health';
 /** For the console: accepts SQS actions like the root path, but not from pages of other sites. */
 const actionsPath = 'sqs';
 
@@ -70,7 +72,8 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
   const answer = (call: Call): Promise<Answer> => {
     const rejection = foreignNameRejection(call, options);
     if (rejection !== undefined) return Promise.resolve(inspectAnswer(rejection));
-    if (call.path.startsWith(inspectPrefix)) return answerInspect(api, inspect, call, options);
+    const path = inspectPathOf(call);
+    if (path !== undefined) return answerInspect(api, inspect, { call, path }, options);
     // Cannot be the path of a queue: those begin with an account.
     if (call.path === metricsPath && metrics !== undefined) return metrics.answer(call.method);
     const isPage = call.path === consolePath && call.method === 'GET';
@@ -146,13 +149,18 @@ function send(response: ServerResponse, { status, headers, body, stream }: Answe
   response.end(body);
 }
 
+/** The path below `/_oncemq/`; undefined for requests to the API. */
+function inspectPathOf({ path, method }: Call): string | undefined {
+  if (path.startsWith(inspectPrefix)) return path.slice(inspectPrefix.length);
+  return path === healthPath && method !== 'POST' ? 'health' : undefined;
+}
+
 async function answerInspect(
   api: Api,
   inspect: Inspect,
-  call: Call,
+  { call, path }: { readonly call: Call; readonly path: string },
   options: ListenerOptions,
 ): Promise<Answer> {
-  const path = call.path.slice(inspectPrefix.length);
   try {
     const rejection = await inspectRejection(call, options);
     if (rejection !== undefined) return inspectAnswer(rejection);
