@@ -318,32 +318,6 @@ test('a body over the limit is refused in the wire form of its request', async (
   assert.equal((await ask(server, '/_oncemq/health')).status, 200);
 });
 
-test('bodies that arrive at once have a bound together, and are taken again once there is room', async (t) => {
-  const server = await open(t);
-  const port = Number(new URL(server.url).port);
-  const mebibyte = 1024 * 1024;
-  const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${8 * mebibyte}\r\n\r\n`;
-  // More than fit: a request that itself reaches the bound is dropped, and frees its space.
-  const held = Array.from({ length: 40 }, () => connect(port, '127.0.0.1'));
-  t.after(() => {
-    for (const socket of held) socket.destroy();
-  });
-  // All but the last byte of each: nearly 320 MiB of them.
-  for (const socket of held) socket.write(head + 'x'.repeat(8 * mebibyte - 1));
-  // Bytes take time to arrive: polls the server until it holds that many, and later until it has released them.
-  const until = async (status: number): Promise<string> => {
-    for (let times = 0; times < 10_000; times += 1) {
-      const answer = await fetch(server.url, { method: 'POST', body: 'x'.repeat(mebibyte) });
-      const text = await answer.text();
-      if (answer.status === status) return text;
-    }
-    return assert.fail(`never ${status}`);
-  };
-  assert.match(await until(503), /too many large requests/);
-  for (const socket of held) socket.destroy();
-  await until(404);
-});
-
 test('stopping does not wait for a connection that says nothing', async () => {
   const server = await startTestServer();
   const silent = connect(Number(new URL(server.url).port), '127.0.0.1');
