@@ -11,6 +11,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
 import { chromium } from 'playwright-core';
+import { installWithApt } from './apt-get.ts';
 import { run } from './run-command.ts';
 
 /** Options for playwright's `launch`. Without a path, it is playwright's own browser. */
@@ -71,7 +72,7 @@ async function starts(launch: Launch): Promise<boolean> {
 async function install(): Promise<string[]> {
   const complaints: string[] = [];
   for (const [name, attempt] of [
-    ['apt-get', installWithApt],
+    ['apt-get', () => installWithApt(['chromium'])],
     ['playwright', installWithPlaywright],
   ] as const) {
     const complaint = await attempt();
@@ -79,17 +80,6 @@ async function install(): Promise<string[]> {
     complaints.push(`${name}: ${complaint}`);
   }
   return complaints;
-}
-
-async function installWithApt(): Promise<string | undefined> {
-  if (process.getuid?.() !== 0) return 'needs root';
-  const quiet = { DEBIAN_FRONTEND: 'noninteractive' };
-  const apt = ['apt-get', '-qq', '-o', 'DPkg::Lock::Timeout=60'];
-  // Even if the update fails, the existing package lists may be good enough.
-  await run([...apt, 'update'], quiet, installMsMax);
-  const command = [...apt, 'install', '-y', '--no-install-recommends', 'chromium'];
-  const { ok, complaint } = await run(command, quiet, installMsMax);
-  return ok ? undefined : complaint;
 }
 
 async function installWithPlaywright(): Promise<string | undefined> {

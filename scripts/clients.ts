@@ -1,11 +1,12 @@
-// The AWS clients that are not npm packages: boto3 and the AWS CLI, each in an old version that speaks
-// Query and in a new one that speaks JSON. The tests in packages/broker/test/sdk drive all four.
+// The AWS clients that are no npm packages: boto3 and the AWS CLI, each in an old version that speaks
+// Query and in a new one that speaks JSON, and SDKs of other languages, which know themselves how they are
+// found and installed. The tests in packages/broker/test/sdk drive them all.
 //
 //   npm run clients               installs what is missing, and prints one line about each
 //   clients.js --find boto3       for the tests: prints what is available as JSON, and installs nothing
 //
-// Which wire form a client speaks is found out by letting it call a server that inspects the request. So
-// whatever is already on the machine will do, in any version and from any source.
+// Which wire form a client of Python speaks is asked of nobody: it is started and calls a server that looks.
+// So whatever is on the machine already will do, of any version and from any source.
 //
 // New versions come from pip, into the folder .clients; old ones from Debian, or from pip if apt-get cannot
 // be used. Every step has a timeout and may fail; the run then says why, and goes on.
@@ -15,17 +16,10 @@ import { existsSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { installWithApt } from './apt-get.ts';
+import type { Found, OtherClient, Program, Wire } from './client-program.ts';
+import { goClient } from './go-client.ts';
 import { run } from './run-command.ts';
-
-type Wire = 'query' | 'json';
-
-/** How to start a client: the command, and additional environment variables. */
-interface Program {
-  readonly command: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-}
-
-type Found = Partial<Record<Wire, Program>>;
 
 interface Client {
   /** The commands that may start it, best first. */
@@ -43,7 +37,6 @@ interface Source {
 
 const probeMsMax = 20_000;
 const pipMsMax = 180_000;
-const aptMsMax = 240_000;
 
 /** The folders of pip's packages, one per wire form, because two versions of a package need two folders. */
 const pipFolders: Readonly<Record<Wire, string>> = {
@@ -69,8 +62,12 @@ const clients: Readonly<Record<string, Client>> = {
 /** In the order in which they are tried, until all clients of their wire form are available. */
 const sources: readonly Source[] = [
   { name: 'pip', wire: 'json', install: () => installWithPip('json', ['boto3', 'awscli']) },
-  { name: 'apt-get', wire: 'query', install: installWithApt },
-  // The last versions that speak Query date from October 2023.
+  {
+    name: 'apt-get',
+    wire: 'query',
+    install: () => installWithApt(['python3-boto3', 'awscli']),
+  },
+  // The last versions that speak Query are of October 2023.
   {
     name: 'pip',
     wire: 'query',
@@ -78,13 +75,21 @@ const sources: readonly Source[] = [
   },
 ];
 
+const otherClients: readonly OtherClient[] = [goClient];
+
 const [option, clientName] = process.argv.slice(2);
 if (option === '--find') {
+  const other = otherClients.find(({ name }) => name === clientName);
   const client = clients[clientName ?? ''];
-  if (client === undefined) throw new Error(`--find takes one of ${Object.keys(clients)}.`);
-  console.log(JSON.stringify(await find(client)));
+  const found = client === undefined ? await other?.find() : await find(client);
+  if (found === undefined) {
+    const names = [...Object.keys(clients), ...otherClients.map(({ name }) => name)];
+    throw new Error(`--find takes one of ${names}.`);
+  }
+  console.log(JSON.stringify(found));
 } else {
   await findOrInstall();
+  for (const other of otherClients) await findOrInstallOther(other);
 }
 
 async function findOrInstall(): Promise<void> {
@@ -97,15 +102,31 @@ async function findOrInstall(): Promise<void> {
     notes[wire].push(`${name}: ${failure ?? 'installed, but it speaks another wire form'}`);
     now = await findAll();
   }
-  for (const [client, found] of Object.entries(now)) {
-    for (const wire of ['query', 'json'] as const) {
-      const program = found[wire];
-      const state = before[client]?.[wire] === undefined ? 'installed' : 'present';
-      const text = program
-        ? `${state}: ${program.command.join(' ')} ${program.env['PYTHONPATH'] ?? ''}`.trimEnd()
-        : `not to be had: ${notes[wire].join('; ')}`;
-      console.log(`${client} (${wire}): ${text}`);
-    }
+  for (const [client, found] of Object.entries(now)) tell(client, before[client], found, notes);
+}
+
+async function findOrInstallOther({ name, find, install }: OtherClient): Promise<void> {
+  const before = await find();
+  const isWhole = before.query !== undefined && before.json !== undefined;
+  const failure = isWhole ? undefined : await install();
+  const note = [failure ?? 'installed, but not found'];
+  tell(name, before, await find(), { query: note, json: note });
+}
+
+/** One line for each wire form. */
+function tell(
+  name: string,
+  before: Found | undefined,
+  now: Found,
+  notes: Readonly<Record<Wire, readonly string[]>>,
+): void {
+  for (const wire of ['query', 'json'] as const) {
+    const program = now[wire];
+    const state = before?.[wire] === undefined ? 'installed' : 'present';
+    const text = program
+      ? `${state}: ${program.command.join(' ')} ${program.env['PYTHONPATH'] ?? ''}`.trimEnd()
+      : `not to be had: ${notes[wire].join('; ')}`;
+    console.log(`${name} (${wire}): ${text}`);
   }
 }
 
@@ -172,16 +193,5 @@ async function installWithPip(
   const options = ['--quiet', '--disable-pip-version-check', '--no-input', '--target', folder];
   const pip = ['python3', '-m', 'pip', 'install', ...options, ...packages];
   const { ok, complaint } = await run(pip, {}, pipMsMax);
-  return ok ? undefined : complaint;
-}
-
-async function installWithApt(): Promise<string | undefined> {
-  if (process.getuid?.() !== 0) return 'needs root';
-  const quiet = { DEBIAN_FRONTEND: 'noninteractive' };
-  const apt = ['apt-get', '-qq', '-o', 'DPkg::Lock::Timeout=60'];
-  // Even if the update fails, the existing package lists may be good enough.
-  await run([...apt, 'update'], quiet, aptMsMax);
-  const install = [...apt, 'install', '-y', '--no-install-recommends', 'python3-boto3', 'awscli'];
-  const { ok, complaint } = await run(install, quiet, aptMsMax);
   return ok ? undefined : complaint;
 }

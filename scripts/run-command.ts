@@ -16,11 +16,14 @@ export function run(
   [file = '', ...args]: readonly string[],
   env: Readonly<Record<string, string>>,
   msMax: number,
+  /** The folder it runs in; default: this process's. */
+  cwd?: string,
 ): Promise<Run> {
   return new Promise((resolve) => {
     let said = '';
     const child = spawn(file, args, {
       env: { ...process.env, ...env },
+      cwd,
       stdio: ['ignore', 'ignore', 'pipe'],
       // Not the option `timeout`: if the program does not exist, its timer would keep this process alive.
       signal: AbortSignal.timeout(msMax),

@@ -225,7 +225,8 @@ export function topicLife(
       Successful?.map(({ Id }) => Id),
       ['a', 'b'],
     );
-    assert.deepEqual(Failed, []);
+    // Some clients leave an empty list out.
+    assert.deepEqual(Failed ?? [], []);
     const { Messages = [] } = await sqs.receiveMessage({
       QueueUrl,
       MaxNumberOfMessages: 10,

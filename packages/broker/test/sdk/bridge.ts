@@ -1,18 +1,14 @@
 /**
- * Drives boto3 through boto3-bridge.py, a child process that makes the calls it is told to: one line of JSON for each call
- * and each answer. One process serves all tests of a file.
+ * Drives an AWS SDK of another language through a bridge, a child process that calls the SDK as it is told: one line of JSON
+ * for each call and each answer. boto3-bridge.py says what the lines hold. One process serves all tests of a file and wire form.
  */
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { environment, type Program } from './clients-at-hand.ts';
 import type { TopicClient } from './topic-life.ts';
 import { type ActionName, CallError, type WireClient } from './wire-client.ts';
-
-/** The script is not compiled, so it stays in the source folder, while this file runs from dist. */
-const script = fileURLToPath(new URL('../../../test/sdk/boto3-bridge.py', import.meta.url));
 
 interface Answer {
   readonly id: number;
@@ -36,7 +32,7 @@ export class Bridge {
 
   private constructor({ command, env }: Program) {
     const [file = '', ...args] = command;
-    this.#child = spawn(file, [...args, script], { env: environment(env) });
+    this.#child = spawn(file, args, { env: environment(env) });
     this.#child.stderr.on('data', (chunk) => {
       this.#complaints += String(chunk);
     });
@@ -52,12 +48,12 @@ export class Bridge {
     return {
       call: (action, input) => this.#call({ endpoint, action, input }) as never,
       has: (action: ActionName) => this.#actions.includes(action),
-      // The connections of boto3 end with the process; the server closes idle ones earlier.
+      // Its connections end with the process; the server closes idle ones before.
       close: () => {},
     };
   }
 
-  /** The same boto3, for SNS. */
+  /** The same SDK, for SNS. */
   openTopics(endpoint: string): TopicClient {
     return {
       call: (action, input) => this.#call({ endpoint, service: 'sns', action, input }) as never,
@@ -86,7 +82,7 @@ export class Bridge {
     });
   }
 
-  /** Fails the pending calls with the last output of Python. */
+  /** Whoever still waits is told what the process said last. */
   #fail(): void {
     for (const [id, tell] of this.#waiting) {
       tell({ id, error: { code: 'BridgeEnded', message: this.#complaints } });
