@@ -144,6 +144,20 @@ test('a malformed id or a delay fails its entry alone on a FIFO queue (8.7)', ()
   assert.deepEqual(queue.receiveBodies(), ['last']);
 });
 
+test('a member that an entry of another batch lacks is named with its place (8.7)', () => {
+  const queue = openQueue();
+  const text = (name: string): string => `The request must contain the parameter ${name}.`;
+  const changes = accepted(
+    queue.tryChangeVisibilityBatch([{ visibilitySeconds: 1 }, { receiptHandle: 'x' }]),
+  ).results;
+  const change = 'ChangeMessageVisibilityBatchRequestEntry';
+  assertRefused(changes[0], 'MissingParameter', text(`${change}.1.ReceiptHandle`));
+  assertRefused(changes[1], 'MissingParameter', text(`${change}.2.VisibilityTimeout`));
+  const [removal] = accepted(queue.tryRemoveBatch([{}])).results;
+  const missing = text('DeleteMessageBatchRequestEntry.1.ReceiptHandle');
+  assertRefused(removal, 'MissingParameter', missing);
+});
+
 test('entries are enqueued, and results given, in the order of the request (8.8)', () => {
   const queue = openQueue({ fifo: true });
   const results = queue.sendBatch(repeat(10)).map((result) => accepted(result).sequence as number);

@@ -12,7 +12,7 @@ import { type Refusal, refuse } from '../errors.ts';
 import { visibilitySecondsMax } from '../limits.ts';
 import { none } from '../slab.ts';
 import type { Turn } from '../turn.ts';
-import { applyEntries, checkBatch } from './batch.ts';
+import { applyEntries, checkBatch, refuseMissing } from './batch.ts';
 import { inFlight } from './message-table.ts';
 import type { Queue } from './queue.ts';
 import { isGenuine, type Receipt, readReceipt } from './receipt.ts';
@@ -23,12 +23,15 @@ interface Done {
 
 const done: Done = { ok: true };
 
+const deleteEntry = 'DeleteMessageBatchRequestEntry';
+const visibilityEntry = 'ChangeMessageVisibilityBatchRequestEntry';
+
 export function deleteMessages(
   queue: Queue,
   command: CommandOf<'delete-messages'>,
   turn: Turn,
 ): Outcome<'delete-messages'> {
-  const refusal = checkBatch(command, 'DeleteMessageBatchRequestEntry');
+  const refusal = checkBatch(command, deleteEntry);
   if (refusal !== undefined) return refusal;
   return applyEntries(queue, command, turn, deleteOne);
 }
@@ -38,14 +41,14 @@ export function changeVisibility(
   command: CommandOf<'change-visibility'>,
   turn: Turn,
 ): Outcome<'change-visibility'> {
-  const refusal = checkBatch(command, 'ChangeMessageVisibilityBatchRequestEntry');
+  const refusal = checkBatch(command, visibilityEntry);
   if (refusal !== undefined) return refusal;
   return applyEntries(queue, command, turn, changeOne);
 }
 
-function deleteOne(queue: Queue, entry: DeleteEntry, turn: Turn): Done | Refusal {
+function deleteOne(queue: Queue, entry: DeleteEntry, turn: Turn, index: number): Done | Refusal {
   const { receiptHandle: handle } = entry;
-  if (!handle) return refuse('parameter-missing', { name: 'ReceiptHandle' });
+  if (!handle) return refuseMissing('ReceiptHandle', deleteEntry, index);
   const receipt = receiptOf(queue, handle);
   if (receipt === undefined) return refuse('receipt-invalid', { value: handle });
   const row = queue.table.find(receipt.sequence);
@@ -66,10 +69,15 @@ function deleteOne(queue: Queue, entry: DeleteEntry, turn: Turn): Done | Refusal
   return done;
 }
 
-function changeOne(queue: Queue, entry: VisibilityEntry, turn: Turn): Done | Refusal {
+function changeOne(
+  queue: Queue,
+  entry: VisibilityEntry,
+  turn: Turn,
+  index: number,
+): Done | Refusal {
   const { visibilitySeconds: seconds, receiptHandle: handle } = entry;
-  if (seconds === undefined) return refuse('parameter-missing', { name: 'VisibilityTimeout' });
-  if (!handle) return refuse('parameter-missing', { name: 'ReceiptHandle' });
+  if (seconds === undefined) return refuseMissing('VisibilityTimeout', visibilityEntry, index);
+  if (!handle) return refuseMissing('ReceiptHandle', visibilityEntry, index);
   if (!Number.isInteger(seconds) || seconds < 0 || seconds > visibilitySecondsMax) {
     return refuse('visibility-invalid', { value: seconds });
   }

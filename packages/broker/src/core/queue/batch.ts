@@ -44,6 +44,12 @@ export function checkBatch(
   return undefined;
 }
 
+/** A member that an entry lacks. In a batch, AWS names it with the entry and its place, as AWS Query writes it. */
+export function refuseMissing(member: string, entryName: string, index: number): Refusal {
+  const name = index === single ? member : `${entryName}.${index + 1}.${member}`;
+  return refuse('parameter-missing', { name });
+}
+
 /** Each entry in order. The refusal of a single call's only entry is the call's own. */
 export function applyEntries<Entry, Result extends { readonly ok: true }>(
   queue: Queue,

@@ -13,7 +13,7 @@ import {
   idLengthMax,
   messageAttributesMax,
 } from '../limits.ts';
-import { single } from './batch.ts';
+import { refuseMissing, single } from './batch.ts';
 
 /** What a valid message carries besides its body. */
 export interface CheckedAttributes {
@@ -44,9 +44,7 @@ export function checkMessage(
 ): CheckedAttributes | Refusal {
   const { body } = entry;
   if (body === undefined || body === '') {
-    const name =
-      index === single ? 'MessageBody' : `SendMessageBatchRequestEntry.${index + 1}.MessageBody`;
-    return refuse('parameter-missing', { name });
+    return refuseMissing('MessageBody', 'SendMessageBatchRequestEntry', index);
   }
   if (isLarger(entry, sizeBytesMax)) {
     const code = index === single ? 'message-too-long' : 'message-too-long-in-batch';
