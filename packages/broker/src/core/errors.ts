@@ -304,6 +304,10 @@ const queueErrors = {
     'InvalidParameterValue',
     'Value {value} for parameter ReceiptHandle is invalid. Reason: Message does not exist or is not available for visibility timeout change.',
   ],
+  'visibility-unavailable-in-batch': [
+    'ReceiptHandleIsInvalid',
+    'Message does not exist or is not available for visibility timeout change',
+  ],
 
   // Message move tasks (§13).
   'move-arn-invalid': [

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errors } from '../../src/core/errors.ts';
-import { assertRefused, openQueue } from './fixture.ts';
+import { accepted, assertRefused, openQueue } from './fixture.ts';
 
 function unavailableText(handle: string): string {
   return `Value ${handle} for parameter ReceiptHandle is invalid. Reason: Message does not exist or is not available for visibility timeout change.`;
@@ -124,6 +124,22 @@ test('the timeout of a deleted message cannot be changed (10.5)', () => {
     const { receiptHandle } = message;
     const outcome = queue.tryChangeVisibility(receiptHandle, 5);
     assertRefused(outcome, 'InvalidParameterValue', unavailableText(receiptHandle));
+  }
+});
+
+test('in a batch, the handle of a deleted message is refused as invalid (10.5)', () => {
+  for (const fifo of [false, true]) {
+    const queue = openQueue({ fifo });
+    queue.send();
+    queue.send();
+    const entries = queue
+      .receive()
+      .map(({ receiptHandle }) => ({ receiptHandle, visibilitySeconds: 5 }));
+    accepted(queue.tryRemove(entries[0]?.receiptHandle));
+    const { results } = accepted(queue.tryChangeVisibilityBatch(entries));
+    const text = 'Message does not exist or is not available for visibility timeout change';
+    assertRefused(results[0], 'ReceiptHandleIsInvalid', text);
+    assert.equal(results[1]?.ok, true);
   }
 });
 

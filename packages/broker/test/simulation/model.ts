@@ -291,7 +291,7 @@ export class Model {
       if (!queue.receipts.includes(receipt)) return refuse('receipt-invalid');
       const message = queue.messages.find((it) => it.receipts.includes(receipt));
       const isOpen = message && (!queue.isFifo || this.isHeld(queue, message, receipt));
-      if (!isOpen) return refuse('visibility-unavailable');
+      if (!isOpen) return refuse(`visibility-unavailable${command.isBatch ? '-in-batch' : ''}`);
       const visibleAt = this.now + seconds * 1000;
       if (visibleAt > message.receivedAt + 43_200_000) return refuse('visibility-total');
       Object.assign(message, { visibleAt, stamp: ++queue.counter, isChanged: true });

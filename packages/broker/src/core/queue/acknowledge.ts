@@ -12,7 +12,7 @@ import { type Refusal, refuse } from '../errors.ts';
 import { visibilitySecondsMax } from '../limits.ts';
 import { none } from '../slab.ts';
 import type { Turn } from '../turn.ts';
-import { applyEntries, checkBatch, refuseMissing } from './batch.ts';
+import { applyEntries, checkBatch, refuseMissing, single } from './batch.ts';
 import { inFlight } from './message-table.ts';
 import type { Queue } from './queue.ts';
 import { isGenuine, type Receipt, readReceipt } from './receipt.ts';
@@ -85,6 +85,8 @@ function changeOne(
   if (receipt === undefined) return refuse('receipt-invalid', { value: handle });
   const row = queue.table.find(receipt.sequence);
   if (row === none || (queue.isFifo && !isHeldBy(queue, row, receipt))) {
+    // In a batch AWS has another code and a shorter text; consumers that give up what they have deleted look for it.
+    if (index !== single) return refuse('visibility-unavailable-in-batch');
     return refuse('visibility-unavailable', { value: handle });
   }
   const delivery = queue.table.delivery(row) as KeptDelivery;
