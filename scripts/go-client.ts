@@ -37,7 +37,7 @@ async function install(): Promise<string | undefined> {
   rmSync(folder, { recursive: true, force: true });
   // Without cgo no C compiler is needed. What the user has set for builds of his own stays out of this one.
   const env = { CGO_ENABLED: '0', GOFLAGS: '', GOWORK: 'off' };
-  const build = ['go', 'build', '-trimpath', '-buildvcs=false', '-o', programPath(), '.'];
+  const build = ['go', 'build', '-buildvcs=false', '-o', programPath(), '.'];
   const { ok, complaint } = await run(build, env, buildMsMax, sources);
   return ok ? undefined : `go build, which needs Go 1.19 or newer: ${complaint}`;
 }

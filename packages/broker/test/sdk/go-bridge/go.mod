@@ -1,5 +1,5 @@
-// These are the newest versions that Go 1.19 builds, the one that Debian 12 has. Version 1 of the SDK is the last here that
-// speaks Query to SQS: from 1.47.7 on it speaks JSON.
+// The newest versions that Go 1.19 builds, which is the Go of Debian 12. Of version 1 of the SDK it is the last that speaks
+// Query to SQS: from 1.47.6 on it speaks JSON.
 module oncemq/go-bridge
 
 go 1.19
