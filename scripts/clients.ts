@@ -19,6 +19,7 @@ import { fileURLToPath } from 'node:url';
 import { installWithApt } from './apt-get.ts';
 import type { Found, OtherClient, Program, Wire } from './client-program.ts';
 import { goClient } from './go-client.ts';
+import { javaClient } from './java-client.ts';
 import { run } from './run-command.ts';
 
 interface Client {
@@ -75,7 +76,7 @@ const sources: readonly Source[] = [
   },
 ];
 
-const otherClients: readonly OtherClient[] = [goClient];
+const otherClients: readonly OtherClient[] = [goClient, javaClient];
 
 const [option, clientName] = process.argv.slice(2);
 if (option === '--find') {

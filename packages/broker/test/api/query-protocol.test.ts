@@ -124,7 +124,7 @@ describe('parameters', () => {
     assert.equal(SendMessageBatchResultEntry.Id, 'one');
   });
 
-  test("tags may have the member's own name, as Java's v1 writes it", async () => {
+  test("tags may have the member's own name, as Java's clients write it", async () => {
     const api = await openApi();
     await api.asked('TagQueue', { QueueUrl: jobs, 'Tags.1.Key': 'team', 'Tags.1.Value': 'red' });
     assert.deepEqual((await api.called('ListQueueTags', { QueueUrl: jobs })).Tags, { team: 'red' });

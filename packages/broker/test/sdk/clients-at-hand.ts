@@ -25,7 +25,9 @@ export interface ClientsAtHand {
 
 const root = fileURLToPath(new URL('../../../../../', import.meta.url));
 
-export function clientsAtHand(name: 'boto3' | 'awscli' | 'aws-sdk-go'): ClientsAtHand {
+export function clientsAtHand(
+  name: 'boto3' | 'awscli' | 'aws-sdk-go' | 'aws-sdk-java',
+): ClientsAtHand {
   const finder = `${root}.build/scripts/clients.js`;
   const { stdout, stderr, status } = spawnSync(process.execPath, [finder, '--find', name], {
     encoding: 'utf8',

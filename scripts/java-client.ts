@@ -1,0 +1,85 @@
+// The AWS SDK for Java v2, as a client of clients.ts: the bridge that the tests drive
+// (packages/broker/test/sdk/java-bridge) with a new SDK, which speaks JSON, and with an old one, which
+// speaks Query. Maven gets the SDKs into the folder .clients/java, and javac builds the bridge with each.
+//
+// The folder's name holds the hash of the sources, so what is there was built from what is there to read.
+// The JDK and Maven come from the path, or from Debian.
+
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { installWithApt } from './apt-get.ts';
+import type { Found, OtherClient, Wire } from './client-program.ts';
+import { run } from './run-command.ts';
+
+const versionMsMax = 20_000;
+const mavenMsMax = 300_000;
+const compileMsMax = 120_000;
+
+const wires: readonly Wire[] = ['query', 'json'];
+
+const sources = fileURLToPath(
+  new URL('../../packages/broker/test/sdk/java-bridge', import.meta.url),
+);
+const pom = join(sources, 'pom.xml');
+const program = join(sources, 'Bridge.java');
+const folder = fileURLToPath(new URL('../../.clients/java', import.meta.url));
+
+/** One process lives for seconds: what makes a long run fast makes its start slow. */
+const startOptions = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
+
+export const javaClient: OtherClient = { name: 'aws-sdk-java', find, install };
+
+async function find(): Promise<Found> {
+  const found: Found = {};
+  if (!(await run(['java', '-version'], {}, versionMsMax)).ok) return found;
+  for (const wire of wires) {
+    if (!existsSync(join(builtFolder(wire), 'Bridge.class'))) continue;
+    const command = ['java', ...startOptions, '-cp', classPath(wire), 'Bridge'];
+    found[wire] = { command, env: {} };
+  }
+  return found;
+}
+
+async function install(): Promise<string | undefined> {
+  if (!(await haveTools())) {
+    const complaint = await installWithApt(['default-jdk-headless', 'maven']);
+    if (complaint !== undefined) return `it needs JDK 17 or newer and Maven; apt-get: ${complaint}`;
+  }
+  rmSync(folder, { recursive: true, force: true });
+  for (const wire of wires) {
+    const jars = `-DoutputDirectory=${jarFolder(wire)}`;
+    const get = ['mvn', '-B', '-q', '-f', pom, '-P', wire, 'dependency:copy-dependencies', jars];
+    // Maven says on standard output what is wrong, so the command is named, to be tried by hand.
+    const got = await run(get, {}, mavenMsMax);
+    if (!got.ok) return `${get.join(' ')}: ${got.complaint}`;
+    const compile = ['javac', '-nowarn', '-cp', classPath(wire), '-d', builtFolder(wire), program];
+    const compiled = await run(compile, {}, compileMsMax);
+    if (!compiled.ok) return `javac, which must be 17 or newer: ${compiled.complaint}`;
+  }
+  return undefined;
+}
+
+async function haveTools(): Promise<boolean> {
+  const tools = [
+    ['java', '-version'],
+    ['javac', '-version'],
+    ['mvn', '-version'],
+  ];
+  const runs = await Promise.all(tools.map((tool) => run(tool, {}, versionMsMax)));
+  return runs.every(({ ok }) => ok);
+}
+
+function classPath(wire: Wire): string {
+  return [builtFolder(wire), join(jarFolder(wire), '*')].join(delimiter);
+}
+
+function jarFolder(wire: Wire): string {
+  return join(builtFolder(wire), 'jars');
+}
+
+function builtFolder(wire: Wire): string {
+  const hash = createHash('sha256').update(readFileSync(pom)).update(readFileSync(program));
+  return join(folder, `${wire}-${hash.digest('hex').slice(0, 16)}`);
+}
