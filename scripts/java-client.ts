@@ -51,9 +51,9 @@ async function install(): Promise<string | undefined> {
   for (const wire of wires) {
     const jars = `-DoutputDirectory=${jarFolder(wire)}`;
     const get = ['mvn', '-B', '-q', '-f', pom, '-P', wire, 'dependency:copy-dependencies', jars];
-    // Maven says on standard output what is wrong, so the command is named, to be tried by hand.
-    const got = await run(get, {}, mavenMsMax);
-    if (!got.ok) return `${get.join(' ')}: ${got.complaint}`;
+    // Maven says on standard output what is wrong, among much else.
+    const { ok } = await run(get, {}, mavenMsMax);
+    if (!ok) return `Maven did not get the SDK; to see why: ${get.join(' ')}`;
     const compile = ['javac', '-nowarn', '-cp', classPath(wire), '-d', builtFolder(wire), program];
     const compiled = await run(compile, {}, compileMsMax);
     if (!compiled.ok) return `javac, which must be 17 or newer: ${compiled.complaint}`;
