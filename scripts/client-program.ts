@@ -1,10 +1,9 @@
-// What clients.ts knows of an AWS client that is no npm package: how it is started, by the wire form that
-// it then speaks. A client that is neither of Python nor found by trying commands has a file of its own,
-// which says how it is found and how it is installed.
+// What clients.ts knows about an AWS client that is not an npm package: how to start it, for each wire form
+// it speaks. SDKs of languages other than Python have a file each, which finds and installs them.
 
 export type Wire = 'query' | 'json';
 
-/** How to start a client: the words of the command, and what its environment needs beside the usual. */
+/** How to start a client: the command, and additional environment variables. */
 export interface Program {
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -14,8 +13,8 @@ export type Found = Partial<Record<Wire, Program>>;
 
 export interface OtherClient {
   readonly name: string;
-  /** What is at hand; installs nothing. */
+  /** Finds what is available; installs nothing. */
   find(): Promise<Found>;
-  /** Undefined, or why it did not work. */
+  /** Returns undefined, or why it failed. */
   install(): Promise<string | undefined>;
 }

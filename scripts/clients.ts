@@ -1,12 +1,12 @@
-// The AWS clients that are no npm packages: boto3 and the AWS CLI, each in an old version that speaks
-// Query and in a new one that speaks JSON, and SDKs of other languages, which know themselves how they are
-// found and installed. The tests in packages/broker/test/sdk drive them all.
+// The AWS clients that are not npm packages: boto3 and the AWS CLI, each in an old version that speaks
+// Query and in a new one that speaks JSON, and the SDKs of other languages, each with a file of its own.
+// The tests in packages/broker/test/sdk drive them all.
 //
 //   npm run clients               installs what is missing, and prints one line about each
 //   clients.js --find boto3       for the tests: prints what is available as JSON, and installs nothing
 //
-// Which wire form a client of Python speaks is asked of nobody: it is started and calls a server that looks.
-// So whatever is on the machine already will do, of any version and from any source.
+// Which wire form a Python client speaks is found out by letting it call a server that inspects the
+// request. So whatever is already on the machine will do, in any version and from any source.
 //
 // New versions come from pip, into the folder .clients; old ones from Debian, or from pip if apt-get cannot
 // be used. Every step has a timeout and may fail; the run then says why, and goes on.

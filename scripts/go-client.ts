@@ -1,8 +1,8 @@
-// The AWS SDKs for Go, as a client of clients.ts: both versions are in one program, the bridge that the
-// tests drive (packages/broker/test/sdk/go-bridge), which is built into the folder .clients/go.
+// The AWS SDKs for Go, one of the clients of clients.ts: both versions are in one program, the bridge that
+// the tests drive (packages/broker/test/sdk/go-bridge), which is built into the folder .clients/go.
 //
-// The program's name holds the hash of its sources, so what is there was built from what is there to
-// read. Go itself comes from the path, or from Debian; go.mod names SDKs that Debian's Go can build.
+// The program's name contains a hash of its sources, so an outdated build is never used. Go comes from the
+// path, or from Debian; go.mod pins SDK versions that Debian's Go can build.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
@@ -35,7 +35,7 @@ async function install(): Promise<string | undefined> {
     if (complaint !== undefined) return `it needs Go 1.19 or newer; apt-get: ${complaint}`;
   }
   rmSync(folder, { recursive: true, force: true });
-  // Without cgo no C compiler is needed. What the user has set for builds of his own stays out of this one.
+  // Without cgo, no C compiler is needed. The user's own build settings must not affect this build.
   const env = { CGO_ENABLED: '0', GOFLAGS: '', GOWORK: 'off' };
   const build = ['go', 'build', '-buildvcs=false', '-o', programPath(), '.'];
   const { ok, complaint } = await run(build, env, buildMsMax, sources);

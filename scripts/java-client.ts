@@ -1,9 +1,9 @@
-// The AWS SDK for Java v2, as a client of clients.ts: the bridge that the tests drive
-// (packages/broker/test/sdk/java-bridge) with a new SDK, which speaks JSON, and with an old one, which
-// speaks Query. Maven gets the SDKs into the folder .clients/java, and javac builds the bridge with each.
+// The AWS SDK for Java v2, one of the clients of clients.ts: the bridge that the tests drive
+// (packages/broker/test/sdk/java-bridge), built with a new SDK, which speaks JSON, and with an old one, which
+// speaks Query. Maven downloads the SDKs into the folder .clients/java, and javac compiles the bridge there.
 //
-// The folder's name holds the hash of the sources, so what is there was built from what is there to read.
-// The JDK and Maven come from the path, or from Debian.
+// The folder's name contains a hash of the sources, so an outdated build is never used. The JDK and Maven
+// come from the path, or from Debian.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
@@ -26,7 +26,7 @@ const pom = join(sources, 'pom.xml');
 const program = join(sources, 'Bridge.java');
 const folder = fileURLToPath(new URL('../../.clients/java', import.meta.url));
 
-/** One process lives for seconds: what makes a long run fast makes its start slow. */
+/** The process lives for seconds, so a fast start matters more than fast code. */
 const startOptions = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
 
 export const javaClient: OtherClient = { name: 'aws-sdk-java', find, install };
@@ -51,7 +51,7 @@ async function install(): Promise<string | undefined> {
   for (const wire of wires) {
     const jars = `-DoutputDirectory=${jarFolder(wire)}`;
     const get = ['mvn', '-B', '-q', '-f', pom, '-P', wire, 'dependency:copy-dependencies', jars];
-    // Maven says on standard output what is wrong, among much else.
+    // Maven prints errors on standard output, which `run` does not collect.
     const { ok } = await run(get, {}, mavenMsMax);
     if (!ok) return `Maven did not get the SDK; to see why: ${get.join(' ')}`;
     const compile = ['javac', '-nowarn', '-cp', classPath(wire), '-d', builtFolder(wire), program];

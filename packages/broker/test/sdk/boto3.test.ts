@@ -1,13 +1,13 @@
 /**
- * Python's boto3: the lives that all clients share, of queues and of topics, with an old one that speaks Query (Debian's, say)
- * and a new one that speaks JSON. What is at hand is a Python that has boto3; boto3-bridge.py is what it runs.
+ * Python's boto3: the tests of queues and of topics that all clients share, with an old version that speaks Query
+ * (Debian's, say) and a new one that speaks JSON. Each is a Python with boto3, which runs boto3-bridge.py.
  */
 
 import { fileURLToPath } from 'node:url';
 import { bridgedLives } from './bridged-lives.ts';
 import { clientsAtHand } from './clients-at-hand.ts';
 
-/** The script is not compiled: it is where it is written, and this file is below dist. */
+/** The script is not compiled, so it stays in the source folder, while this file runs from dist. */
 const script = fileURLToPath(new URL('../../../test/sdk/boto3-bridge.py', import.meta.url));
 
 bridgedLives(clientsAtHand('boto3'), ({ command, env }) => ({

@@ -1,6 +1,7 @@
 /**
- * Drives an AWS SDK of another language through a bridge, a child process that calls the SDK as it is told: one line of JSON
- * for each call and each answer. boto3-bridge.py says what the lines hold. One process serves all tests of a file and wire form.
+ * Drives an AWS SDK of another language through a bridge, a child process that makes the calls it is told to: one line of
+ * JSON for each call and each answer, in the format that boto3-bridge.py describes. One process serves all tests of a file
+ * and wire form.
  */
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
@@ -48,7 +49,7 @@ export class Bridge {
     return {
       call: (action, input) => this.#call({ endpoint, action, input }) as never,
       has: (action: ActionName) => this.#actions.includes(action),
-      // Its connections end with the process; the server closes idle ones before.
+      // Its connections end with the process; the server closes idle ones earlier.
       close: () => {},
     };
   }
@@ -82,7 +83,7 @@ export class Bridge {
     });
   }
 
-  /** Whoever still waits is told what the process said last. */
+  /** Fails the pending calls with the last output of the process. */
   #fail(): void {
     for (const [id, tell] of this.#waiting) {
       tell({ id, error: { code: 'BridgeEnded', message: this.#complaints } });

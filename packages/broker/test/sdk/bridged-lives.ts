@@ -1,6 +1,6 @@
 /**
- * The lives that all clients share, of queues and of topics, with an SDK of another language behind a bridge: for each wire
- * form that it speaks here. Which SDK is at hand is found out when the tests run; one that is missing is skipped by name.
+ * The tests of queues and of topics that all clients share, with an SDK of another language behind a bridge, for both wire
+ * forms. The tests detect which SDKs are installed; a missing one is skipped by name.
  */
 
 import { after, before } from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * The AWS SDKs for Go: the lives that all clients share, of queues and of topics, with version 1 in its last release that
- * speaks Query and with version 2, which speaks JSON. Both are in the one program that go-bridge is built into.
+ * The AWS SDKs for Go: the tests that all clients share, with the last release of version 1 that speaks Query and with
+ * version 2, which speaks JSON. Both are in one program, built from go-bridge.
  */
 
 import { bridgedLives } from './bridged-lives.ts';

@@ -1,6 +1,6 @@
 /**
- * The AWS SDK for Java v2: the lives that all clients share, of queues and of topics, with the last release that speaks
- * Query and with a new one, which speaks JSON. What is at hand is java-bridge, built with each of them.
+ * The AWS SDK for Java v2: the tests that all clients share, with the last release that speaks Query and with a new one,
+ * which speaks JSON. java-bridge is built with each of them.
  */
 
 import { bridgedLives } from './bridged-lives.ts';

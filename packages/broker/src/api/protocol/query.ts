@@ -152,7 +152,7 @@ function readStructure({ fields }: Structure, from: Parameter, path: string): Dr
   // Names come from the shape, so a plain object is safe.
   const members: Draft = {};
   for (const { name, query, type } of fields) {
-    // Some clients keep a member's own name where others have that of Query: Java's send `Tags.1.Key` to TagQueue.
+    // Some clients use the member's own name instead of Query's: Java's send `Tags.1.Key` to TagQueue.
     const parameter = from.child(query) ?? from.child(name);
     if (parameter === undefined) continue;
     const value = readValue(type, parameter, path + query);

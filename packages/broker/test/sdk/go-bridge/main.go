@@ -1,9 +1,9 @@
-// Lets a test drive the AWS SDKs for Go: one request a line of JSON on standard input, one answer a line on standard
-// output, in the form that boto3-bridge.py describes. Its one argument is the wire form of SQS to speak: `query` is version 1
-// of the SDK, in its last days before it learned JSON, and `json` is version 2.
+// Lets a test drive the AWS SDKs for Go: one request per line of JSON on standard input, one answer per line on standard
+// output, in the format that boto3-bridge.py describes. Its argument is the wire form of SQS: `query` uses version 1 of the
+// SDK, in the last release before it switched to JSON, and `json` uses version 2.
 //
-// No action is named here: methods are found by the action's name, and inputs and outputs are read and shown as the SDK
-// declares them. Requests run at once, so that a long poll holds up nobody. Ends when standard input does.
+// No action is named here: methods are found by the action's name, and inputs and outputs are converted by reflection.
+// Requests run in parallel, so that a long poll does not block the others. Ends when standard input does.
 package main
 
 import (
@@ -49,8 +49,8 @@ type failure struct {
 	Message string `json:"message"`
 }
 
-// An SDK's clients by service, and what it puts behind an action's name where the method takes a context. With that, the
-// methods of both look alike: context, input and options in, output and error out.
+// An SDK's clients by service, and the suffix of its methods that take a context. With it, the methods of both SDKs have the
+// same form: context, input and options in, output and error out.
 type sdk struct {
 	open   func(endpoint string) map[string]any
 	suffix string

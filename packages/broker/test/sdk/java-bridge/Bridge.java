@@ -1,8 +1,8 @@
 /*
- * Lets a test drive the AWS SDK for Java v2: one call a line of JSON on standard input, one answer a line on standard output,
- * as boto3-bridge.py says them. Requests are filled and answers written by the SDK's own descriptions of their fields, so
- * whatever the SDK can do can be asked for. Calls run in threads of their own, so that a long poll holds up nobody. It is
- * built with an SDK that speaks JSON to SQS and with an old one that speaks Query, and has nothing but them.
+ * Lets a test drive the AWS SDK for Java v2: one call per line of JSON on standard input, one answer per line on standard
+ * output, in the format that boto3-bridge.py describes. Requests are filled and answers written from the SDK's own field
+ * descriptions, so every action of the SDK works without being named here. Calls run in their own threads, so that a long poll
+ * does not block the others. It is built with an SDK that speaks JSON to SQS and with an old one that speaks Query.
  */
 
 import static java.nio.charset.StandardCharsets.UTF_8;
