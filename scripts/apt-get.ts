@@ -1,5 +1,6 @@
 // Installs Debian packages, for the scripts that fetch what npm does not have: without prompts, with a
-// timeout, and only as root. It never throws, but returns why it failed.
+// timeout, and only as root. It never throws, but returns why it failed: the caller may have another
+// source, or tells the user.
 
 import { run } from './run-command.ts';
 

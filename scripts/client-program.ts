@@ -1,5 +1,6 @@
 // What clients.ts knows about an AWS client that is not an npm package: how to start it, for each wire form
-// it speaks. SDKs of languages other than Python have a file each, which finds and installs them.
+// it speaks. An SDK of a language other than Python has a file of its own, which finds and installs it:
+// go-client.ts, java-client.ts.
 
 export type Wire = 'query' | 'json';
 
