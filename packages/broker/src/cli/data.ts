@@ -17,8 +17,7 @@ const defaultDirectory = './oncemq-data';
 
 export const backupUsage: string = `Usage: oncemq backup TO [--data DIR]
 
-Copies the data of a running or a stopped server into the directory TO, as it is at one moment. A server can be started on
-the copy.
+Copies the data of a running or stopped server, as of one moment, to the directory TO. A server can be started on the copy.
 
   --data DIR   the server's data directory [${defaultDirectory}, or ONCEMQ_DATA]
 `;
@@ -26,7 +25,7 @@ the copy.
 export const checkUsage: string = `Usage: oncemq check DIR [--json]
 
 Verifies the data of a stopped server: that every record can be read, and that messages, contents, deliveries, order,
-counters and deduplication windows fit together. Exits with 1 if they do not.
+counters and deduplication windows are consistent. Exits with 1 if not.
 `;
 
 export async function backup(args: readonly string[]): Promise<void> {
@@ -50,7 +49,7 @@ async function copy(directory: string, to: string, target: BackupTarget): Promis
     await target.take(environment);
     const { records } = environment.usage();
     process.stdout.write(
-      `${records.toLocaleString('en-US')} records of ${directory} copied to ${to}\n`,
+      `${records.toLocaleString('en-US')} records copied from ${directory} to ${to}\n`,
     );
   } finally {
     await environment.close();
@@ -69,7 +68,7 @@ async function verify(directory: string, isJson: boolean): Promise<void> {
   const refused = lockRefusal(environment.directory);
   if (refused !== undefined) {
     process.stderr.write(
-      `oncemq: lock.mdb cannot be written (${refused}), so a running server would not be noticed.\n`,
+      `oncemq: lock.mdb cannot be written (${refused}), so a server that is running on this data cannot be detected.\n`,
     );
   }
   try {
@@ -109,9 +108,9 @@ function reportText({
     ),
   );
   const file = `format ${format}, ${records.toLocaleString('en-US')} records in ${(fileBytes / 1e6).toFixed(1)} MB`;
-  const clearing = givenUp === 0 ? [] : [`purged or deleted, still to be cleared away: ${givenUp}`];
+  const clearing = givenUp === 0 ? [] : [`purged or deleted, space not yet reclaimed: ${givenUp}`];
   const found =
-    problems.length === 0 ? ['everything fits'] : problems.map((problem) => `! ${problem}`);
+    problems.length === 0 ? ['no problems found'] : problems.map((problem) => `! ${problem}`);
   return [
     file,
     '',

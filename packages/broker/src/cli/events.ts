@@ -11,14 +11,14 @@ import { checkFlags, readArguments, UsageError } from './usage.ts';
 
 export const eventsUsage = `Usage: oncemq events [--queue NAME] [--topic NAME] [--type TYPE] [--group ID] [--bodies] [--url URL] [--json]
 
-What happens on a running server, from now on, one line an event. Several names are separated by commas.
+Prints the events of a running server as they happen, one per line. Separate several names by commas.
 
-  --queue, --topic   only what concerns these
-  --type TYPE        only these: sent, duplicate, delivered, deleted, dead-lettered, …
+  --queue, --topic   only events that concern these
+  --type TYPE        only events of these types: sent, duplicate, delivered, deleted, dead-lettered, …
   --group ID         only events that name one of these message groups
-  --bodies           with bodies, cut at 4,096 characters
+  --bodies           include bodies, truncated to 4,096 characters
   --url URL          the server [http://127.0.0.1:9324, or ONCEMQ_URL]
-  --json             each event as the server writes it, one JSON object a line
+  --json             print each event as the server sends it, one JSON object per line
 `;
 
 const filters = ['queue', 'topic', 'type', 'group'];

@@ -19,15 +19,15 @@ import { timeoutDefault } from './verify.ts';
 
 export const gateUsage: string = `Usage: oncemq gate --base REV [--allow FILE] [--timeout N] [--format FORM] [--output FILE]
 
-In a git repository: what differs from where this branch left REV.
+Checks everything that changed since this branch left REV. Run it in a git repository.
 
-  --base REV      the branch that is merged into, origin/main say
-  --allow FILE    exceptions, each with a reason [${allowFileDefault}, if it is there]
-  --timeout N     seconds that each producer module may take [${timeoutDefault}]
+  --base REV      the branch to merge into, such as origin/main
+  --allow FILE    exceptions, each with a reason [${allowFileDefault}, if it exists]
+  --timeout N     time limit for each producer module, in seconds [${timeoutDefault}]
   --format FORM   ${Object.keys(reportForms).join(', ')} [table]
-  --output FILE   writes the report there, and a table here
+  --output FILE   write the report to FILE, and a table to standard output
 
-Exit code 0: nothing is in the way. 1: there are findings. 2: a wrong use, or a module that does not end.
+Exit code 0: no findings. 1: there are findings. 2: wrong usage, or a module that does not end.
 `;
 
 const known = ['base', 'allow', 'timeout', 'format', 'output'];
@@ -35,11 +35,13 @@ const known = ['base', 'allow', 'timeout', 'format', 'output'];
 export async function gate(args: readonly string[]): Promise<void> {
   const { words, flags } = readArguments(args, []);
   checkFlags(flags, known, gateUsage);
-  if (words.length > 0) throw new UsageError(`What is ${words[0]}?\n\n${gateUsage}`);
+  if (words.length > 0) throw new UsageError(`Unexpected argument: ${words[0]}\n\n${gateUsage}`);
   const { base, allow, format = 'table', output } = flags;
-  if (base === undefined) throw new UsageError(`Which --base?\n\n${gateUsage}`);
+  if (base === undefined) throw new UsageError(`--base is missing.\n\n${gateUsage}`);
   if (!Object.hasOwn(reportForms, format)) {
-    throw new UsageError(`format: ${format} is none of ${Object.keys(reportForms).join(', ')}.`);
+    throw new UsageError(
+      `--format must be one of ${Object.keys(reportForms).join(', ')}, not ${format}.`,
+    );
   }
   const secondsMax = secondsOf(flags, 'timeout', timeoutDefault);
   const root = repositoryRoot();
@@ -70,7 +72,7 @@ function scanned(root: string, file: string, exceptions: AllowList): Verified {
   const [allowed] = found.flatMap(({ code }) => exceptions.reasonFor(file, code) ?? []);
   const title =
     allowed === undefined
-      ? 'nothing is sent to a FIFO target past a producer'
-      : `what is sent past a producer is allowed: ${allowed}`;
+      ? 'nothing is sent to a FIFO queue or topic without a producer'
+      : `sends without a producer are allowed: ${allowed}`;
   return { subject: file, file, checks: [{ check: 'bypass', title, findings }] };
 }

@@ -31,8 +31,8 @@ export async function runInChild(directory: string): Promise<void> {
   for (const name of signalsToPass) process.off(name, pass);
   if (signal !== null) {
     if (signalsOfDamage.includes(signal))
-      throw damaged(directory, `reading it ended with ${signal}`);
-    throw new DataError(`Reading ${directory} was ended by ${signal}.`);
+      throw damaged(directory, `a process that read it ended with ${signal}`);
+    throw new DataError(`The process that read ${directory} was stopped by ${signal}.`);
   }
   process.exitCode = code ?? 1;
 }

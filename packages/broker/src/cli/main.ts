@@ -47,17 +47,17 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 const usage = `Usage: oncemq COMMAND
 
   serve     run the server
-  queue     look at queues of a running server, purge and redrive them
-  topic     look at topics of a running server
-  events    follow what happens on a running server
-  trace     tell the story of one event, from a ledger
+  queue     inspect, purge and redrive the queues of a running server
+  topic     inspect the topics of a running server
+  events    follow the events of a running server
+  trace     show what happened to one event, from a ledger
   backup    copy the data of a running or stopped server
   check     verify the data of a stopped server
-  verify    hold producers to the message contract
-  gate      what a merge must pass: producers that a git range changes, sends past them
-  replay    send again what an outbox holds of a time
+  verify    test producers against the message contract
+  gate      check the producers and sends that a branch changes, before it is merged
+  replay    send messages of an outbox again
 
-oncemq COMMAND --help says more; oncemq --version which one this is.
+oncemq COMMAND --help explains a command; oncemq --version prints the version.
 `;
 
 const [name, ...args] = process.argv.slice(2);

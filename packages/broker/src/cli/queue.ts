@@ -11,18 +11,18 @@ import { type ExplainAnswer, queryOf, tellWindow } from './window-text.ts';
 
 export const queueUsage = `Usage: oncemq queue COMMAND [--url URL] [--json]
 
-  list                             every queue with its counts
+  list                             list all queues with their counts
   peek NAME [--group ID] [--limit N]
-                                   messages in order; nothing is received
+                                   show messages in order, without receiving them
   explain NAME [ID] [--group ID] [--limit N]
-                                   what the deduplication window holds for an id, or its newest entries
-  violations NAME [--limit N]      what broke the contract of a queue, and collisions
-  purge NAME                       removes every message and forgets the window
+                                   show the entry of an id in the deduplication window, or the newest entries
+  violations NAME [--limit N]      show messages that broke the queue's contract, and collisions
+  purge NAME                       remove all messages and empty the deduplication window
   redrive NAME [--to NAME] [--rate N]
-                                   moves dead letters back to where they came from, or to a queue
+                                   move dead letters back to their source queues, or to another queue
 
   --url URL    the server [http://127.0.0.1:9324, or ONCEMQ_URL]
-  --json       the server's answer as JSON
+  --json       print the server's answer as JSON
 `;
 
 const queueCommands: RemoteCommands = {
@@ -124,7 +124,7 @@ async function violations({ remote, words, flags, print }: RemoteCall): Promise<
   const path = `queues/${nameOf(words)}/violations${queryOf(flags)}`;
   const answer = await remote.inspect<{ violations: ToldViolation[] }>(path);
   print(answer, () => {
-    if (answer.violations.length === 0) return 'Nothing has broken the contract.';
+    if (answer.violations.length === 0) return 'There are no contract violations.';
     return table(
       ['time', 'mode', 'rule', 'group', 'reason'],
       answer.violations.map((told) => [
@@ -133,7 +133,7 @@ async function violations({ remote, words, flags, print }: RemoteCall): Promise<
         told.rule ?? told.type,
         told.groupId ?? '',
         told.reason ??
-          `same body as ${told.originalMessageId}, other ${told.differed?.join(' and ')}`,
+          `same body as ${told.originalMessageId}, different ${told.differed?.join(' and ')}`,
       ]),
     );
   });
@@ -148,7 +148,7 @@ async function purge({ remote, words, print }: RemoteCall): Promise<void> {
 async function redrive({ remote, words, flags, print }: RemoteCall): Promise<void> {
   const { to, rate } = flags;
   if (rate !== undefined && !/^\d+$/.test(rate)) {
-    throw new UsageError(`--rate takes a number of messages a second, not ${rate}.`);
+    throw new UsageError(`--rate must be a number of messages per second, not ${rate}.`);
   }
   const source = await arnOf(remote, nameOf(words));
   const answer = await remote.sqs('StartMessageMoveTask', {
@@ -174,7 +174,8 @@ async function arnOf(remote: Remote, name: string): Promise<string> {
 
 function nameOf(words: readonly string[]): string {
   const name = words[0];
-  if (name === undefined) throw new UsageError(`Which queue?\n\n${queueUsage}`);
+  if (name === undefined)
+    throw new UsageError(`The name of the queue is missing.\n\n${queueUsage}`);
   return encodeURIComponent(name);
 }
 

@@ -38,11 +38,13 @@ export async function runRemoteCommand(
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) {
     const known = Object.keys(commands).join(', ');
-    throw new UsageError(name === '' ? usage : `${name} is none of ${known}.\n\n${usage}`);
+    throw new UsageError(
+      name === '' ? usage : `There is no command ${name}; the commands are ${known}.\n\n${usage}`,
+    );
   }
   const extra = rest[command.words];
   if (extra !== undefined) {
-    throw new UsageError(`${name} does not know what to do with ${extra}.\n\n${usage}`);
+    throw new UsageError(`Unexpected argument after ${name}: ${extra}\n\n${usage}`);
   }
   checkFlags(flags, ['url', 'json', ...known], usage);
   const remote = new Remote(flags);

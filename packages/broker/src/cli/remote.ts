@@ -20,7 +20,7 @@ export class Remote {
   /** The server at `--url`, at ONCEMQ_URL, or at the default address. */
   constructor({ url = process.env['ONCEMQ_URL'] ?? urlDefault }: { readonly url?: string }) {
     if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-      throw new UsageError(`A server has a URL such as ${urlDefault}, not ${url}.`);
+      throw new UsageError(`The server's URL must look like ${urlDefault}, not ${url}.`);
     }
     this.#url = url.replace(/\/+$/, '');
   }
@@ -84,7 +84,7 @@ export class Remote {
 
   #strangerOf({ status }: Response): Error {
     return new Error(
-      `What answers at ${this.#url} is no OnceMQ server (status ${status}); name one with --url.`,
+      `The server at ${this.#url} is not OnceMQ (it answered with status ${status}). Set another with --url.`,
     );
   }
 
@@ -106,7 +106,7 @@ export class Remote {
       });
     } catch (cause) {
       throw new Error(
-        `No server answers at ${this.#url}; start one with oncemq serve, or name it with --url.`,
+        `No server answers at ${this.#url}. Start one with oncemq serve, or set its URL with --url.`,
         { cause },
       );
     }

@@ -10,12 +10,14 @@ import { checkFlags, readArguments, UsageError } from './usage.ts';
 
 export const replayUsage: string = `Usage: oncemq replay --outbox FOLDER --queue URL [--from TIME] [--to TIME]
 
-  --outbox FOLDER  where the producer keeps its messages; the producer must not be running
-  --queue URL      the queue to send to; its host is the endpoint, unless it is Amazon's
-  --from TIME      the first event_time to send, RFC 3339, or a day [the beginning]
-  --to TIME        the first event_time not to send any more [the end]
+Sends messages of an outbox again, with the same bytes as the first time.
 
-Credentials and region are those of the AWS environment variables and files.
+  --outbox FOLDER  the producer's outbox; the producer must not be running
+  --queue URL      the queue to send to; its host is the endpoint, unless it is Amazon's
+  --from TIME      send events with this event_time or later, an RFC 3339 time or a day [from the first]
+  --to TIME        send events with an event_time before this [to the last]
+
+Credentials and region come from the AWS environment variables and files.
 `;
 
 const timeForm = /^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2}))?$/;
@@ -28,16 +30,16 @@ export async function replay(args: readonly string[]): Promise<void> {
   if (words.length > 0 || folder === undefined || queueUrl === undefined)
     throw new UsageError(replayUsage);
   // Opening a missing outbox would create it.
-  if (!existsSync(folder)) throw new UsageError(`There is no outbox ${folder}.`);
+  if (!existsSync(folder)) throw new UsageError(`There is no outbox in ${folder}.`);
   if (!URL.canParse(queueUrl))
-    throw new UsageError(`--queue takes the URL of a queue, not ${queueUrl}.`);
+    throw new UsageError(`--queue must be the URL of a queue, not ${queueUrl}.`);
   const range = {
     from: timeOf(flags['from'], Number.NEGATIVE_INFINITY),
     to: timeOf(flags['to'], Number.POSITIVE_INFINITY),
   };
   if (range.from > range.to) {
     throw new UsageError(
-      `--from ${flags['from']} is after --to ${flags['to']}: nothing lies between.`,
+      `--from ${flags['from']} is after --to ${flags['to']}, so there is nothing to send.`,
     );
   }
   const client = await clientFor(new URL(queueUrl));
@@ -51,9 +53,12 @@ export async function replay(args: readonly string[]): Promise<void> {
       onPastWindow: () => {},
     }).replay(range);
     process.stdout.write(
-      `${sent} messages sent, ${pastWindow} of them kept longer ago than a window.\n`,
+      `${sent} messages sent, ${pastWindow} of them older than the deduplication window.\n`,
     );
-    if (failures.length > 0) throw new Error(`The next one was not taken: ${failures.join('; ')}`);
+    if (failures.length > 0)
+      throw new Error(
+        `Replay stopped, because a message could not be sent: ${failures.join('; ')}`,
+      );
   } finally {
     await outbox.close();
     client.destroy();
@@ -62,7 +67,9 @@ export async function replay(args: readonly string[]): Promise<void> {
 
 async function clientFor({ hostname, origin }: URL) {
   const { SQSClient } = await import('@aws-sdk/client-sqs').catch((cause: unknown) => {
-    throw new Error('replay sends with the AWS SDK: npm install @aws-sdk/client-sqs.', { cause });
+    throw new Error('replay needs the AWS SDK. Install it with: npm install @aws-sdk/client-sqs', {
+      cause,
+    });
   });
   return new SQSClient(hostname.endsWith('.amazonaws.com') ? {} : { endpoint: origin });
 }
@@ -71,6 +78,9 @@ function timeOf(text: string | undefined, fallback: number): number {
   if (text === undefined) return fallback;
   // Date.parse reads 5 as a day in May, and a time without an offset as local time.
   const time = timeForm.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time)) throw new UsageError(`${text} is no time: write 2025-12-04T00:00:00Z.`);
+  if (Number.isNaN(time))
+    throw new UsageError(
+      `${text} is not a valid time. Write it as 2025-12-04T00:00:00Z, or a day as 2025-12-04.`,
+    );
   return time;
 }

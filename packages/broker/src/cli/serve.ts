@@ -11,7 +11,10 @@ import { readArguments, UsageError } from './usage.ts';
 export async function serve(args: readonly string[]): Promise<void> {
   const switches = Object.keys(settings).filter((name) => settings[name]?.value === undefined);
   const { words, flags } = readArguments(args, switches);
-  if (words.length > 0) throw new UsageError(`serve takes flags only, not ${words[0]}.`);
+  if (words.length > 0)
+    throw new UsageError(
+      `Unexpected argument: ${words[0]}. serve takes only flags; see oncemq serve --help.`,
+    );
   const config = readConfig(flags, process.env);
   // A reader may leave after the first line; a failure to print logs or spans later is no reason to stop.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
@@ -33,15 +36,15 @@ export function serveUsage(): string {
   );
   const width = Math.max(...flags.map(({ length }) => length));
   const lines = Object.values(settings).map(({ doc, default: fallback, notYet }, at) => {
-    const text = notYet === undefined ? doc : `${doc} (not there yet)`;
+    const text = notYet === undefined ? doc : `${doc} (not available yet)`;
     return `  ${flags[at]?.padEnd(width)} ${text}${fallback === undefined ? '' : ` [${fallback}]`}`;
   });
   return `Usage: oncemq serve [FLAGS]
 
 ${lines.join('\n')}
 
-Each flag is also a key of the config file (publicUrl) and a variable (ONCEMQ_PUBLIC_URL);
-flags win over variables, variables over the file.
+Each flag can also be set in the config file (publicUrl) or as a variable (ONCEMQ_PUBLIC_URL).
+Flags override variables, and variables override the file.
 `;
 }
 
@@ -84,7 +87,7 @@ function banner({ url, config }: Started): string {
     aws --endpoint-url ${url} sqs create-queue --queue-name hello.fifo \\
         --attributes FifoQueue=true,ContentBasedDeduplication=true
 
-  Ctrl-C stops it.
+  Ctrl-C stops the server.
 `;
 }
 
@@ -98,7 +101,7 @@ function keysText({ credentials, auth }: Config): string {
 
 function keptText({ storage }: Config): string {
   return storage.kind === 'memory'
-    ? 'In memory: queues and messages end with this process.'
+    ? 'In memory: queues and messages are lost when this process ends.'
     : `Queues and messages are kept in ${storage.directory}.`;
 }
 

@@ -10,14 +10,14 @@ import { type ExplainAnswer, queryOf, tellWindow } from './window-text.ts';
 
 export const topicUsage = `Usage: oncemq topic COMMAND [--url URL] [--json]
 
-  list                             every topic with its counts
-  show NAME                        its subscriptions with what became of publications since the start, what
-                                   waits for them, and deliveries that were given up
+  list                             list all topics with their counts
+  show NAME                        show its subscriptions: publications delivered, filtered out and failed since
+                                   startup, and waiting; and the latest failed deliveries
   explain NAME [ID] [--group ID] [--limit N]
-                                   what the deduplication window holds for an id, or its newest entries
+                                   show the entry of an id in the deduplication window, or the newest entries
 
   --url URL    the server [http://127.0.0.1:9324, or ONCEMQ_URL]
-  --json       the server's answer as JSON
+  --json       print the server's answer as JSON
 `;
 
 const topicCommands: RemoteCommands = {
@@ -122,6 +122,7 @@ async function explain({ remote, words, flags, print }: RemoteCall): Promise<voi
 
 function nameOf(words: readonly string[]): string {
   const name = words[0];
-  if (name === undefined) throw new UsageError(`Which topic?\n\n${topicUsage}`);
+  if (name === undefined)
+    throw new UsageError(`The name of the topic is missing.\n\n${topicUsage}`);
   return encodeURIComponent(name);
 }

@@ -11,12 +11,12 @@ import { checkFlags, readArguments, UsageError } from './usage.ts';
 
 export const traceUsage = `Usage: oncemq trace ID [--ledger DIR] [--queue NAME] [--json]
 
-What became of an event, in order. ID is an event_id, a dedupe_key, the id of a message or of a publication, or a deduplication
-id; all that is joined to it is told: copies in other queues, suppressed sends, dead letters, moves.
+Shows what happened to an event, in order. ID is an event_id, a dedupe_key, the id of a message or of a publication, or a
+deduplication id; the story includes everything connected to it: copies in other queues, suppressed sends, dead letters, moves.
 
-  --ledger DIR   what oncemq serve --ledger writes [ONCEMQ_LEDGER]
-  --queue NAME   only what concerns this queue
-  --json         the ledger's records; isCut is true if there are more
+  --ledger DIR   the directory that oncemq serve --ledger writes [ONCEMQ_LEDGER]
+  --queue NAME   only records that concern this queue
+  --json         print the ledger's records; isCut is true if there are more
 `;
 
 export async function trace(args: readonly string[]): Promise<void> {
@@ -26,11 +26,13 @@ export async function trace(args: readonly string[]): Promise<void> {
   checkFlags(flags, ['ledger', 'queue', 'json'], traceUsage);
   const directory = flags['ledger'] ?? process.env['ONCEMQ_LEDGER'];
   if (directory === undefined || directory === '') {
-    throw new UsageError(`Which ledger? Name it with --ledger or ONCEMQ_LEDGER.\n\n${traceUsage}`);
+    throw new UsageError(
+      `No ledger is given. Set its directory with --ledger or ONCEMQ_LEDGER.\n\n${traceUsage}`,
+    );
   }
   await stat(directory).catch((cause: unknown) => {
     throw new Error(
-      `There is no ledger ${directory}; oncemq serve --ledger ${directory} keeps one.`,
+      `There is no ledger in ${directory}. A server writes one if started with oncemq serve --ledger ${directory}.`,
       { cause },
     );
   });
@@ -43,8 +45,8 @@ export async function trace(args: readonly string[]): Promise<void> {
       ? whole.records
       : whole.records.filter((record) => record.queue === queue || record.target === queue);
   if (records.length === 0) {
-    const where = queue === undefined ? '' : ` in ${queue}`;
-    throw new Error(`Nothing in the ledger ${directory} is about ${id}${where}.`);
+    const where = queue === undefined ? '' : ` in queue ${queue}`;
+    throw new Error(`Nothing was found for ${id}${where} in the ledger ${directory}.`);
   }
   const story = { ...whole, records };
   const text =

@@ -53,6 +53,7 @@ export function checkFlags(
 /** A flag that takes a number of seconds. */
 export function secondsOf(flags: Arguments['flags'], name: string, fallback: number): number {
   const text = flags[name] ?? String(fallback);
-  if (!/^[1-9]\d{0,4}$/.test(text)) throw new UsageError(`--${name} takes seconds, not ${text}.`);
+  if (!/^[1-9]\d{0,4}$/.test(text))
+    throw new UsageError(`--${name} must be a number of seconds from 1 to 99999, not ${text}.`);
   return Number(text);
 }

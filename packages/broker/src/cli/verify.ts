@@ -19,19 +19,20 @@ import { VerifyServer } from './verify/verify-server.ts';
 export const verifyUsage: string = `Usage: oncemq verify [FILE | FOLDER | PATTERN]... [--format FORM] [--output FILE]
        oncemq verify --exec COMMAND --queue NAME.fifo [--input FILE] [--format FORM]
 
-Without words, every *.producer.ts and *.producer.js below this folder.
+Tests producers against the message contract; by default, every *.producer.ts and *.producer.js below
+this folder.
 
   --exec COMMAND    a producer in any language, run twice within the window and once after it, with
                     AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and QUEUE_URL
-  --queue NAME      the FIFO queue that it sends to, with deduplication by content
-  --input FILE      what it reads from standard input, each time
-  --timeout N       seconds that each module, or each run of the program, may take [60]
-  --namespace NAME  first part of every event_source [kfm]
+  --queue NAME      the FIFO queue that it sends to, with content-based deduplication
+  --input FILE      its standard input, the same in each run
+  --timeout N       time limit for each module, or each run of the program, in seconds [60]
+  --namespace NAME  the first part of every event_source [kfm]
   --format FORM     ${Object.keys(reportForms).join(', ')} [table]
-  --output FILE     writes the report there, and a table here
+  --output FILE     write the report to FILE, and a table to standard output
 
-Exit code 0: all holds. 1: there are findings. 2: a wrong use, or a program or module that fails or
-does not end.
+Exit code 0: all checks pass. 1: there are findings. 2: wrong usage, or a program or module that fails
+or does not end.
 `;
 
 /** Seconds for a module, or for a run of a program. */
@@ -46,14 +47,17 @@ export async function verify(args: readonly string[]): Promise<void> {
   checkFlags(flags, known, verifyUsage);
   const { format = 'table' } = flags;
   if (!Object.hasOwn(reportForms, format)) {
-    throw new UsageError(`format: ${format} is none of ${Object.keys(reportForms).join(', ')}.`);
+    throw new UsageError(
+      `--format must be one of ${Object.keys(reportForms).join(', ')}, not ${format}.`,
+    );
   }
   const { exec } = flags;
   if (exec !== undefined && words.length > 0) {
-    throw new UsageError(`--exec takes no files; what is ${words[0]}?\n\n${verifyUsage}`);
+    throw new UsageError(`With --exec no files can be given: ${words[0]}\n\n${verifyUsage}`);
   }
   const stray = ofPrograms.find((name) => exec === undefined && flags[name] !== undefined);
-  if (stray !== undefined) throw new UsageError(`--${stray} goes with --exec.\n\n${verifyUsage}`);
+  if (stray !== undefined)
+    throw new UsageError(`--${stray} can only be used with --exec.\n\n${verifyUsage}`);
   const all =
     exec === undefined ? await verifyFound(words, flags) : await verifyProgram(exec, flags);
   await report(all, format, flags['output']);
@@ -76,7 +80,7 @@ async function verifyProgram(
     throw new UsageError(`--exec needs --queue NAME.fifo.\n\n${verifyUsage}`);
   if (!/^[\w-]{1,75}\.fifo$/.test(queue)) {
     throw new UsageError(
-      `${queue} is not the name of a FIFO queue: letters, digits, - and _, then .fifo.`,
+      `--queue must be the name of a FIFO queue (letters, digits, - and _, then .fifo), not ${queue}.`,
     );
   }
   const secondsMax = secondsOf(flags, 'timeout', timeoutDefault);

@@ -21,7 +21,7 @@ interface ExplainedEntry {
 /** `hashed` names what content-based ids are the hash of. */
 export function tellWindow({ entry, entries }: ExplainAnswer, hashed: string): string {
   const all = entries ?? (entry === undefined ? [] : [entry]);
-  if (all.length === 0) return 'The window is empty.';
+  if (all.length === 0) return 'The deduplication window is empty.';
   return all.map((each) => tellEntry(each, hashed)).join('\n\n');
 }
 
@@ -41,10 +41,10 @@ function tellEntry(entry: ExplainedEntry, hashed: string): string {
   ];
   for (const { at, differed, matchedBy, collision } of suppressed) {
     const difference =
-      differed.length === 0 ? 'the same in all' : `differed in ${differed.join(' and ')}`;
+      differed.length === 0 ? 'nothing differed' : `differed in ${differed.join(' and ')}`;
     const kind = collision ? ': a collision' : '';
     lines.push(`suppressed ${new Date(at).toISOString()}, by ${matchedBy}, ${difference}${kind}`);
   }
-  if (suppressed.length === 0) lines.push('suppressed nothing so far');
+  if (suppressed.length === 0) lines.push('suppressed nothing yet');
   return lines.join('\n');
 }

@@ -88,11 +88,12 @@ test('a wrong use ends with 2 and says how it is meant', async () => {
   assert.equal((await run()).code, 2);
   const url = await run('queue', 'list', '--url', '127.0.0.1:9324');
   assert.equal(url.code, 2);
-  assert.match(url.error, /a URL such as http:\/\/127\.0\.0\.1:9324, not 127\.0\.0\.1:9324/);
+  assert.match(url.error, /URL must look like http:\/\/127\.0\.0\.1:9324, not 127\.0\.0\.1:9324/);
   const word = await run('queue', 'nothing');
   assert.equal(word.code, 2);
   const words = 'list, peek, explain, violations, purge, redrive';
-  assert.ok(word.error.startsWith(`oncemq: nothing is none of ${words}.\n\nUsage: `), word.error);
+  const text = `oncemq: There is no command nothing; the commands are ${words}.\n\nUsage: `;
+  assert.ok(word.error.startsWith(text), word.error);
   assert.match((await run('queue')).error, /^oncemq: Usage: /);
   assert.equal((await run('serve', 'word')).code, 2);
 });
@@ -133,13 +134,13 @@ test('queue violations tells what broke the contract of a queue, and collisions'
   await call(`?Action=CreateQueue&QueueName=jobs.fifo&${fifo}&${byContent}`);
   const violations = (): Promise<Ran> =>
     run('queue', 'violations', 'jobs.fifo', '--url', server.url);
-  assert.match((await violations()).out, /Nothing has broken the contract/);
+  assert.match((await violations()).out, /There are no contract violations/);
   for (const group of ['g', 'h']) {
     await call(`000000000000/jobs.fifo?Action=SendMessage&MessageBody=x&MessageGroupId=${group}`);
   }
   const { out } = await violations();
   assert.match(out, /observe +body-not-envelope +g +The body is not the envelope/);
-  assert.match(out, /collision +h +same body as [0-9a-f-]{36}, other group/);
+  assert.match(out, /collision +h +same body as [0-9a-f-]{36}, different group/);
 });
 
 test('events prints a line for each event that its filter lets through', async (t) => {
@@ -206,7 +207,10 @@ test('events reads no more than it can write, so that the server lets it go', {
   const ended = once(child, 'exit');
   child.stdout.resume();
   assert.deepEqual(await ended, [1, null]);
-  assert.match(await said, /^oncemq: More than \d+ bytes waited for you/);
+  assert.match(
+    await said,
+    /^oncemq: The connection was closed, because more than \d+ bytes waited to be read/,
+  );
 });
 
 test('events that cannot be written are an error, and a reader that has gone is none', async (t) => {
@@ -255,7 +259,7 @@ test('a server goes on when nobody reads what it prints any more', async (t) => 
 test('without a server the queue commands say so and end with 1', async () => {
   const { code, error } = await run('queue', 'list', '--url', 'http://127.0.0.1:9');
   assert.equal(code, 1);
-  assert.match(error, /No server answers at http:\/\/127\.0\.0\.1:9; start one with oncemq serve/);
+  assert.match(error, /No server answers at http:\/\/127\.0\.0\.1:9\. Start one with oncemq serve/);
 });
 
 test('commands that find something else than OnceMQ at the URL say so and end with 1', async (t) => {
@@ -275,7 +279,7 @@ test('commands that find something else than OnceMQ at the URL say so and end wi
     { status: 404, body: '{"error":"not found"}' },
     { status: 404, body: 'null' },
   ]) {
-    const text = `oncemq: What answers at ${url} is no OnceMQ server (status ${answer.status}); name one with --url.\n`;
+    const text = `oncemq: The server at ${url} is not OnceMQ (it answered with status ${answer.status}). Set another with --url.\n`;
     const commands = [['queue', 'list'], ['queue', 'purge', 'jobs'], ['topic', 'list'], ['events']];
     const ran = await Promise.all(commands.map((words) => run(...words, '--url', url)));
     assert.deepEqual(
@@ -359,7 +363,7 @@ test('topic list, show and explain tell what a topic has and did', async (t) => 
   assert.match(show.out, /failed .*there is no queue .*gone\.fifo \(lost\)/);
   const explain = await run('topic', 'explain', 'prices.fifo', '--url', server.url);
   assert.match(explain.out, /the SHA-256 of the message/);
-  assert.match(explain.out, /suppressed .*by id, the same in all/);
+  assert.match(explain.out, /suppressed .*by id, nothing differed/);
   const json = await run('topic', 'list', '--json', '--url', server.url);
   assert.equal(JSON.parse(json.out).topics[0].name, 'prices.fifo');
   assert.equal((await run('topic', 'show', 'none', '--url', server.url)).code, 1);

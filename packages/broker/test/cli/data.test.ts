@@ -64,16 +64,16 @@ test('a backup of a running server is a data directory of its moment, and passes
 
   const running = await run('check', data);
   assert.equal(running.code, 1);
-  assert.match(running.stderr, /in use by process \d+; stop that server/);
+  assert.match(running.stderr, /in use by process \d+\. Stop that server/);
   assert.deepEqual(readdirSync(copy), ['data.mdb']);
   const again = await run('backup', copy, '--data', data);
   assert.equal(again.code, 1);
-  assert.match(again.stderr, /already holds data; name a directory that does not/);
+  assert.match(again.stderr, /already contains data; choose another directory/);
   assert.equal(await server.kill('SIGTERM'), 0);
 
   const checked = await run('check', data);
   assert.equal(checked.code, 0, checked.stderr);
-  assert.match(checked.stdout, /orders\.fifo +2 +0 +2 +11\n\neverything fits/);
+  assert.match(checked.stdout, /orders\.fifo +2 +0 +2 +11\n\nno problems found/);
   const { queues } = JSON.parse((await run('check', copy, '--json')).stdout);
   assert.deepEqual(queues[0].messages, 1);
 
@@ -101,7 +101,7 @@ test('wrong use is said with the usage, a directory without data by its name', a
   const { path, remove } = temporaryDirectory();
   const { code, stderr } = await run('check', path);
   assert.equal(code, 1);
-  assert.match(stderr, /holds no data of a server/);
+  assert.match(stderr, /There is no server data in/);
   remove();
 });
 
@@ -120,12 +120,18 @@ test('data that LMDB would end the process on is said to be damaged, by check an
   const whole = readFileSync(join(path, 'data.mdb'));
   const page = 4096;
   const damages: [RegExp, Buffer][] = [
-    [/holds no data of a server: data\.mdb is empty/, Buffer.alloc(0)],
-    [/is damaged: data\.mdb is not a data file/, whole.subarray(0, 100)],
-    [/is damaged: data\.mdb has \d+ bytes and should have \d+/, whole.subarray(0, 20 * page)],
+    [/There is no server data in \S+: data\.mdb is empty/, Buffer.alloc(0)],
+    [/is damaged: data\.mdb is not an LMDB file/, whole.subarray(0, 100)],
+    [
+      /is damaged: data\.mdb was cut off: it has \d+ bytes instead of \d+/,
+      whole.subarray(0, 20 * page),
+    ],
     [/is damaged: .*Restore a backup, or move/, Buffer.from(whole).fill(0, 2 * page)],
     // So little is missing that it could be pages that were never written.
-    [/is damaged: (reading it ended with SIG\w+|Bad address)\./, whole.subarray(0, -10 * page)],
+    [
+      /is damaged: (a process that read it ended with SIG\w+|Bad address)\./,
+      whole.subarray(0, -10 * page),
+    ],
   ];
   for (const [index, [expected, bytes]] of damages.entries()) {
     const directory = join(path, String(index));
@@ -187,7 +193,11 @@ test('data of a newer format is refused by check and by backup, as by a server',
   ]) {
     const { code, stderr } = await run(...args);
     assert.equal(code, 1, `${args}`);
-    assert.match(stderr, /newer OnceMQ \(format 2; this one knows 1\)\. Upgrade/, `${args}`);
+    assert.match(
+      stderr,
+      /newer OnceMQ \(format 2; this version reads up to 1\)\. Upgrade/,
+      `${args}`,
+    );
   }
   remove();
 });

@@ -156,7 +156,7 @@ test('a send past every producer is in the way, by file and line, unless it is l
   repository.commit({ 'oncemq-gate.json': JSON.stringify({ allow }) });
   const excepted = repository.gate('--base', 'main');
   assert.equal(excepted.code, 0);
-  assert.match(excepted.out, /is allowed: goes away with 4\.0/);
+  assert.match(excepted.out, /are allowed: goes away with 4\.0/);
 });
 
 test('what is not committed yet counts, and what is deleted does not', (t) => {
@@ -174,12 +174,12 @@ test('what is not committed yet counts, and what is deleted does not', (t) => {
 test('a wrong use ends with 2 and says how it is meant', (t) => {
   const repository = new Repository(t, base);
   const wrong: readonly (readonly [string[], RegExp])[] = [
-    [[], /Which --base\?/],
+    [[], /--base is missing/],
     [['--base', 'nowhere'], /git merge-base failed: .*shallow clone/s],
-    [['--base=--all'], /takes a revision/],
-    [['--base', 'main', '--format', 'xml'], /none of table/],
+    [['--base=--all'], /must be a revision, not --all/],
+    [['--base', 'main', '--format', 'xml'], /must be one of table.*, not xml/],
     [['--base', 'main', '--allow', 'none.json'], /allow-list none\.json cannot be read/],
-    [['--base', 'main', 'word'], /What is word/],
+    [['--base', 'main', 'word'], /Unexpected argument: word/],
     [['--bas', 'main'], /no flag --bas/],
   ];
   for (const [args, text] of wrong) {

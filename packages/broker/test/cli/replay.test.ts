@@ -82,7 +82,7 @@ test('what happened in a time is sent again after the window, as it was kept', a
 
   const gone = await replay(...flags.slice(0, 3), queueUrl.replace('days', 'none'));
   assert.equal(gone.code, 1);
-  assert.match(gone.said, /was not taken: The specified queue does not exist/);
+  assert.match(gone.said, /Replay stopped.*: The specified queue does not exist/);
 });
 
 test('a wrong use ends with 2', async () => {

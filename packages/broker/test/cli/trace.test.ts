@@ -67,7 +67,10 @@ test('a story that is too long says so, also of one queue and to programs', asyn
   ];
   writeFileSync(join(ledger, 'ledger-r-1.jsonl'), lines.join(''));
   const { out } = await trace(id, '--ledger', ledger, '--queue', 'jobs');
-  assert.match(out, /accepted.*\n.*dead-lettered.*\nThere is more: only its first 10000 records/);
+  assert.match(
+    out,
+    /accepted.*\n.*dead-lettered.*\nThe story is longer: only its first 10000 records/,
+  );
   const { records, isCut } = JSON.parse((await trace(id, '--ledger', ledger, '--json')).out);
   assert.deepEqual([records.length, isCut], [storyMax, true]);
 });

@@ -227,7 +227,10 @@ test('a story whose beginning was removed says so', async (t) => {
   writeFileSync(segment, lines.slice(2).join('\n'));
   const { out } = await trace(id, '--ledger', ledger);
   assert.match(out, /delivered +jobs/);
-  assert.match(out, /Its beginning is not in the ledger, which begins at 20\d\d-.*Z\./);
+  assert.match(
+    out,
+    /The ledger starts at 20\d\d-.*Z; earlier events of this story are not in it\./,
+  );
 });
 
 test('a directory that is taken away disturbs no send, health tells why, and nothing is lost', async (t) => {

@@ -15,8 +15,9 @@ export function repositoryRoot(): string {
 /** Files that differ from the merge base, including uncommitted changes and deleted files. */
 export function changedFiles(root: string, base: string): string[] {
   // A revision never starts with a dash; git would take it for an option.
-  if (base.startsWith('-')) throw new UsageError(`--base takes a revision, not ${base}.`);
-  const hint = 'Is it fetched? A shallow clone has no history: use fetch-depth 0, or GIT_DEPTH 0.';
+  if (base.startsWith('-')) throw new UsageError(`--base must be a revision, not ${base}.`);
+  const hint =
+    'Is the base fetched? A shallow clone lacks history: set fetch-depth or GIT_DEPTH to 0.';
   const start = git(['merge-base', base, 'HEAD'], root, hint).trim();
   return listed(git(['diff', '--name-only', '-z', '--no-renames', start], root));
 }
@@ -36,6 +37,6 @@ function git(args: readonly string[], cwd: string, hint = ''): string {
     maxBuffer: outputBytesMax,
   });
   if (status === 0) return stdout;
-  const reason = error?.message ?? (stderr.trim() || `it ended with ${status}`);
+  const reason = error?.message ?? (stderr.trim() || `exit code ${status}`);
   throw new UsageError(`git ${args[0]} failed: ${reason}. ${hint}`.trimEnd());
 }

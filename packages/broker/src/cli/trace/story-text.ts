@@ -18,8 +18,9 @@ export function storyText({ records, isCut, isWhole, beginsAt }: Story): string 
     detailsOf(record),
   ]);
   const notes: string[] = [];
-  if (!isWhole) notes.push(`Its beginning is not in the ledger, which begins at ${beginsAt}.`);
-  if (isCut) notes.push(`There is more: only its first ${storyMax} records are told.`);
+  if (!isWhole)
+    notes.push(`The ledger starts at ${beginsAt}; earlier events of this story are not in it.`);
+  if (isCut) notes.push(`The story is longer: only its first ${storyMax} records are shown.`);
   return [...headOf(records), table(['time', 'after', 'event', 'where', ''], rows), ...notes].join(
     '\n',
   );
@@ -54,7 +55,7 @@ function detailsOf(record: LedgerRecord): string {
     case 'suppressed':
       return suppressedText(record);
     case 'violation': {
-      const fate = record.mode === 'reject' ? 'refused' : 'sent nevertheless';
+      const fate = record.mode === 'reject' ? 'refused' : 'sent anyway';
       return `${record.rule}, ${fate}: ${record.reason}`;
     }
     case 'delivered':
@@ -62,10 +63,10 @@ function detailsOf(record: LedgerRecord): string {
     case 'dead-lettered':
       return `message ${id}, after ${count} ${count === 1 ? 'receive' : 'receives'}`;
     case 'moved':
-      return `message ${id}, there ${record.new_message_id}`;
+      return `message ${id}, now ${record.new_message_id}`;
     case 'fanned-out':
       return record.duplicate === true
-        ? `the queue had it already, as message ${record.queue_message_id}`
+        ? `already in the queue, as message ${record.queue_message_id}`
         : `as message ${record.queue_message_id}`;
     case 'filtered-out':
       return `by the filter policy of subscription ${record.subscription}`;
@@ -74,17 +75,20 @@ function detailsOf(record: LedgerRecord): string {
     case 'post-failed':
       return `subscription ${record.subscription}: ${record.reason}`;
     case 'delivery-failed': {
-      const fate = record.target === undefined ? 'lost' : `there ${record.queue_message_id}`;
+      const fate =
+        record.target === undefined
+          ? 'lost'
+          : `dead-lettered as message ${record.queue_message_id}`;
       return `subscription ${record.subscription}: ${record.reason}; ${fate}`;
     }
     case 'purged':
-      return `with ${record.messages} messages`;
+      return `messages removed: ${record.messages}`;
     case 'window-forgotten':
-      return `the deduplication window was emptied; ids in it: ${record.entries}`;
+      return `deduplication window emptied; ids removed: ${record.entries}`;
     case 'gap':
-      return `${record.lost} records are missing here`;
+      return `records missing here: ${record.lost}`;
     case 'opened':
-      return 'the server had been killed: what happened just before may be missing';
+      return 'the server had been killed: the events just before may be missing';
     default:
       return id === undefined ? '' : `message ${id}`;
   }

@@ -31,7 +31,7 @@ export function findProducerModules(words: readonly string[]): string[] {
     if (modules.length > 0) return modules;
     const where = word === '.' ? 'here' : `in ${word}`;
     throw new UsageError(
-      `No producer was found: there is no *.producer.ts or *.producer.js ${where}.`,
+      `No producers found: there is no *.producer.ts or *.producer.js ${where}.`,
     );
   });
   return [...new Set(found)].sort();

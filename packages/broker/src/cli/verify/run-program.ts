@@ -37,7 +37,7 @@ export function runProgram({
     });
     const letGo = endGroupWithUs(child.pid);
     const timer = setTimeout(() => {
-      said += `\nIt was ended after ${msMax / 1000} s.`;
+      said += `\nIt did not end within ${msMax / 1000} s (--timeout) and was killed.`;
       endGroup(child.pid);
       // Processes that have left the group may hold these open forever.
       child.stdout?.destroy();
@@ -56,7 +56,7 @@ export function runProgram({
     child.on('close', (code, signal) => {
       clearTimeout(timer);
       letGo();
-      const ended = signal === null ? `ended with ${code}` : `was ended by ${signal}`;
+      const ended = signal === null ? `ended with exit code ${code}` : `was killed by ${signal}`;
       resolve(code === 0 ? undefined : `${command} ${ended}.\n${said.trim()}`);
     });
   });

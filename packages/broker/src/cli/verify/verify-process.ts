@@ -34,7 +34,7 @@ export async function verifyInTime(
     return await new Promise<Verified[]>((resolve, reject) => {
       const fail = (text: string): void => reject(new UsageError(`${current} ${text}`));
       const late = (): void =>
-        fail(`did not come to an end within ${secondsMax} s, and was ended (--timeout).`);
+        fail(`did not end within ${secondsMax} s (--timeout) and was killed.`);
       child.on('message', (told: Told) => {
         // A module can send messages, too.
         if (told === null || typeof told !== 'object') return;
@@ -48,7 +48,7 @@ export async function verifyInTime(
       });
       child.on('error', ({ message }) => fail(`failed: ${message}`));
       // The module awaited a promise that never settles, or called process.exit().
-      child.on('exit', () => fail('ended before it was verified.'));
+      child.on('exit', () => fail('ended its process before it could be verified.'));
     });
   } finally {
     clearTimeout(timer);

@@ -190,7 +190,7 @@ describe('producer modules that do not come to an end', { concurrency: true }, (
       samples: [{ id: 'a' }, { id: 'b' }],
     });`;
   const cases: readonly (readonly [string, string, RegExp])[] = [
-    ['loops while it is loaded', 'for (;;);', /did not come to an end within 6 s/],
+    ['loops while it is loaded', 'for (;;);', /did not end within 6 s/],
     [
       'waits for a timer that is too long',
       'await new Promise((done) => setTimeout(done, 1e6));',
@@ -201,9 +201,13 @@ describe('producer modules that do not come to an end', { concurrency: true }, (
       'import { execFileSync } from "node:child_process"; execFileSync("sleep", ["600"]);',
       /within 6 s/,
     ],
-    ['waits for nothing', 'await new Promise(() => {});', /ended before it was verified/],
-    ['loops in its key', definition('() => { for (;;); }'), /did not come to an end within 6 s/],
-    ['ends the process', 'process.exit(0);', /ended before it was verified/],
+    [
+      'waits for nothing',
+      'await new Promise(() => {});',
+      /ended its process before it could be verified/,
+    ],
+    ['loops in its key', definition('() => { for (;;); }'), /did not end within 6 s/],
+    ['ends the process', 'process.exit(0);', /ended its process before it could be verified/],
     [
       'throws later',
       'setTimeout(() => { throw new Error("too late"); }); await new Promise((done) => setTimeout(done, 1e6));',
@@ -291,29 +295,29 @@ describe('a program in any language', { concurrency: true }, () => {
   test('that fails ends with 2 and what it said', async () => {
     const { code, error } = await verify('--exec', `${sender} fail`, '--queue', 'orders.fifo');
     assert.equal(code, 2);
-    assert.match(error, /ended with 3\.\nthe disk is full/);
+    assert.match(error, /ended with exit code 3\.\nthe disk is full/);
   });
 
   test('that does not end is ended', async () => {
     const flags = ['--queue', 'orders.fifo', '--timeout', '1'];
     const { code, error } = await verify('--exec', `${sender} hang`, ...flags);
     assert.equal(code, 2);
-    assert.match(error, /It was ended after 1 s/);
+    assert.match(error, /It did not end within 1 s \(--timeout\) and was killed/);
   });
 });
 
 test('a wrong use ends with 2 and says how it is meant', async () => {
   const wrong: readonly (readonly [string[], RegExp])[] = [
     [['--exec', 'true'], /--exec needs --queue/],
-    [['--exec', 'true', '--queue', 'orders'], /not the name of a FIFO queue/],
+    [['--exec', 'true', '--queue', 'orders'], /must be the name of a FIFO queue .*, not orders\./],
     [['--exec', 'true', '--queue', 'a.fifo', '--input', 'nowhere'], /no file nowhere/],
-    [['--exec', 'true', '--queue', 'a.fifo', 'word'], /what is word/],
-    [['--namespace', 'acme'], /--namespace goes with --exec/],
-    [['--queue', 'a.fifo', sources], /--queue goes with --exec/],
-    [['--format', 'yaml'], /none of table, tap, junit, json, github, gitlab/],
+    [['--exec', 'true', '--queue', 'a.fifo', 'word'], /no files can be given: word/],
+    [['--namespace', 'acme'], /--namespace can only be used with --exec/],
+    [['--queue', 'a.fifo', sources], /--queue can only be used with --exec/],
+    [['--format', 'yaml'], /must be one of table, tap, junit, json, github, gitlab, not yaml/],
     [['--fromat', 'tap'], /no flag --fromat/],
     [['nowhere.producer.ts'], /no file or folder nowhere/],
-    [['docs'], /No producer was found/],
+    [['docs'], /No producers found/],
   ];
   for (const [args, text] of wrong) {
     const { code, error } = await verify(...args);
