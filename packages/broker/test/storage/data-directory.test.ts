@@ -98,7 +98,7 @@ test('an older format is brought up to date, step by step, and stays so', () =>
     assert.equal(formatOf(environment), 3);
     assert.equal(String(environment.get(note)), 'two and three');
     await environment.close();
-    await refusedToOpen(path, /newer OnceMQ \(format 3; this one knows 1\)\. Upgrade/);
+    await refusedToOpen(path, /newer OnceMQ \(format 3; this version reads up to 1\)\. Upgrade/);
   }));
 
 test('a second server is refused while one runs, and not after it was killed', () =>
@@ -107,7 +107,7 @@ test('a second server is refused while one runs, and not after it was killed', (
     assert.match(
       await ServerProcess.refusal(['--data', path]),
       new RegExp(
-        `in use by process ${first.child.pid}; stop that server or let that backup end, or choose another`,
+        `in use by process ${first.child.pid}. Stop that server, wait if it is a backup, or choose another`,
       ),
     );
     await first.kill('SIGKILL');
@@ -122,8 +122,8 @@ test('a second server is refused also if it has the same number, in a container 
     // Where no container can be made, the two have different pids.
     const options = isPossible ? { prefix: words } : {};
     const expected = isPossible
-      ? /in use by another process with the number 1, as in another container; stop that server/
-      : /in use by process \d+; stop that server/;
+      ? /in use by another process with the same pid, 1, probably in another container\. Stop that server/
+      : /in use by process \d+\. Stop that server/;
     const first = await ServerProcess.start(['--data', path], options);
     try {
       assert.match(await ServerProcess.refusal(['--data', path], options), expected);
@@ -135,7 +135,7 @@ test('a second server is refused also if it has the same number, in a container 
 test('two servers of one process do not share a directory either', () =>
   withDirectory(async (path) => {
     const first = await openDataBackend({ clock: manualClock() }, { directory: path });
-    await refusedToOpen(path, /in use by another server of this process/);
+    await refusedToOpen(path, /in use by another server in this process/);
     await first.close();
     await (await openDataBackend({ clock: manualClock() }, { directory: path })).close();
   }));
@@ -144,14 +144,14 @@ test('a directory that cannot be written is said to be', () =>
   withDirectory(async (path) => {
     writeFileSync(join(path, 'file'), '');
     await refusedToOpen(join(path, 'file', 'below'), /cannot be written \(ENOTDIR\)/);
-    await refusedToOpen(join(path, 'file'), /file is a file; name a directory/);
+    await refusedToOpen(join(path, 'file'), /file is a file; the data needs a directory/);
     const closed = join(path, 'closed');
     mkdirSync(closed);
     chmodSync(path, 0o755);
     chmodSync(closed, 0o555);
     assert.match(
       openedAsNobody(closed),
-      /closed cannot be written \(EACCES\); give this user the right to, or choose another/,
+      /closed cannot be written \(EACCES\)\. Give this user permission, or choose another/,
     );
   }));
 
@@ -160,7 +160,10 @@ test('a lock file of another user is said to be what cannot be written', () =>
     chmodSync(path, 0o777);
     writeFileSync(join(path, 'lock.mdb'), '');
     chmodSync(join(path, 'lock.mdb'), 0o400);
-    assert.match(openedAsNobody(path), /cannot be written \(EACCES at lock\.mdb\); give this user/);
+    assert.match(
+      openedAsNobody(path),
+      /cannot be written \(EACCES at lock\.mdb\)\. Give this user/,
+    );
   }));
 
 /** What the process printed. */
@@ -185,11 +188,11 @@ test('a directory that can only be read is checked, and copied if no server can 
 test('a directory that may not be read is said to be, and not to hold no data', () =>
   withDirectory(async (path) => {
     cpSync(join(fixtures, 'format-1'), path, { recursive: true });
-    const text = /The data directory \S+ may not be read \(EACCES\); give this user the right to/;
+    const text = /The data directory \S+ cannot be read \(EACCES\)\. Give this user permission/;
     chmodSync(path, 0o755);
     assert.match(
       openedAsNobody(join(path, 'data.mdb'), 'check'),
-      /data\.mdb is a file; name a directory/,
+      /data\.mdb is a file; the data needs a directory/,
     );
     chmodSync(join(path, 'data.mdb'), 0o000);
     assert.match(openedAsNobody(path, 'check'), text);
@@ -217,7 +220,7 @@ test('a file that is cut off, empty or something else is said to be damaged, or 
       );
     }
     writeFileSync(file, 'something else'.repeat(1000));
-    await refusedToOpen(path, /data\.mdb is not a data file/);
+    await refusedToOpen(path, /data\.mdb is not an LMDB file/);
     writeFileSync(file, '');
     await (await openFixture(path)).close();
   }));
@@ -253,7 +256,7 @@ test('records that cannot be meant are said to be damaged', () =>
       ];
       put(Buffer.from(key), value.subarray(0, value.length - 3));
     });
-    await refusedToOpen(path, /damaged: a record ends in its middle/);
+    await refusedToOpen(path, /damaged: a record is cut off/);
   }));
 
 test('an id that was over at a start stays forgotten, also if the window is made longer', () =>
@@ -325,7 +328,7 @@ test('check finds each thing that does not fit', () =>
       ],
       [/belong to no queue \(9\)/, (put) => put(keyOf('content', 9, 1), Buffer.alloc(1))],
       [
-        /message 5 has a changed body/,
+        /the body of message 5 does not match its MD5/,
         (put, environment) => {
           const value = contentOf(environment, 5);
           value[value.length - 1] = 120;
@@ -333,7 +336,7 @@ test('check finds each thing that does not fit', () =>
         },
       ],
       [
-        /messages are there, and \d+ should be/,
+        /\d+ messages found, \d+ expected/,
         (put) => put(keyOf('removed', 3, 0), Buffer.alloc(8, 255)),
       ],
       [/above the counter/, (put) => put(keyOf('head', 3, 0), Buffer.alloc(32))],

@@ -32,7 +32,11 @@ export interface TopicWorkOptions {
   readonly report: (command: Command) => void;
 }
 
-const nobody: PostResult = { ok: false, reason: 'nobody calls HTTP endpoints', isFinal: true };
+const nobody: PostResult = {
+  ok: false,
+  reason: 'this server does not call HTTP endpoints',
+  isFinal: true,
+};
 
 export class TopicWork {
   readonly #options: TopicWorkOptions;

@@ -20,9 +20,9 @@ import { DataError, readingError } from './data-error.ts';
 import type { Environment } from './environment.ts';
 
 const reasons: Readonly<Record<string, string>> = {
-  EACCES: 'this user has no right to (EACCES)',
-  EPERM: 'this user has no right to (EPERM)',
-  EROFS: 'it can only be read (EROFS)',
+  EACCES: 'permission denied (EACCES)',
+  EPERM: 'permission denied (EPERM)',
+  EROFS: 'it is read-only (EROFS)',
   ENOTDIR: 'a part of its path is a file (ENOTDIR)',
 };
 
@@ -40,7 +40,7 @@ export class BackupTarget {
 
   prepare(): void {
     if (existsSync(join(this.#directory, dataFile))) {
-      throw new DataError(`${this.#directory} already holds data; name a directory that does not.`);
+      throw new DataError(`${this.#directory} already contains data; choose another directory.`);
     }
     try {
       if (statSync(this.#directory, { throwIfNoEntry: false })?.isDirectory() === false) {
@@ -91,7 +91,7 @@ export class BackupTarget {
 
   #refusal(reason: string, cause?: unknown): DataError {
     return new DataError(
-      `The backup cannot be written to ${this.#directory}: ${reason}. Mend that, or name another directory.`,
+      `The backup cannot be written to ${this.#directory}: ${reason}. Fix this, or choose another directory.`,
       { cause },
     );
   }

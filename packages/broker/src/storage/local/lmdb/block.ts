@@ -179,7 +179,7 @@ export function readBlock(
       const digests = { id0, id1, id2, id3, group0, group1, group2, body, attributes };
       visitor.windowEntry(at, entry, digests);
     } else {
-      throw new DamagedError(`a record of kind ${kind} has no place there`);
+      throw new DamagedError(`a block contains a record of unexpected kind ${kind}`);
     }
   }
 }

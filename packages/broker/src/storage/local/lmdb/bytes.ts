@@ -208,7 +208,7 @@ export class ByteReader {
 
   #take(length: number): number {
     const at = this.#at;
-    if (at + length > this.#end) throw new DamagedError('a record ends in its middle');
+    if (at + length > this.#end) throw new DamagedError('a record is cut off');
     this.#at = at + length;
     return at;
   }

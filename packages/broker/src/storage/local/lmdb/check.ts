@@ -130,7 +130,7 @@ class PlaceCheck {
   }
 
   #compare(what: string, noted: number, found: number): void {
-    if (noted !== found) this.#report(`${found} ${what} are there, and ${noted} should be`);
+    if (noted !== found) this.#report(`${found} ${what} found, ${noted} expected`);
   }
 
   #checkBlock(number: number, bytes: Buffer): void {
@@ -140,7 +140,8 @@ class PlaceCheck {
     try {
       readBlock({ place: this.#name, number, bytes }, new GroupTexts(), {
         message: (id, { sentAt, deadLetterSource }) => {
-          if (blockOf(id) !== number) this.#report(`message ${id} stands in block ${number}`);
+          if (blockOf(id) !== number)
+            this.#report(`message ${id} is in the wrong block, ${number}`);
           if (!block.isRemoved(id)) this.#checkMessage(id, sentAt, deadLetterSource !== undefined);
         },
         windowEntry: (id, entry, digests) => this.#checkWindowEntry(id, entry, digests),
@@ -161,7 +162,8 @@ class PlaceCheck {
     }
     const content = this.#contentsLeft.take(id);
     if (content === undefined) this.#report(`message ${id} has no content`);
-    else if (content.md5 !== content.actualMd5) this.#report(`message ${id} has a changed body`);
+    else if (content.md5 !== content.actualMd5)
+      this.#report(`the body of message ${id} does not match its MD5`);
     this.#bodyBytes += content?.bytes ?? 0;
     for (const other of this.#deliveriesLeft.upTo(id)) {
       this.#report(`delivery ${other} belongs to no message`);
@@ -183,7 +185,7 @@ class PlaceCheck {
     const isSame = (Object.keys(expected) as (keyof WindowDigests)[]).every(
       (word) => expected[word] === digests[word],
     );
-    if (!isSame) this.#report(`window entry ${id} is filed under another id`);
+    if (!isSame) this.#report(`window entry ${id} is stored under a wrong id`);
   }
 
   #walk<T>(kind: 'content' | 'delivery', read: (value: Buffer) => T): Walk<T> {

@@ -29,7 +29,7 @@ export function prepareToWrite(directory: string): void {
     const { code, path = directory } = cause as NodeJS.ErrnoException;
     const what = path.endsWith(lockFile) ? `${code} at ${lockFile}` : code;
     throw new DataError(
-      `The data directory ${directory} cannot be written (${what}); give this user the right to, or choose another with --data.`,
+      `The data directory ${directory} cannot be written (${what}). Give this user permission, or choose another with --data.`,
       { cause },
     );
   }
@@ -48,8 +48,8 @@ export function prepareToRead(directory: string, isAlone: boolean): void {
     const { code } = cause as NodeJS.ErrnoException;
     const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
     const text = isMissing
-      ? `${directory} holds no data of a server.`
-      : `The data directory ${directory} may not be read (${code}); give this user the right to.`;
+      ? `There is no server data in ${directory}.`
+      : `The data directory ${directory} cannot be read (${code}). Give this user permission.`;
     throw new DataError(text, { cause });
   }
   const refused = lockRefusal(directory);
@@ -57,7 +57,7 @@ export function prepareToRead(directory: string, isAlone: boolean): void {
     requireRoom(directory);
   } else if (!isAlone && existsSync(join(directory, lockFile))) {
     throw new DataError(
-      `${lockFile} in ${directory} cannot be written (${refused}): a running server would write over what is read. Give this user the right to.`,
+      `${lockFile} in ${directory} cannot be written (${refused}), so a running server could overwrite data while it is read. Give this user permission.`,
     );
   }
 }
@@ -95,5 +95,5 @@ function requireRoom(directory: string): void {
 
 function refuseFile(directory: string): void {
   if (statSync(directory).isDirectory()) return;
-  throw new DataError(`${directory} is a file; name a directory for the data.`);
+  throw new DataError(`${directory} is a file; the data needs a directory.`);
 }

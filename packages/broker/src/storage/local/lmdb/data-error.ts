@@ -12,7 +12,7 @@ export class DataError extends Error {
 
 export function damaged(directory: string, what: string, cause?: unknown): DataError {
   return new DataError(
-    `The data in ${directory} is damaged: ${what}. Restore a backup, or move the directory away to start empty; oncemq check ${directory} says more.`,
+    `The data in ${directory} is damaged: ${what}. Restore a backup, or move the directory away to start empty. oncemq check ${directory} shows details.`,
     { cause },
   );
 }

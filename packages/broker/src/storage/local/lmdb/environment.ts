@@ -158,7 +158,7 @@ function openDatabase(
     if (/No transaction to renew/.test(String(cause))) throw sameNumber(directory, cause);
     if (/read-only|EROFS|permission/i.test(String(cause))) {
       throw new DataError(
-        `The data directory ${directory} cannot be written (${(cause as Error).message}); choose another with --data.`,
+        `The data directory ${directory} cannot be written (${(cause as Error).message}). Choose another with --data.`,
         { cause },
       );
     }

@@ -51,7 +51,7 @@ export function knownFormat(
   const format = formatOf(environment);
   if (format === undefined || format <= current) return format;
   throw new DataError(
-    `The data in ${environment.directory} was written by a newer OnceMQ (format ${format}; this one knows ${current}). Upgrade OnceMQ, or choose another directory.`,
+    `The data in ${environment.directory} was written by a newer OnceMQ (format ${format}; this version reads up to ${current}). Upgrade OnceMQ, or choose another directory.`,
   );
 }
 
@@ -60,11 +60,11 @@ export function formatOf(environment: Environment): number | undefined {
   const bytes = environment.get(key());
   if (bytes === undefined) {
     if (environment.usage().records === 0) return undefined;
-    throw damaged(environment.directory, 'it has records, but no format');
+    throw damaged(environment.directory, 'it has records, but no format number');
   }
   const format = Number(bytes.toString('utf8'));
   if (Number.isInteger(format) && format > 0) return format;
-  throw damaged(environment.directory, 'its format is no number');
+  throw damaged(environment.directory, 'its format number is not valid');
 }
 
 function key(): Buffer {

@@ -24,7 +24,7 @@ export function jsonIn<T>(bytes: Buffer, what: string): T {
       isBytes(value) ? new Uint8Array(Buffer.from(value[bytesKey], 'base64')) : value,
     ) as T;
   } catch {
-    throw new DamagedError(`a ${what} is not readable`);
+    throw new DamagedError(`a ${what} cannot be read`);
   }
 }
 

@@ -88,7 +88,7 @@ function* loadQueue(
     const id = idIn(key);
     const block = records.blocks.get(blockOf(id));
     if (block === undefined || block.isRemoved(id)) {
-      throw new DamagedError(`queue ${queue} has a delivery of message ${id}, which is not there`);
+      throw new DamagedError(`queue ${queue} has a delivery of message ${id}, but not the message`);
     }
     yield [{ kind: 'delivery', queue, id, value: readDelivery(value) }];
   }

@@ -33,11 +33,11 @@ export function checkMetaPages(file: string, isReadOnly: boolean): void {
     if (size === 0) {
       // A server that was killed before its first commit leaves an empty file.
       if (!isReadOnly) return;
-      throw new DataError(`${dirname(file)} holds no data of a server: data.mdb is empty.`);
+      throw new DataError(`There is no server data in ${dirname(file)}: data.mdb is empty.`);
     }
-    if (whole === undefined) throw damaged(dirname(file), 'data.mdb is not a data file');
+    if (whole === undefined) throw damaged(dirname(file), 'data.mdb is not an LMDB file');
     if (size < whole.least) {
-      const text = `data.mdb has ${size} bytes and should have ${whole.most}: it was cut off`;
+      const text = `data.mdb was cut off: it has ${size} bytes instead of ${whole.most}`;
       throw damaged(dirname(file), text);
     }
     if (size < whole.most && !isReadOnly) ftruncateSync(descriptor, whole.most);

@@ -25,7 +25,7 @@ export async function takeLock(
   const path = realpathSync(directory);
   if (ours.has(path)) {
     throw new DataError(
-      `The data directory ${directory} is in use by another server of this process.`,
+      `The data directory ${directory} is in use by another server in this process.`,
     );
   }
   // A first read registers this process in the table.
@@ -41,7 +41,7 @@ export async function takeLock(
     if (other === undefined) break;
     if (attempt === attempts) {
       throw new DataError(
-        `The data directory ${directory} is in use by process ${other}; stop that server or let that backup end, or choose another directory.`,
+        `The data directory ${directory} is in use by process ${other}. Stop that server, wait if it is a backup, or choose another directory.`,
       );
     }
     await delay(50 + Math.random() * 100);
@@ -52,7 +52,7 @@ export async function takeLock(
 
 export function sameNumber(directory: string, cause: unknown): DataError {
   return new DataError(
-    `The data directory ${directory} is in use by another process with the number ${process.pid}, as in another container; stop that server, or choose another directory.`,
+    `The data directory ${directory} is in use by another process with the same pid, ${process.pid}, probably in another container. Stop that server, or choose another directory.`,
     { cause },
   );
 }
