@@ -70,7 +70,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
         const milliseconds = advanceMsOf(seconds);
         if (milliseconds !== undefined) return backend.advance(milliseconds);
         throw new RangeError(
-          `clock.advance takes seconds, from 0 to ${advanceSecondsMax}, not ${String(seconds)}.`,
+          `clock.advance takes a number of seconds from 0 to ${advanceSecondsMax}, not ${String(seconds)}.`,
         );
       },
     },

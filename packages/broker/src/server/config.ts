@@ -89,28 +89,30 @@ export const settings: Readonly<Record<string, Setting>> = {
   port: {
     doc: 'port to listen on; 0 takes a free one',
     value: 'PORT',
+    form: 'a number from 0 to 65535',
     pattern: /^([0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])$/,
     default: '9324',
   },
   data: {
-    doc: 'directory to keep everything in',
+    doc: 'directory to store everything in',
     value: 'DIR',
     default: './oncemq-data',
   },
   durability: {
-    doc: 'fsync: answers wait for the disk; os: a power cut can lose the last moments',
+    doc: 'fsync: answers wait for the disk; os: they do not, and a power cut can lose the latest changes',
     value: 'KIND',
     choices: ['fsync', 'os'],
     default: 'fsync',
   },
   memory: { doc: 'keep everything in memory and nothing on disk, instead of --data' },
   postgres: {
-    doc: 'PostgreSQL database to keep everything in',
+    doc: 'PostgreSQL database to store everything in',
     value: 'URL',
-    notYet: 'PostgreSQL storage is not there yet; leave --postgres out.',
+    notYet:
+      'PostgreSQL storage is not available yet; use --data or --memory instead of --postgres.',
   },
   clock: {
-    doc: 'real; virtual: can be moved forward; manual: stands still until it is moved',
+    doc: 'real; virtual: runs, and can be moved forward; manual: stands still until it is moved',
     value: 'KIND',
     choices: ['real', 'virtual', 'manual'],
     default: 'real',
@@ -119,6 +121,7 @@ export const settings: Readonly<Record<string, Setting>> = {
     doc: 'region in ARNs; default: us-east-1, or ru-central1 with the profile yandex',
     value: 'NAME',
     pattern: /^[a-z0-9-]{1,32}$/,
+    form: 'lower-case letters, digits and -',
   },
   account: {
     doc: 'account in ARNs and queue URLs, 12 digits',
@@ -127,25 +130,25 @@ export const settings: Readonly<Record<string, Setting>> = {
     default: '000000000000',
   },
   'public-url': {
-    doc: 'what clients reach the server as; default: the Host header of each request',
+    doc: 'URL under which clients reach the server; default: the Host header of each request',
     value: 'URL',
     pattern: /^https?:\/\/[^/?#\s]+\/?$/,
-    form: 'http:// or https:// and a host, with a port if need be and without a path',
+    form: 'http:// or https:// and a host, with or without a port, without a path',
   },
   profile: {
-    doc: 'aws, or yandex: FIFO queues also treat equal bodies as duplicates, as its page says',
+    doc: 'aws, or yandex: FIFO queues deduplicate as Yandex Message Queue documents, also by body',
     value: 'NAME',
     choices: ['aws', 'yandex'],
     default: 'aws',
   },
   limits: {
-    doc: 'strict, or relaxed: no 60 s wait before a queue name is used or purged again',
+    doc: 'strict, or relaxed: no 60 s wait before a name can be reused or a queue purged again',
     value: 'KIND',
     choices: ['strict', 'relaxed'],
     default: 'strict',
   },
   auth: {
-    doc: 'sigv4: requests must be signed with a key of the config file or the environment',
+    doc: 'sigv4: requests must be signed with a key from the config file or the environment',
     value: 'KIND',
     choices: ['off', 'sigv4'],
     default: 'off',
@@ -154,17 +157,18 @@ export const settings: Readonly<Record<string, Setting>> = {
     doc: 'topics deliver only to queues whose policy allows it, as on AWS',
   },
   contract: {
-    doc: 'JSON file with the contracts that queues are held to',
+    doc: 'JSON file with the contracts of queues',
     value: 'FILE',
   },
   ledger: {
-    doc: 'directory to keep an account of every message in, for oncemq trace',
+    doc: 'directory for a record of what happens to every message, for oncemq trace',
     value: 'DIR',
   },
   'ledger-max-bytes': {
-    doc: 'what the ledger may take, a million at least; its oldest part goes first',
+    doc: 'maximum size of the ledger, at least 1000000; its oldest part is removed first',
     value: 'BYTES',
     pattern: /^[1-9][0-9]{6,14}$/,
+    form: 'a number of bytes, at least 1000000',
     default: '1073741824',
   },
   log: {
@@ -212,7 +216,7 @@ export function readConfig(
   );
   if (auth === 'sigv4' && credentials.length === 0) {
     throw new ConfigError(
-      'auth: sigv4 needs keys to check signatures with: credentials in the config file, or ONCEMQ_ACCESS_KEY_ID and ONCEMQ_SECRET_ACCESS_KEY.',
+      'auth: sigv4 needs keys to check signatures with. Set credentials in the config file, or ONCEMQ_ACCESS_KEY_ID and ONCEMQ_SECRET_ACCESS_KEY.',
     );
   }
   const profile = value('profile') as Config['profile'];
@@ -272,7 +276,7 @@ function storageOf(given: Layer, value: (name: string) => string): Storage {
   const unfit = ['data', 'durability'].find((name) => given[name] !== undefined);
   if (unfit === undefined) return { kind: 'memory' };
   throw new ConfigError(
-    `memory and ${unfit} exclude each other: in memory nothing is kept on disk.`,
+    `memory and ${unfit} cannot be used together: in memory, nothing is stored on disk.`,
   );
 }
 
@@ -283,7 +287,7 @@ function check(name: string, value: string): void {
   if (value === '') throw new ConfigError(`${name} needs a value: ${doc}.`);
   if (notYet !== undefined) throw new ConfigError(notYet);
   if (choices !== undefined && !choices.includes(value)) {
-    throw new ConfigError(`${name}: ${value} is none of ${choices.join(', ')}.`);
+    throw new ConfigError(`${name} must be one of ${choices.join(', ')}, not ${value}.`);
   }
   if (pattern !== undefined && !pattern.test(value)) {
     throw new ConfigError(`${name}: ${value} is not valid (${form}).`);
@@ -335,10 +339,11 @@ function fileSettings(file: string): FileSettings {
   const found: Record<string, string> = {};
   for (const [key, value] of Object.entries(others)) {
     const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    if (name === 'config') throw new ConfigError(`${file}: a config file cannot name another.`);
+    if (name === 'config')
+      throw new ConfigError(`${file}: a config file cannot refer to another one.`);
     const isPlain = ['string', 'number', 'boolean'].includes(typeof value);
     if (Object.hasOwn(settings, name) && !isPlain) {
-      throw new ConfigError(`${file}: ${key} must be a text, a number, true or false.`);
+      throw new ConfigError(`${file}: ${key} must be a string, a number, true or false.`);
     }
     found[name] = String(value);
   }
@@ -357,7 +362,9 @@ function parseFile(file: string): Record<string, unknown> {
   try {
     text = readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new ConfigError(`The config file ${file} cannot be read.`, { cause });
+    throw new ConfigError(`The config file ${file} cannot be read: ${(cause as Error).message}.`, {
+      cause,
+    });
   }
   try {
     const value: unknown = JSON.parse(text);
@@ -369,7 +376,7 @@ function parseFile(file: string): Record<string, unknown> {
     const reason = (error as Error).message.replace(/, (\.\.\.)?".*$/s, '');
     throw new ConfigError(`${file} is not JSON: ${reason}.`);
   }
-  throw new ConfigError(`${file} must hold a JSON object.`);
+  throw new ConfigError(`${file} must contain a JSON object.`);
 }
 
 const queueKeys = ['name', 'attributes', 'tags'];
@@ -389,7 +396,7 @@ function queuesOf(value: unknown, file: string): QueueConfig[] {
       throw new ConfigError(`${where}: there is no setting ${unknown}.${hint}`);
     }
     const { name, attributes, tags } = queue as Record<string, unknown>;
-    if (typeof name !== 'string') throw new ConfigError(`${where}: name must be a text.`);
+    if (typeof name !== 'string') throw new ConfigError(`${where}: name must be a string.`);
     return { name, attributes: texts(attributes, where), tags: texts(tags, where) };
   });
 }

@@ -53,13 +53,17 @@ export function consoleFile(
   const isPage = path === '';
   if (!isPage && !path.startsWith(filesPrefix)) return undefined;
   if (method !== 'GET' && method !== 'HEAD') {
-    return refusal(405, 'MethodNotAllowed', 'The console takes GET.', { Allow: 'GET, HEAD' });
+    return refusal(405, 'MethodNotAllowed', 'The console accepts only GET and HEAD.', {
+      Allow: 'GET, HEAD',
+    });
   }
   files ??= readFiles();
   const file = files.get(isPage ? pagePath : path.slice(filesPrefix.length));
   if (file === undefined) {
     const isBuilt = files.has(pagePath);
-    const reason = isBuilt ? 'There is no such file.' : 'The console is not built: npm run build.';
+    const reason = isBuilt
+      ? 'There is no such file.'
+      : 'The console is not built. Build it with npm run build.';
     return refusal(404, 'NotFound', reason);
   }
   const shared = {

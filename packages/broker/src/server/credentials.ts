@@ -38,7 +38,7 @@ export function environmentCredentials(
   const { [idVariable]: accessKeyId, [secretVariable]: secretAccessKey } = environment;
   if (accessKeyId === undefined && secretAccessKey === undefined) return [];
   if (accessKeyId === undefined || secretAccessKey === undefined) {
-    throw new ConfigError(`${idVariable} and ${secretVariable} go together.`);
+    throw new ConfigError(`${idVariable} and ${secretVariable} must be set together.`);
   }
   return [{ accessKeyId, secretAccessKey }];
 }
@@ -56,14 +56,14 @@ export function credentialsOf(
     for (const [index, item] of list.entries()) {
       const credential = credentialOf(item, `${where}[${index}]`, account);
       if (found.has(credential.accessKeyId)) {
-        const text = `the accessKeyId ${credential.accessKeyId} is there already`;
+        const text = `the accessKeyId ${credential.accessKeyId} is already in use`;
         throw new ConfigError(`${where}[${index}]: ${text}.`);
       }
       found.set(credential.accessKeyId, credential);
     }
   }
   if (found.size > credentialsMax) {
-    throw new ConfigError(`There can be ${credentialsMax} credentials, not ${found.size}.`);
+    throw new ConfigError(`There can be at most ${credentialsMax} credentials, not ${found.size}.`);
   }
   return [...found.values()];
 }
@@ -84,10 +84,12 @@ function credentialOf(item: unknown, where: string, ours: string): Credential {
   }
   const isSecret = typeof secretAccessKey === 'string' && secretAccessKey !== '';
   if (!isSecret || secretAccessKey.length > secretLengthMax) {
-    throw new ConfigError(`${where}: secretAccessKey must be a text of 1 to ${secretLengthMax}.`);
+    throw new ConfigError(
+      `${where}: secretAccessKey must be a string of 1 to ${secretLengthMax} characters.`,
+    );
   }
   if (account !== ours) {
-    throw new ConfigError(`${where}: the server has one account, ${ours} (--account).`);
+    throw new ConfigError(`${where}: the account must be that of the server, ${ours} (--account).`);
   }
   if (name !== undefined && !(typeof name === 'string' && nameForm.test(name))) {
     throw new ConfigError(`${where}: name must be 1 to 128 letters, digits, or . : @ / + = - _`);

@@ -39,7 +39,11 @@ function statusOf({ url, headers, body }: PostRequest, signal: AbortSignal): Pro
       headers: { ...headers, 'content-length': length },
     });
     const giveUp = (): void => {
-      call.destroy(new Error(signal.aborted ? 'the server stops' : 'it took too long'));
+      call.destroy(
+        new Error(
+          signal.aborted ? 'the server is stopping' : `no answer within ${callMsMax / 1000} s`,
+        ),
+      );
     };
     const patience = setTimeout(giveUp, callMsMax);
     signal.addEventListener('abort', giveUp, { once: true });

@@ -151,8 +151,8 @@ function openBackend(
 ): Promise<Backend> | Backend {
   const { storage } = config;
   const onAvailability = (reason: string | undefined): void => {
-    if (reason === undefined) log.info('changes are kept again');
-    else log.error('changes are refused until they can be kept', reason);
+    if (reason === undefined) log.info('changes are accepted again');
+    else log.error('changes are refused until they can be stored again', reason);
   };
   const options = {
     clock: clocks[config.clock](),
@@ -161,7 +161,7 @@ function openBackend(
     limits: config.limits === 'relaxed' ? relaxedLimits : strictLimits,
     profile: config.profile,
     onAvailability,
-    onError: (error: unknown) => log.error('a reader of events failed', error),
+    onError: (error: unknown) => log.error('an event listener failed', error),
     onCommit: counts && ((commit: Commit) => counts.committed(commit)),
     arePoliciesEnforced: config.arePoliciesEnforced,
     signer,
@@ -242,7 +242,7 @@ function listen(
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const reason =
         cause.code === 'EADDRINUSE'
-          ? `port ${port} is taken; choose another with --port, or --port 0 for a free one`
+          ? `port ${port} is already in use. Choose another with --port; --port 0 takes a free one`
           : cause.message;
       reject(new ConfigError(`Cannot listen on ${host}:${port}: ${reason}.`, { cause }));
     });

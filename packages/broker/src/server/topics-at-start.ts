@@ -33,7 +33,7 @@ export function topicsOf(value: unknown, file: string): TopicConfig[] {
     const where = `${file}: topics[${index}]`;
     const topic = objectOf(typeof item === 'string' ? { name: item } : item, topicKeys, where);
     const { name, subscriptions = [] } = topic;
-    if (typeof name !== 'string') throw new ConfigError(`${where}: name must be a text.`);
+    if (typeof name !== 'string') throw new ConfigError(`${where}: name must be a string.`);
     if (!Array.isArray(subscriptions)) {
       throw new ConfigError(`${where}: subscriptions must be a list.`);
     }
@@ -97,7 +97,7 @@ export async function createTopics(
       // As on AWS, a subscription may name a missing queue, and loses messages until it exists. In a config file that is a typo.
       if (isName && !(await backend.run({ type: 'describe-queue', queue: endpoint })).ok) {
         throw new ConfigError(
-          `${endpoint} cannot be subscribed to ${name}: there is no such queue. Name it under queues, too, or give its ARN.`,
+          `${endpoint} cannot be subscribed to ${name}: there is no such queue. Add it to queues, or use its ARN.`,
         );
       }
       const subscribed = await backend.run({

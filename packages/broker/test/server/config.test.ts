@@ -86,8 +86,14 @@ test('a name like nothing known is refused without a guess', () => {
 });
 
 test('a value that cannot be is refused with what can', () => {
-  refused(() => readConfig({ clock: 'fast' }, {}), /clock: fast is none of real, virtual, manual/);
-  refused(() => readConfig({ port: '65536' }, {}), /port: 65536 is not valid/);
+  refused(
+    () => readConfig({ clock: 'fast' }, {}),
+    /clock must be one of real, virtual, manual, not fast/,
+  );
+  refused(
+    () => readConfig({ port: '65536' }, {}),
+    /port: 65536 is not valid \(a number from 0 to 65535\)/,
+  );
   refused(() => readConfig({ port: '' }, {}), /port needs a value/);
   refused(() => readConfig({}, { ONCEMQ_HOST: '' }), /host needs a value/);
   refused(() => readConfig({ account: '1' }, {}), /12 digits/);
@@ -105,9 +111,9 @@ test('everything is kept in a directory, or in memory, not both', () => {
   const { storage } = readConfig({ data: './here', durability: 'os' }, {});
   assert.deepEqual(storage, { kind: 'data', directory: './here', durability: 'os' });
   assert.deepEqual(readConfig({ memory: 'true' }, {}).storage, { kind: 'memory' });
-  refused(() => readConfig({ memory: 'true', data: './here' }, {}), /exclude each other/);
-  refused(() => readConfig({ memory: 'true', durability: 'os' }, {}), /exclude each other/);
-  refused(() => readConfig({ durability: 'none' }, {}), /none of fsync, os/);
+  refused(() => readConfig({ memory: 'true', data: './here' }, {}), /cannot be used together/);
+  refused(() => readConfig({ memory: 'true', durability: 'os' }, {}), /cannot be used together/);
+  refused(() => readConfig({ durability: 'none' }, {}), /must be one of fsync, os, not none/);
 });
 
 test('a switch is off when it says so, wherever it stands', () => {
@@ -122,7 +128,10 @@ test('a switch is off when it says so, wherever it stands', () => {
   }
   assert.equal(kindOf({}, { ONCEMQ_MEMORY: '1' }), 'memory');
   assert.equal(kindOf({ config: file({ memory: false }) }), 'data');
-  refused(() => readConfig({}, { ONCEMQ_MEMORY: 'no' }), /memory: no is none of true, false/);
+  refused(
+    () => readConfig({}, { ONCEMQ_MEMORY: 'no' }),
+    /memory must be one of true, false, 1, 0, not no/,
+  );
   refused(() => readConfig({}, { ONCEMQ_MEMORY: '' }), /memory needs a value/);
 });
 
@@ -136,7 +145,10 @@ test('where everything is kept is what the strongest word about it says', () => 
 });
 
 test('what is planned and not there is refused with what to do instead', () => {
-  refused(() => readConfig({ postgres: 'postgres://' }, {}), /not there yet/);
+  refused(
+    () => readConfig({ postgres: 'postgres://' }, {}),
+    /not available yet; use --data or --memory/,
+  );
 });
 
 test('a file that is missing, no JSON or no object is refused by its name', () => {
@@ -144,7 +156,7 @@ test('a file that is missing, no JSON or no object is refused by its name', () =
   refused(() => readConfig({ config: file('{') }, {}), /is not JSON/);
   // The part of a broken file that JSON.parse quotes may be a secret.
   refused(() => readConfig({ config: file('{"secretAccessKey":S3CR3T}') }, {}), /^((?!S3CR).)*$/);
-  refused(() => readConfig({ config: file('[]') }, {}), /must hold a JSON object/);
+  refused(() => readConfig({ config: file('[]') }, {}), /must contain a JSON object/);
 });
 
 test('queues of the file have names, and attributes in any JSON form', () => {
@@ -246,17 +258,17 @@ test('what is wrong with a key is told by its place, without its secret', () => 
     }
   };
   refused(() => readConfig({ auth: 'sigv4' }, {}), /sigv4 needs keys.*ONCEMQ_ACCESS_KEY_ID/);
-  refused(() => readConfig({}, { ONCEMQ_ACCESS_KEY_ID: 'a' }), /go together/);
+  refused(() => readConfig({}, { ONCEMQ_ACCESS_KEY_ID: 'a' }), /must be set together/);
   refused(() => readConfig({ 'access-key-id': 'a' }, {}), /no flag --access-key-id/);
   wrong({}, /credentials must be a list/);
   wrong(['hush'], /credentials\[0\] must be an object/);
-  wrong([pair, pair], /credentials\[1\]: the accessKeyId ONE is there already/);
+  wrong([pair, pair], /credentials\[1\]: the accessKeyId ONE is already in use/);
   wrong(
     [{ ...pair, secretAcessKey: 'x' }],
     /no setting secretAcessKey\. Did you mean secretAccessKey/,
   );
   wrong([{ ...pair, accessKeyId: 'a/b' }], /accessKeyId must be/);
-  wrong([{ accessKeyId: 'ONE', secretAccessKey: '' }], /secretAccessKey must be a text/);
-  wrong([{ ...pair, account: '111111111111' }], /one account, 000000000000/);
+  wrong([{ accessKeyId: 'ONE', secretAccessKey: '' }], /secretAccessKey must be a string of 1 to/);
+  wrong([{ ...pair, account: '111111111111' }], /must be that of the server, 000000000000/);
   wrong([{ ...pair, name: 'ä' }], /name must be/);
 });

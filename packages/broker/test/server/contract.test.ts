@@ -234,7 +234,7 @@ test('violations of a queue are there only where there is a queue and a contract
 describe('a contract file that is wrong is refused with its place', () => {
   const wrong: readonly (readonly [unknown, RegExp])[] = [
     ['{', /is not JSON/],
-    ['[]', /must hold a JSON object/],
+    ['[]', /must contain a JSON object/],
     [{}, /queues must be a list/],
     [{ queue: [] }, /no setting queue\. Did you mean queues\?/],
     [{ namespace: 'K F', queues: [] }, /namespace must be/],
@@ -243,11 +243,14 @@ describe('a contract file that is wrong is refused with its place', () => {
       { queues: [{ queue: 'a', contract: 'envelope', mod: 'reject' }] },
       /no setting mod\. Did you mean mode\?/,
     ],
-    [{ queues: [{ queue: 'a b', contract: 'envelope' }] }, /queue must be a name/],
+    [{ queues: [{ queue: 'a b', contract: 'envelope' }] }, /queue must be a queue name/],
     [{ queues: [{ queue: 'a' }] }, /needs either contract/],
-    [{ queues: [{ queue: 'a', contract: 'evelope' }] }, /only contract with a name is envelope/],
+    [{ queues: [{ queue: 'a', contract: 'evelope' }] }, /contract must be "envelope"/],
     [{ queues: [{ queue: 'a', contract: 'envelope', mode: 'warn' }] }, /observe or reject/],
-    [{ queues: [{ queue: 'a', schema: { type: 'text' } }] }, /queues\[0\]: the schema is wrong/],
+    [
+      { queues: [{ queue: 'a', schema: { type: 'text' } }] },
+      /queues\[0\]: the schema is not valid/,
+    ],
     [{ queues: [{ queue: 'a', schema: { $async: true } }] }, /\$async is not known/],
     [{ queues: [{ queue: 'a', schema: 'nowhere.json' }] }, /nowhere\.json cannot be read/],
     [{ queues: [{ queue: 'a', schema: 7 }] }, /schema must be a JSON Schema/],

@@ -32,7 +32,8 @@ export async function rejectionOf(
     return foreign ?? basicRejection(basic[1] as string, authentication);
   }
   const signer = await authentication.signerOf(request, 'sqs');
-  if (signer === undefined) return challenged('Sign the request, or give key id and secret.');
+  if (signer === undefined)
+    return challenged('Sign the request, or log in with an access key id and its secret.');
   if (signer.ok) return undefined;
   const { code, status } = wireErrorOf(signer);
   return failed(status, code, faultText(signer));
@@ -44,7 +45,7 @@ function basicRejection(
 ): InspectResponse | undefined {
   const [id = '', ...secret] = Buffer.from(encoded, 'base64').toString('utf8').split(':');
   const isKnown = authentication.find(id, secret.join(':')) !== undefined;
-  return isKnown ? undefined : challenged('There is no such key id and secret.');
+  return isKnown ? undefined : challenged('The access key id or the secret is wrong.');
 }
 
 function challenged(text: string): InspectResponse {

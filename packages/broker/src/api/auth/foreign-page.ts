@@ -16,7 +16,7 @@ export function foreignPageRejection(
   publicUrl: string | undefined,
 ): InspectResponse | undefined {
   if (!isFromForeignPage(headers, publicUrl)) return undefined;
-  return failed(403, 'ForeignPage', 'Pages of other servers may not use this one.');
+  return failed(403, 'ForeignPage', 'Web pages of other sites may not use this server.');
 }
 
 export function isFromForeignPage(headers: Headers, publicUrl: string | undefined): boolean {
@@ -44,7 +44,7 @@ export function foreignNameRejection(
   if (!isLocal || !isOfBrowser(request)) return undefined;
   const { host = '' } = request.headers;
   if (host === hostOf(publicUrl) || isLocalName(host.replace(/:\d+$/, ''))) return undefined;
-  const message = 'Pages come to this server by the name localhost, or by its --public-url.';
+  const message = 'Browsers can use this server only as localhost or by its --public-url.';
   return failed(403, 'ForeignName', message);
 }
 

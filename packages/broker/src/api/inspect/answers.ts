@@ -49,7 +49,7 @@ export function limitOf(query: URLSearchParams): number | undefined {
 }
 
 export function wrongAfter(): InspectResponse {
-  return failed(400, 'InvalidRequest', 'after must be what the page before gave.');
+  return failed(400, 'InvalidRequest', 'after must be the next of the previous page.');
 }
 
 /** Parses a number of the query or path, such as where a page starts; undefined if absent, null if it is not a number. */

@@ -55,7 +55,7 @@ const types: Readonly<Record<Event['type'], true>> = {
 /** The filter, or what is wrong with the query. */
 export function eventFilter(query: URLSearchParams): EventFilter | string {
   for (const name of query.keys()) {
-    if (!parameters.includes(name)) return unknown(`no filter ${name}`, name, parameters);
+    if (!parameters.includes(name)) return unknown(`no parameter ${name}`, name, parameters);
   }
   const values = (name: string): ReadonlySet<string> =>
     new Set(query.getAll(name).filter((value) => value !== ''));
@@ -66,10 +66,11 @@ export function eventFilter(query: URLSearchParams): EventFilter | string {
     ReadonlySet<string>,
   ];
   for (const set of [queues, topics, wanted, groups]) {
-    if (set.size > valuesMax) return `At most ${valuesMax} names can be given for one filter.`;
+    if (set.size > valuesMax) return `At most ${valuesMax} values can be given for one parameter.`;
   }
   for (const type of wanted) {
-    if (!Object.hasOwn(types, type)) return unknown(`no event ${type}`, type, Object.keys(types));
+    if (!Object.hasOwn(types, type))
+      return unknown(`no event type ${type}`, type, Object.keys(types));
   }
   const bodies = query.get('bodies') ?? 'false';
   if (bodies !== 'true' && bodies !== 'false') return 'bodies must be true or false.';
@@ -97,6 +98,6 @@ function isOf(event: Event, groups: ReadonlySet<string>): boolean {
 
 function unknown(what: string, word: string, known: readonly string[]): string {
   const near = nearestName(word, known);
-  const hint = near === undefined ? `Known are ${known.join(', ')}.` : `Did you mean ${near}?`;
+  const hint = near === undefined ? `Choose from ${known.join(', ')}.` : `Did you mean ${near}?`;
   return `There is ${what}. ${hint}`;
 }

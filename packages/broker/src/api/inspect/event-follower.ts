@@ -58,7 +58,7 @@ export class EventFollower {
   }
 
   #drop(): void {
-    const reason = `More than ${waitingBytesMax} bytes waited for you. Read faster, or filter.`;
+    const reason = `The connection was closed, because more than ${waitingBytesMax} bytes waited to be read. Read faster, or filter the events.`;
     const farewell = `event: dropped\ndata: ${JSON.stringify({ reason })}\n\n`;
     this.#out.end(Buffer.concat([this.#taken(), Buffer.from(farewell)]));
     const patience = setTimeout(() => this.#out.destroy(), farewellMs).unref();

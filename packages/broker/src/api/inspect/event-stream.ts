@@ -20,7 +20,7 @@ export const readersMax = 100;
 const heartbeatMs = 15_000;
 const heartbeat = Buffer.from(':\n\n');
 /** `retry` is how long a browser waits before it reconnects, in milliseconds. */
-const greeting = 'retry: 2000\n: what happens from now on\n\n';
+const greeting = 'retry: 2000\n: events from now on\n\n';
 
 export class EventStream {
   readonly #backend: Backend;
@@ -41,7 +41,7 @@ export class EventStream {
     if (typeof filter === 'string') return failed(400, 'InvalidRequest', filter);
     if (this.#isEnded) return failed(503, 'ServiceUnavailable', 'The server is stopping.');
     if (this.#readers.size >= readersMax) {
-      const text = `${readersMax} readers follow the events already, and no more are taken.`;
+      const text = `There are already ${readersMax} readers of events, the maximum. Try again later.`;
       return failed(503, 'TooManyReaders', text);
     }
     return { status: 200, body: undefined, stream: (out) => this.#open(out, filter) };

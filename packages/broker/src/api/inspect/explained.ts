@@ -55,7 +55,7 @@ export async function explained(
   const [entry] = entries;
   if (entry === undefined) {
     if (groupId === undefined && (await isScopedByGroup())) {
-      const text = `${name} deduplicates within each message group: say which with &group=ID.`;
+      const text = `${name} deduplicates within each message group, so the group is needed too: group=ID in the URL, --group ID for the command.`;
       return failed(400, 'GroupMissing', text);
     }
     const text = `No send with the id ${deduplicationId} is in the deduplication window of ${name}.`;

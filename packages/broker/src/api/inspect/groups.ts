@@ -27,7 +27,7 @@ export async function listGroups(
   if (after === null) return wrongAfter();
   const state = query.get('state') ?? '';
   if (state !== '' && state !== 'blocked') {
-    return failed(400, 'InvalidRequest', 'state must be blocked, or left out.');
+    return failed(400, 'InvalidRequest', 'state must be blocked or absent.');
   }
   const isBlocked = state === 'blocked';
   const found = await backend.run({ type: 'list-groups', queue: name, isBlocked, after, limit });

@@ -111,7 +111,7 @@ export function createInspect(options: InspectOptions): Inspect {
         }
         const allow = Object.keys(methods).join(', ');
         return {
-          ...failed(405, 'MethodNotAllowed', `This path takes ${allow}.`),
+          ...failed(405, 'MethodNotAllowed', `This path accepts only ${allow}.`),
           allow,
         };
       }
@@ -138,12 +138,13 @@ async function advanceClock(
   { body }: InspectRequest,
 ): Promise<InspectResponse> {
   if (clock === 'real') {
-    const text = 'The clock is real and cannot be moved. Start with --clock virtual or manual.';
+    const text =
+      'The clock is real and cannot be moved. Start the server with --clock virtual or --clock manual.';
     return failed(409, 'RealClock', text);
   }
   const milliseconds = advanceMsOf(secondsOf(body));
   if (milliseconds === undefined) {
-    const text = `Send {"seconds": N} with N from 0 to ${advanceSecondsMax}.`;
+    const text = `The body must be {"seconds": N}, with N from 0 to ${advanceSecondsMax}.`;
     return failed(400, 'InvalidRequest', text);
   }
   return ok({ now: await backend.advance(milliseconds) });
@@ -151,7 +152,8 @@ async function advanceClock(
 
 async function reset({ backend, clock }: InspectOptions): Promise<InspectResponse> {
   if (clock === 'real' && backend.kind !== 'memory') {
-    const text = 'Reset is for --memory, or a virtual or manual clock: it would erase kept queues.';
+    const text =
+      'Reset would erase stored queues. It needs --memory, or a virtual or manual clock.';
     return failed(409, 'NotForKeptQueues', text);
   }
   await backend.reset();

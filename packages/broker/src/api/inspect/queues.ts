@@ -104,11 +104,7 @@ export async function listViolations(
   const found = await backend.run({ type: 'describe-queue', queue: name });
   if (!found.ok) return refused(found);
   if (violations === undefined) {
-    return failed(
-      409,
-      'NoContract',
-      'The server holds no queue to a contract: start it with --contract.',
-    );
+    return failed(409, 'NoContract', 'The server has no contract. Start it with --contract.');
   }
   return ok({ violations: violations(name).slice(-limit) });
 }

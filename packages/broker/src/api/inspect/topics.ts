@@ -114,7 +114,7 @@ export async function listDeliveries(
 }
 
 const matchForm =
-  'Send {"message": TEXT, "attributes": {NAME: {"type": TYPE, "value": TEXT}}, "policy": OBJECT, "scope": "MessageAttributes" or "MessageBody"}; only the message is needed.';
+  'Send {"message": TEXT, "attributes": {NAME: {"type": TYPE, "value": TEXT}}, "policy": OBJECT, "scope": "MessageAttributes" or "MessageBody"}; only message is required.';
 
 /** Which subscriptions would accept a message. Nothing is published. */
 export async function matchMessage(
@@ -128,7 +128,7 @@ export async function matchMessage(
   if (!found.ok) return refused(found);
   const { subscriptions, policy } = found;
   if (policy !== undefined && 'wrong' in policy) {
-    return failed(400, 'InvalidFilterPolicy', `The policy is none: ${policy.wrong}.`);
+    return failed(400, 'InvalidFilterPolicy', `The filter policy is not valid: ${policy.wrong}.`);
   }
   return ok({
     subscriptions: subscriptions.map(({ subscriptionArn, isMatch }) => ({

@@ -86,7 +86,8 @@ export async function showSend(
   name: string,
 ): Promise<InspectResponse> {
   const sequence = numberOf(path.slice(path.lastIndexOf('/') + 1));
-  if (typeof sequence !== 'number') return failed(400, 'InvalidRequest', 'A sequence is a number.');
+  if (typeof sequence !== 'number')
+    return failed(400, 'InvalidRequest', 'The sequence must be a number.');
   const isThere = await backend.run({ type: 'describe-queue', queue: name });
   if (!isThere.ok) return refused(isThere);
   if (!name.endsWith('.fifo')) return noWindow(name);
@@ -98,7 +99,7 @@ export async function showSend(
   });
   const known = suppressed.at(-1);
   if (entry === undefined && known === undefined) {
-    const text = `No send with the sequence ${sequence} is in the window of ${name}, or remembered.`;
+    const text = `No send with the sequence ${sequence} is in the deduplication window of ${name} or still remembered.`;
     return failed(404, 'NotInWindow', text);
   }
   const [kept] = await backend.contents(name, [sequence]);
@@ -148,7 +149,7 @@ function listed(
 }
 
 function noWindow(name: string): InspectResponse {
-  return failed(409, 'NoWindow', `${name} is a standard queue: it suppresses nothing.`);
+  return failed(409, 'NoWindow', `${name} is a standard queue and has no deduplication window.`);
 }
 
 async function newestEntries(

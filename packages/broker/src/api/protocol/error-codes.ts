@@ -137,7 +137,7 @@ export const protocolErrors = {
   'input-malformed': ['Serialization', '{reason}'],
   'next-token-invalid': [
     'InvalidParameterValue',
-    'Value {value} for parameter NextToken is invalid. Reason: It is not a token that this server gave.',
+    'Value {value} for parameter NextToken is invalid. Reason: It is not a token from this server.',
   ],
   'body-too-large': ['RequestEntityTooLarge', 'The request is larger than {limit} bytes.'],
   // Signatures (2.11). For a request without one, SQS and SNS have different errors.

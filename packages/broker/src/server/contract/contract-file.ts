@@ -50,7 +50,7 @@ export function readContract(file: string): Contract {
   }
   if (!Array.isArray(queues)) throw new ConfigError(`${file}: queues must be a list.`);
   if (queues.length > bindingsMax) {
-    throw new ConfigError(`${file}: queues has more than ${bindingsMax} entries.`);
+    throw new ConfigError(`${file}: queues must have at most ${bindingsMax} entries.`);
   }
   const bindings = queues.map((item: unknown, index) =>
     bindingOf(item, namespace, file, `${file}: queues[${index}]`),
@@ -73,7 +73,7 @@ function bindingOf(item: unknown, namespace: string, file: string, where: string
   checkKeys(item as Fields, bindingKeys, where);
   const { queue, contract, schema, mode = 'observe' } = item as Fields;
   if (typeof queue !== 'string' || !/^[\w.*?-]+$/.test(queue)) {
-    throw new ConfigError(`${where}: queue must be a name, with * and ? for what may vary.`);
+    throw new ConfigError(`${where}: queue must be a queue name, or a pattern with * and ?.`);
   }
   if (mode !== 'observe' && mode !== 'reject') {
     throw new ConfigError(`${where}: mode must be observe or reject.`);
@@ -82,7 +82,9 @@ function bindingOf(item: unknown, namespace: string, file: string, where: string
     throw new ConfigError(`${where} needs either contract: "envelope" or a schema.`);
   }
   if (contract !== undefined && contract !== 'envelope') {
-    throw new ConfigError(`${where}: the only contract with a name is envelope.`);
+    throw new ConfigError(
+      `${where}: contract must be "envelope"; other contracts are given as a schema.`,
+    );
   }
   const pattern = queue.replace(/[.]/g, '\\.').replaceAll('*', '.*').replaceAll('?', '.');
   const find = contract === undefined ? schemaRule(schema, file, where) : envelopeRule(namespace);
@@ -122,13 +124,15 @@ function compiled(schema: unknown, file: string, where: string): ReturnType<type
   const found = typeof schema === 'string' ? objectIn(resolve(dirname(file), schema)) : schema;
   if (typeof found !== 'object' || found === null || Array.isArray(found)) {
     throw new ConfigError(
-      `${where}: schema must be a JSON Schema, or the name of a file with one.`,
+      `${where}: schema must be a JSON Schema, or the path of a file that contains one.`,
     );
   }
   try {
     return compileSchema(found as JsonSchema);
   } catch (cause) {
-    throw new ConfigError(`${where}: the schema is wrong: ${(cause as Error).message}.`, { cause });
+    throw new ConfigError(`${where}: the schema is not valid: ${(cause as Error).message}.`, {
+      cause,
+    });
   }
 }
 
@@ -137,7 +141,10 @@ function objectIn(file: string): Fields {
   try {
     text = readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new ConfigError(`The contract file ${file} cannot be read.`, { cause });
+    throw new ConfigError(
+      `The contract file ${file} cannot be read: ${(cause as Error).message}.`,
+      { cause },
+    );
   }
   try {
     const value: unknown = JSON.parse(text);
@@ -146,7 +153,7 @@ function objectIn(file: string): Fields {
   } catch (cause) {
     throw new ConfigError(`${file} is not JSON: ${(cause as Error).message}`, { cause });
   }
-  throw new ConfigError(`${file} must hold a JSON object.`);
+  throw new ConfigError(`${file} must contain a JSON object.`);
 }
 
 function checkKeys(given: Fields, known: readonly string[], where: string): void {

@@ -174,7 +174,7 @@ async function answerInspect(
     );
   } catch (error) {
     options.onError(error);
-    const failure = { code: 'InternalFailure', message: 'The server failed; its log says why.' };
+    const failure = { code: 'InternalFailure', message: 'Internal error; see the server log.' };
     return inspectAnswer({ status: 500, body: { error: failure } });
   }
 }

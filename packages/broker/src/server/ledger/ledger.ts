@@ -49,8 +49,9 @@ export async function openLedger(
   const writer = new LineWriter({
     segments: new Segments({ directory, bytesMax, run }),
     gapLine: (lost) => line(now(), { event: 'gap', lost }),
-    onFailure: (error) => log.error('the ledger cannot be written; its records wait', error),
-    onRecovery: () => log.info('the ledger is written again'),
+    onFailure: (error) =>
+      log.error('the ledger cannot be written; records are held in memory', error),
+    onRecovery: () => log.info('the ledger can be written again'),
   });
   const messages = new RememberedMessages();
   // Written with the first record, so that a run in which nothing happens leaves no file.
@@ -76,7 +77,7 @@ export async function openLedger(
       stopListening();
       if (opening === undefined) write(now(), { event: 'closed' });
       await writer.close();
-      if (writer.lost > 0) log.error('the ledger lacks records', writer.lost);
+      if (writer.lost > 0) log.error('records missing from the ledger', writer.lost);
     },
   };
 }

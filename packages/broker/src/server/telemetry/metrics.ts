@@ -75,7 +75,7 @@ async function prometheusPage({ counts, backend, log }: MetricsOptions): Promise
     // A commit has just failed, so what was read is no longer true.
     if (error instanceof Unavailable) return plain(503, error.message);
     log.error('the metrics could not be read', error);
-    return plain(500, 'The server failed; its log says why.');
+    return plain(500, 'Internal error; see the server log.');
   }
 }
 
@@ -84,5 +84,5 @@ function plain(status: number, text: string): ApiResponse {
 }
 
 const allow = methods.join(', ');
-const refusal = plain(405, `This path takes ${allow}.`);
+const refusal = plain(405, `This path accepts only ${allow}.`);
 const notAllowed: ApiResponse = { ...refusal, headers: { ...refusal.headers, Allow: allow } };

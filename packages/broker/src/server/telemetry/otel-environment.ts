@@ -63,7 +63,9 @@ function exportersOf(signal: Signal, environment: Environment): Exporters | unde
   const words = named.split(',').map((word) => word.trim());
   const wrong = words.find((word) => !known[signal].includes(word));
   if (wrong !== undefined) {
-    throw new ConfigError(`${variable}: ${wrong} is none of ${known[signal].join(', ')}.`);
+    throw new ConfigError(
+      `${variable}: ${wrong} is unknown. Known exporters are ${known[signal].join(', ')}.`,
+    );
   }
   const exporters = (['otlp', 'console'] as const).filter((word) => words.includes(word));
   if (exporters.length === 0 || words.includes('none')) return undefined;
@@ -86,14 +88,14 @@ function checkProtocol(signal: Signal, environment: Environment): void {
   const value = variable && textOf(variable, environment);
   if (value === undefined || value === protocol) return;
   throw new ConfigError(
-    `${variable}: ${value} is not spoken here; use ${protocol}, which collectors take on port 4318.`,
+    `${variable}: ${value} is not supported. Use ${protocol}, which collectors accept on port 4318.`,
   );
 }
 
 function checkUrl(variable: string, environment: Environment): void {
   const value = textOf(variable, environment) as string;
   if (/^https?:\/\/./.test(value) && URL.canParse(value)) return;
-  throw new ConfigError(`${variable}: ${value} is no http:// or https:// URL.`);
+  throw new ConfigError(`${variable} must be an http:// or https:// URL, not ${value}.`);
 }
 
 function tracesOf(environment: Environment): TelemetryExports['traces'] {
@@ -122,11 +124,13 @@ const samplers: readonly string[] = [
 function checkSampler(environment: Environment): void {
   const sampler = textOf('OTEL_TRACES_SAMPLER', environment) ?? 'parentbased_always_on';
   if (!samplers.includes(sampler)) {
-    throw new ConfigError(`OTEL_TRACES_SAMPLER: ${sampler} is none of ${samplers.join(', ')}.`);
+    throw new ConfigError(
+      `OTEL_TRACES_SAMPLER must be one of ${samplers.join(', ')}, not ${sampler}.`,
+    );
   }
   const ratio = textOf('OTEL_TRACES_SAMPLER_ARG', environment) ?? '1';
   if (sampler.endsWith('traceidratio') && !(Number(ratio) >= 0 && Number(ratio) <= 1)) {
-    throw new ConfigError(`OTEL_TRACES_SAMPLER_ARG: ${ratio} is no number from 0 to 1.`);
+    throw new ConfigError(`OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1, not ${ratio}.`);
   }
 }
 
@@ -142,7 +146,9 @@ function propagatorsOf(environment: Environment): readonly Propagator[] {
   return named.split(',').flatMap((each) => {
     const name = each.trim();
     if (all.includes(name)) return propagatorsRead.filter((read) => read === name);
-    throw new ConfigError(`OTEL_PROPAGATORS: ${name} is none of ${all.join(', ')}.`);
+    throw new ConfigError(
+      `OTEL_PROPAGATORS: ${name} is unknown. Known propagators are ${all.join(', ')}.`,
+    );
   });
 }
 
@@ -151,7 +157,9 @@ function durationOf(variable: string, environment: Environment, otherwise: numbe
   if (text === undefined) return otherwise;
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= 1 && value <= durationMsMax) return value;
-  throw new ConfigError(`${variable}: ${text} is no number of milliseconds from 1 up.`);
+  throw new ConfigError(
+    `${variable} must be a whole number of milliseconds, at least 1, not ${text}.`,
+  );
 }
 
 function textOf(variable: string, environment: Environment): string | undefined {

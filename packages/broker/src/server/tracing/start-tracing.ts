@@ -47,7 +47,7 @@ export function startTracing({ backend, traces, log }: TracingOptions): Tracing 
     backend,
     tracer: provider.getTracer('oncemq', version),
     readContext: contextReader(traces.propagators),
-    onError: (error) => log.error('a span could not be made', error),
+    onError: (error) => log.error('a span could not be created', error),
   });
   return {
     backendFor: (request) => spans.backendFor(request),

@@ -165,13 +165,13 @@ test('a start that fails closes its export, which sends its last numbers', async
   const said = await ServerProcess.refusal(['--memory', '--port', new URL(first.url).port], {
     env,
   });
-  assert.match(said, /is taken/);
+  assert.match(said, /is already in use/);
   assert.equal(opened.received.length, 1);
 });
 
 test('a protocol that is not spoken is refused at the start, with what to use', async () => {
   const env = { OTEL_METRICS_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
   const said = await ServerProcess.refusal(['--memory'], { env });
-  assert.match(said, /OTEL_EXPORTER_OTLP_PROTOCOL: grpc is not spoken here; use http\/protobuf/);
+  assert.match(said, /OTEL_EXPORTER_OTLP_PROTOCOL: grpc is not supported\. Use http\/protobuf/);
   assert.doesNotMatch(said, /\n\s+at /);
 });

@@ -65,14 +65,26 @@ test('interval and timeout are honoured, and an export never takes longer than t
 });
 
 test('what cannot be is refused with the variable and what to use', () => {
-  const grpc = /OTEL_EXPORTER_OTLP_PROTOCOL: grpc is not spoken here; use http\/protobuf/;
+  const grpc = /OTEL_EXPORTER_OTLP_PROTOCOL: grpc is not supported\. Use http\/protobuf/;
   refused({ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, grpc);
-  const json = /OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: http\/json is not spoken/;
+  const json = /OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: http\/json is not supported/;
   refused({ ...endpoint, OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json' }, json);
-  refused({ OTEL_METRICS_EXPORTER: 'oltp' }, /OTEL_METRICS_EXPORTER: oltp is none of otlp, /);
-  refused({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, /collector:4318 is no http/);
-  refused({ ...endpoint, OTEL_METRIC_EXPORT_INTERVAL: '1m' }, /INTERVAL: 1m is no number/);
-  refused({ ...endpoint, OTEL_METRIC_EXPORT_INTERVAL: '0' }, /INTERVAL: 0 is no number/);
+  refused(
+    { OTEL_METRICS_EXPORTER: 'oltp' },
+    /OTEL_METRICS_EXPORTER: oltp is unknown\. Known exporters are otlp, /,
+  );
+  refused(
+    { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' },
+    /must be an http:\/\/ or https:\/\/ URL, not collector:4318/,
+  );
+  refused(
+    { ...endpoint, OTEL_METRIC_EXPORT_INTERVAL: '1m' },
+    /INTERVAL must be a whole number of milliseconds.*, not 1m/,
+  );
+  refused(
+    { ...endpoint, OTEL_METRIC_EXPORT_INTERVAL: '0' },
+    /INTERVAL must be a whole number of milliseconds.*, not 0/,
+  );
 });
 
 test('samplers and propagators are those of the specification, and only what SQS knows is read', () => {
@@ -80,9 +92,18 @@ test('samplers and propagators are those of the specification, and only what SQS
   assert.deepEqual(named.traces?.propagators, ['xray']);
   const sampler = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.5' };
   assert.ok(exportsOf({ ...endpoint, ...sampler }).traces !== undefined);
-  refused({ ...endpoint, OTEL_TRACES_SAMPLER: 'sometimes' }, /^OTEL_TRACES_SAMPLER: sometimes is/);
-  refused({ ...endpoint, ...sampler, OTEL_TRACES_SAMPLER_ARG: 'half' }, /SAMPLER_ARG: half is no/);
-  refused({ ...endpoint, OTEL_PROPAGATORS: 'xray,pigeon' }, /^OTEL_PROPAGATORS: pigeon is none of/);
+  refused(
+    { ...endpoint, OTEL_TRACES_SAMPLER: 'sometimes' },
+    /^OTEL_TRACES_SAMPLER must be one of .*, not sometimes/,
+  );
+  refused(
+    { ...endpoint, ...sampler, OTEL_TRACES_SAMPLER_ARG: 'half' },
+    /SAMPLER_ARG must be a number from 0 to 1, not half/,
+  );
+  refused(
+    { ...endpoint, OTEL_PROPAGATORS: 'xray,pigeon' },
+    /^OTEL_PROPAGATORS: pigeon is unknown\./,
+  );
   const others = { OTEL_METRICS_EXPORTER: 'otlp', OTEL_PROPAGATORS: 'pigeon' };
   assert.equal(exportsOf(others).traces, undefined);
 });
