@@ -37,7 +37,7 @@ export async function inTransaction<T>(
     const { command } = await connection.query('commit');
     // If a query failed and the work went on regardless, PostgreSQL rolls back on commit without reporting an error.
     if (command === 'ROLLBACK') {
-      throw new Error('A query of the transaction had failed, so nothing of it was kept.');
+      throw new Error('The transaction was rolled back, because one of its queries had failed.');
     }
     return result;
   } catch (error) {
@@ -63,7 +63,7 @@ function ignore(): void {}
 export function tableName(name: string): string {
   if (!/^[A-Za-z_]\w{0,62}(\.[A-Za-z_]\w{0,62})?$/.test(name)) {
     throw new Error(
-      `${name} is no name for a table: letters, digits and _, with or without a schema.`,
+      `${name} is not a valid table name. Use letters, digits and _, with or without a schema.`,
     );
   }
   return name

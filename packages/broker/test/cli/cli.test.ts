@@ -139,7 +139,7 @@ test('queue violations tells what broke the contract of a queue, and collisions'
     await call(`000000000000/jobs.fifo?Action=SendMessage&MessageBody=x&MessageGroupId=${group}`);
   }
   const { out } = await violations();
-  assert.match(out, /observe +body-not-envelope +g +The body is not the envelope/);
+  assert.match(out, /observe +body-not-envelope +g +The body is not an envelope/);
   assert.match(out, /collision +h +same body as [0-9a-f-]{36}, different group/);
 });
 

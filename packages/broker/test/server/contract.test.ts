@@ -251,7 +251,7 @@ describe('a contract file that is wrong is refused with its place', () => {
       { queues: [{ queue: 'a', schema: { type: 'text' } }] },
       /queues\[0\]: the schema is not valid/,
     ],
-    [{ queues: [{ queue: 'a', schema: { $async: true } }] }, /\$async is not known/],
+    [{ queues: [{ queue: 'a', schema: { $async: true } }] }, /\$async is not supported/],
     [{ queues: [{ queue: 'a', schema: 'nowhere.json' }] }, /nowhere\.json cannot be read/],
     [{ queues: [{ queue: 'a', schema: 7 }] }, /schema must be a JSON Schema/],
   ];

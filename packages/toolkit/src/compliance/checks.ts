@@ -55,29 +55,29 @@ export const complianceChecks: readonly ComplianceCheck[] = [
   },
   {
     name: 'determinism',
-    title: 'two runs give the same bytes, whenever they take place',
+    title: 'two runs give the same bytes, whenever they happen',
     run: async ({ producer, ...subject }) =>
       samplesOf({ producer, ...subject }).flatMap((sample) => notDeterministic(producer, sample)),
   },
   {
     name: 'escaping',
-    title: 'no value that shifts into the next makes two events one key',
+    title: 'no two events get the same key because characters shift from one value into the next',
     run: async ({ producer, ...subject }) =>
       samplesOf({ producer, ...subject }).flatMap((sample) => ambiguousKeys(producer, sample)),
   },
   {
     name: 'hash-behaviour',
-    title: 'another key is another body and another hash',
+    title: 'a different key gives a different body and a different hash',
     run: async (subject) => hashBehaviour(messagesOf(subject)),
   },
   {
     name: 'attribute-ignorance',
-    title: 'attributes never change the hash, and no event is told apart by them alone',
+    title: 'attributes never change the hash, and no two events differ in them alone',
     run: async (subject) => attributeIgnorance(messagesOf(subject), subject.queue),
   },
   {
     name: 'replay-window',
-    title: 'a replay is suppressed within the window, and recognised by its key after it',
+    title: 'a replay is suppressed within the window, and recognized by its key after it',
     run: async (subject) => replayWindow(messagesOf(subject), subject.queue),
   },
 ];

@@ -7,37 +7,37 @@ import type { Refusal } from '../contract/refusals.ts';
 
 /** The text of each code; `{word}` is replaced by the detail of that name. */
 export const findingTexts = {
-  'producer-missing': 'The module exports no producer: export what defineProducer gives.',
+  'producer-missing': 'The module exports no producer. Export what defineProducer returns.',
   'module-broken': 'The module cannot be loaded: {reason}.',
   'samples-missing':
-    'There are {count} different samples, and two are needed: give the producer samples of its events.',
-  'sample-failed': 'The producer throws at sample {index}: {reason}.',
+    'The producer has {count} different samples, but needs at least two. Add samples of its events.',
+  'sample-failed': 'The producer throws an error for sample {index}: {reason}.',
   'key-shared':
-    'Two different events have the key "{key}"; consumers will take the second for the first.',
+    'Two different events have the key "{key}"; consumers will take the second for a replay of the first.',
   'key-ambiguous':
-    'Two events that differ in {fields} have one key, "{key}": a value can shift into the next one. Build the key with key(…).',
-  'hash-unchanged': 'Another dedupe_key does not change the body, so the queue cannot see it.',
+    'Two events that differ in {fields} have the same key, "{key}", because characters can shift from one value into the next. Build the key with key(…).',
+  'hash-unchanged': 'A different dedupe_key does not change the body, so the queue cannot see it.',
   'not-deterministic':
-    'One event gave two bodies that differ in {members}: time, chance or an attempt has got into it.',
+    'The same event gave two bodies that differ in {members}. The body must not depend on time, randomness or the attempt.',
   'attributes-decide':
-    'Two events have one body and differ in {differed} only. The queue keeps the first and drops the second.',
+    'Two events have the same body and differ only in {differed}. The queue keeps the first and drops the second.',
   'attributes-hashed':
-    'Other attributes changed what the queue takes for a duplicate; they must not.',
+    'The queue treated the same body with different attributes as a new message. Attributes must not matter.',
   'replay-not-suppressed':
     'The replay of an event within the window was delivered as a new message: {reason}.',
-  'event-suppressed': 'Another event was suppressed as a duplicate of the first.',
+  'event-suppressed': 'A different event was suppressed as a duplicate of the first.',
   'not-delivered-again':
-    'The same event after the window was not delivered again; the queue remembers longer than it says.',
+    'After the window, the same event was not delivered again: the queue remembers events for longer than its window.',
   'inbox-missed':
-    'The redelivered event took effect a second time; the inbox does not know its key.',
+    'The redelivered event took effect a second time: the inbox did not recognize its key.',
   'nothing-sent': 'The program sent nothing to the queue.',
   'events-collapsed':
-    'Two sends with one MessageDeduplicationId had different bodies: the second event is lost.',
+    'Two sends with the same MessageDeduplicationId had different bodies: the second event is lost.',
   'send-bypasses-producer':
-    'A message is sent to a FIFO target with {name}, past every defined producer: send it with one, or list the place with its reason.',
+    'A message is sent to a FIFO queue or topic with {name}, without a producer. Send it with one, or list the file as an exception with a reason.',
   'producer-hidden':
-    'A producer is defined where oncemq verify does not look: move it to a file named *.producer.ts or *.producer.js.',
-  'replay-differs': 'A replay is not what was sent at first: {reason}.',
+    'A producer is defined where oncemq verify does not look. Move it to a file named *.producer.ts or *.producer.js.',
+  'replay-differs': 'A replay differs from what was sent first: {reason}.',
 } as const;
 
 export type FindingCode = keyof typeof findingTexts;

@@ -58,20 +58,20 @@ export function judgeRuns(runs: ObservedRuns, rules: MessageRules = {}): CheckRe
   if (first.messages.length + first.duplicates.length === 0) return [envelope];
   return [
     envelope,
-    result('keys', 'every event has a key of its own', sharedKeys(first)),
+    result('keys', 'every event has its own key', sharedKeys(first)),
     result(
       'collapse',
-      'no two events collapse, and none is told apart by attributes alone',
+      'no two events collapse into one message, and no two differ in attributes alone',
       collapsed(first),
     ),
     result(
       'replay',
-      'a replay within the window is the same bytes, and suppressed',
+      'a replay within the window sends the same bytes and is suppressed',
       notSuppressed(first, replay),
     ),
     result(
       'after-window',
-      'a replay after the window is the same bytes',
+      'a replay after the window sends the same bytes',
       changed(first, afterWindow),
     ),
   ];
@@ -118,7 +118,8 @@ function notSuppressed(first: ObservedRun, replay: ObservedRun): Finding[] {
 
 /** Replays that were suppressed by an explicit id although their body differs from the original's. */
 function otherBodies({ duplicates }: ObservedRun): Finding[] {
-  const reason = 'it has the MessageDeduplicationId of one and another body';
+  const reason =
+    'it has the MessageDeduplicationId of a message of the first run, but another body';
   return duplicates
     .filter(({ differed }) => differed.body)
     .map(({ originalBody }) => finding('replay-differs', { reason }, originalBody));
@@ -135,14 +136,14 @@ function changed(first: ObservedRun, later: ObservedRun): Finding[] {
 function difference({ messages }: ObservedRun, body: string): string {
   const key = keyOf(body);
   if (messages.some((message) => message.body === body))
-    return 'the body was the same, the id was not';
+    return 'the body was the same, but the MessageDeduplicationId was not';
   const original = messages.find((message) => key !== undefined && keyOf(message.body) === key);
   if (original !== undefined) {
-    return `it has the key of one and differs in ${differingMembers(original.body, body).join(', ')}`;
+    return `it has the key of a message of the first run, but differs in ${differingMembers(original.body, body).join(', ')}`;
   }
   return key === undefined
-    ? 'no such body was sent at first'
-    : `no event had the key "${key}" at first`;
+    ? 'the first run sent no such body'
+    : `no event of the first run had the key "${key}"`;
 }
 
 function keyOf(body: string): string | undefined {

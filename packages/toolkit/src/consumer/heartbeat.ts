@@ -49,7 +49,9 @@ export function startHeartbeat(message: SqsMessage, options: HeartbeatOptions): 
     beats += 1;
     if (beats * periodMs >= heldMsMax) {
       stop();
-      lost.abort(new Error('The message was held for twelve hours, and cannot be held longer.'));
+      lost.abort(
+        new Error('The message has been held for twelve hours and cannot be held any longer.'),
+      );
       return;
     }
     extend().catch((error: unknown) => {

@@ -83,7 +83,7 @@ export function idempotent<Payload, Transaction>(
       span?.setAttribute('oncemq.inbox.outcome', outcome);
       onOutcome(outcome, envelope);
       if (outcome === 'busy') {
-        throw new BusyError(`Another consumer is at ${envelope.dedupe_key}.`);
+        throw new BusyError(`Another consumer is handling ${envelope.dedupe_key}.`);
       }
     } finally {
       beat?.stop();

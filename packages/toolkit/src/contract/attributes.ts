@@ -15,16 +15,16 @@ const attributeName =
 export function checkAttributes(attributes: unknown): Refusal | undefined {
   const wrong = (reason: string): Refusal => refuse('attributes-invalid', { reason });
   if (typeof attributes !== 'object' || attributes === null || attributes instanceof Promise) {
-    return wrong('they are no object of names and values');
+    return wrong('they must be an object of names and values');
   }
   const all = Object.entries(attributes);
   if (all.length > attributesMax)
-    return wrong(`there are ${all.length}, of ${attributesMax} allowed`);
+    return wrong(`there are ${all.length}, but at most ${attributesMax} are allowed`);
   for (const [name, value] of all) {
     if (!attributeName.test(name) || name.length > attributeNameCharsMax)
-      return wrong(`SQS takes no attribute of the name "${name}"`);
+      return wrong(`SQS does not accept the name "${name}"`);
     if (typeof value !== 'string' || value === '' || notSendable.test(value)) {
-      return wrong(`the value of ${name} is no text, or empty, or has control characters`);
+      return wrong(`the value of ${name} must be a non-empty string without control characters`);
     }
   }
   return undefined;

@@ -60,11 +60,12 @@ function notCanonical(value: unknown, path: string, depth: number): Refusal | un
   }
   const wrong = (reason: string): Refusal => refuse('value-not-canonical', { path, reason });
   if (typeof value === 'string') {
-    if (hasLoneSurrogate(value)) return wrong('the text is no valid Unicode');
-    return isUnsendable(value) ? wrong('the text holds U+FFFE or U+FFFF') : undefined;
+    if (hasLoneSurrogate(value)) return wrong('the string is not valid Unicode');
+    return isUnsendable(value) ? wrong('the string contains U+FFFE or U+FFFF') : undefined;
   }
-  if (typeof value !== 'object') return wrong(`JSON knows no ${typeof value}`);
-  if (depth >= depthMax) return wrong(`it is nested deeper than ${depthMax} levels, or in itself`);
+  if (typeof value !== 'object') return wrong(`JSON has no type ${typeof value}`);
+  if (depth >= depthMax)
+    return wrong(`it is nested deeper than ${depthMax} levels, or contains itself`);
   if ('toJSON' in value && typeof value.toJSON === 'function') {
     return notCanonical(value.toJSON(), path, depth + 1);
   }
@@ -74,7 +75,7 @@ function notCanonical(value: unknown, path: string, depth: number): Refusal | un
     // As in JSON.stringify, an undefined member counts as absent; in an array it would become null.
     if (member === undefined && !Array.isArray(value)) continue;
     if (hasLoneSurrogate(String(name)) || isUnsendable(String(name)))
-      return wrong('the name of a member is no valid Unicode');
+      return wrong('the name of a member is not valid Unicode');
     const refusal = notCanonical(member, `${path}.${String(name)}`, depth + 1);
     if (refusal !== undefined) return refusal;
   }

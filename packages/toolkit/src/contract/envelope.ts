@@ -81,7 +81,7 @@ function refusalOf(
   }
   if (typeof missing === 'string') return refuse('body-not-envelope', { reason });
   if (member === 'event_id') {
-    return refuse('event-id-invalid', { reason: `"${shown(value['event_id'])}" is none` });
+    return refuse('event-id-invalid', { reason: `"${shown(value['event_id'])}" is not valid` });
   }
   if (member === 'event_source') {
     return refuse('source-invalid', { source: shown(value['event_source']), namespace });

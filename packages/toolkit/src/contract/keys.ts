@@ -37,7 +37,7 @@ function partText(part: KeyPart): string {
 
 function encoded(text: string): string {
   // encodeURIComponent would throw too, with a less helpful message.
-  if (/\p{Surrogate}/u.test(text)) throw invalid('has a part that is no valid Unicode');
+  if (/\p{Surrogate}/u.test(text)) throw invalid('has a part that is not valid Unicode');
   return encodeURIComponent(text).replace(/%[0-9A-F]{2}/g, (code) => readable.get(code) ?? code);
 }
 

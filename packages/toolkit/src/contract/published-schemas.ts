@@ -20,13 +20,13 @@ export const envelopeSchema: JsonSchema = {
       pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$',
     },
     event_source: {
-      description: 'Who says so: <namespace>.<domain>.<pipeline>.',
+      description: 'The pipeline that reports it: <namespace>.<domain>.<pipeline>.',
       type: 'string',
       maxLength: 256,
       pattern: '^[a-z0-9][a-z0-9_-]*(\\.[a-z0-9][a-z0-9_-]*){2}$',
     },
     event_time: {
-      description: 'When it happened, as RFC 3339 writes times.',
+      description: 'When it happened, an RFC 3339 time.',
       type: 'string',
       format: 'date-time',
     },
@@ -65,7 +65,7 @@ export const telemetrySchema: JsonSchema = {
       ],
     },
     value: {
-      description: '1 for something counted, else the measured number.',
+      description: '1 for something counted, otherwise the measured number.',
       type: 'number',
     },
     target: {
@@ -76,7 +76,7 @@ export const telemetrySchema: JsonSchema = {
       enum: ['observe', 'reject'],
     },
     source: {
-      description: 'Where the deduplication id comes from: given, or the hash of the body.',
+      description: 'Where the deduplication id comes from: the sender, or the hash of the body.',
       enum: ['explicit', 'content'],
     },
     code: {

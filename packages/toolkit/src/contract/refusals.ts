@@ -6,30 +6,31 @@
 
 /** The text of each code; `{word}` is replaced by the detail of that name. */
 export const refusalTexts = {
-  'event-missing': 'There is no event: the producer was given {given}.',
+  'event-missing': 'There is no event: the producer got {given} instead.',
   'key-missing': 'The dedupe_key is missing or empty. Derive it from what identifies the event.',
   'key-invalid': 'The dedupe_key {reason}.',
   'key-not-deterministic':
-    'The dedupe_key of one event was "{first}" and then "{second}". Derive it from the event alone, not from time, chance or attempt.',
+    'The dedupe_key of the same event was first "{first}" and then "{second}". Derive it from the event alone, not from time, randomness or the attempt.',
   'key-only-in-attributes':
-    'The key is in the message attribute {name} and not in the body as dedupe_key. Deduplication by content does not see attributes.',
+    'The key is in the message attribute {name} and not in the body as dedupe_key. Content-based deduplication ignores attributes.',
   'value-only-in-attributes':
-    'The attribute {name} looks as if it told events apart, and its value "{value}" is nowhere in the body. Put it into the payload, or declare which attributes are critical.',
+    'The attribute {name} seems to distinguish events, but its value "{value}" is nowhere in the body. Put it into the payload, or declare which attributes are critical.',
   'same-body-other-attributes':
-    'This body was sent before with other attributes or another group. Deduplication by content drops the second one; what tells them apart belongs in the body.',
-  'event-id-invalid': 'The event_id {reason}; it must be a UUID v7 in lower case.',
+    'This body was sent before with other attributes or in another group. Content-based deduplication drops the second message; put what distinguishes them into the body.',
+  'event-id-invalid': 'The event_id {reason}; it must be a lower-case UUID v7.',
   'source-invalid':
-    'The event_source "{source}" is not {namespace}.<domain>.<pipeline> in lower-case letters, digits, - and _.',
-  'time-invalid': 'The event_time "{time}" is no RFC 3339 time.',
+    'The event_source "{source}" must be {namespace}.<domain>.<pipeline>, in lower-case letters, digits, - and _.',
+  'time-invalid': 'The event_time "{time}" is not a valid RFC 3339 time.',
   'number-not-canonical':
-    'The number {number} at {path} does not survive as JSON (RFC 8785). Write it as a string.',
-  'value-not-canonical': 'The value at {path} has no form in canonical JSON: {reason}.',
-  'body-not-envelope': 'The body is not the envelope of the contract: {reason}.',
+    'The number {number} at {path} cannot be represented exactly in JSON (RFC 8785). Write it as a string.',
+  'value-not-canonical': 'The value at {path} cannot be written as canonical JSON: {reason}.',
+  'body-not-envelope': 'The body is not an envelope of the contract: {reason}.',
   'payload-invalid': 'The payload does not match its schema: {reason}.',
-  'schema-violated': 'The body does not match the schema of the queue: {reason}.',
-  'body-too-large': 'The message has {size} bytes with its attributes, of {limit} allowed.',
+  'schema-violated': "The body does not match the queue's schema: {reason}.",
+  'body-too-large':
+    'The message has {size} bytes with its attributes; at most {limit} are allowed.',
   'group-invalid':
-    'The message group "{group}" is not 1 to 128 letters, digits and punctuation marks of ASCII.',
+    'The message group "{group}" must be 1 to 128 ASCII letters, digits and punctuation marks.',
   'attributes-invalid': 'The message attributes cannot be sent: {reason}.',
   'deduplication-id-contradicts':
     'The MessageDeduplicationId "{id}" contradicts the dedupe_key "{key}". Leave it out, or use the key or its SHA-256.',

@@ -15,7 +15,7 @@ export type SchemaCheck = (value: unknown) => ErrorObject | undefined;
 /** Throws if the schema itself is invalid. */
 export function compileSchema(schema: JsonSchema): SchemaCheck {
   // Validation would return promises, which are always truthy.
-  if (schema['$async'] !== undefined) throw new Error('$async is not known here');
+  if (schema['$async'] !== undefined) throw new Error('$async is not supported');
   const isDraft7 = String(schema['$schema'] ?? '').includes('draft-07');
   // Strict about the schema, so that a misspelt keyword or an unknown format does not go unnoticed.
   const options = { strict: true, strictTypes: false, strictRequired: false };
@@ -29,5 +29,5 @@ export function compileSchema(schema: JsonSchema): SchemaCheck {
 export function schemaReason({ instancePath, message, params }: ErrorObject): string {
   const name = params['additionalProperty'] ?? params['unevaluatedProperty'];
   const which = typeof name === 'string' ? ` (${name})` : '';
-  return `${instancePath || 'it'} ${message ?? 'is wrong'}${which}`;
+  return `${instancePath || 'it'} ${message ?? 'is not valid'}${which}`;
 }

@@ -54,7 +54,9 @@ export interface DedupeGuard {
 
 export function dedupeGuard(options: GuardOptions): DedupeGuard {
   if (!modes.includes(options.mode)) {
-    throw new TypeError(`dedupeGuard: mode is ${modes.join(' or ')}, not ${String(options.mode)}.`);
+    throw new TypeError(
+      `dedupeGuard: mode must be ${modes.join(' or ')}, not ${String(options.mode)}.`,
+    );
   }
   const { mode, report = () => {}, now = Date.now } = options;
   const windowMs = options.windowMs ?? windowMsDefault;

@@ -48,7 +48,7 @@ export async function openFileInbox(
   };
   const log = await RecordLog.open(folder, options, (record, { segment }) => {
     // It may be the folder of an outbox, whose segments would look expired and be removed.
-    if (!('key' in (record as object))) throw new Error(`${folder} is not the folder of an inbox.`);
+    if (!('key' in (record as object))) throw new Error(`${folder} is not an inbox folder.`);
     note(segment, record as DoneRecord);
   });
 

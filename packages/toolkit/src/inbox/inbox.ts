@@ -26,7 +26,9 @@ const defaultKeepMs = 7 * 86_400_000;
 /** Throws on an invalid duration: keys would be forgotten at once, and every effect would take place again. */
 export function keepMsOf({ keepMs = defaultKeepMs }: InboxOptions): number {
   if (typeof keepMs === 'number' && keepMs > 0) return keepMs;
-  throw new RangeError(`keepMs is a number of milliseconds above 0, not ${String(keepMs)}.`);
+  throw new RangeError(
+    `keepMs must be a number of milliseconds greater than 0, not ${String(keepMs)}.`,
+  );
 }
 
 /** The inbox is full. It does not forget keys early to make room, because their effects could take place twice. */
@@ -34,8 +36,6 @@ export class InboxFullError extends Error {
   override readonly name: string = 'InboxFullError';
 
   constructor(keysMax: number) {
-    super(
-      `The inbox remembers ${keysMax} keys and may not hold more; raise keysMax or shorten keepMs.`,
-    );
+    super(`The inbox is full: it remembers ${keysMax} keys. Increase keysMax, or reduce keepMs.`);
   }
 }

@@ -67,14 +67,16 @@ function takeOver(lockFile: string, ownFile: string, folder: string): void {
       rmSync(takeoverFile, { force: true });
     }
   }
-  throw new Error(`${folder} could not be locked: others take it again and again.`);
+  throw new Error(`${folder} could not be locked, because other processes keep locking it.`);
 }
 
 function refuseIfHeld(lockFile: string, folder: string, holder = readIfThere(lockFile)): void {
   const [pid = '', start = ''] = holder.split(' ');
   const isOurs = Number(pid) === process.pid && start === '';
   if (isOurs ? held.has(lockFile) : isAlive(Number(pid), start)) {
-    throw new Error(`${folder} is in use by process ${pid}; one process at a time can have it.`);
+    throw new Error(
+      `${folder} is in use by process ${pid}; only one process at a time can use it.`,
+    );
   }
 }
 

@@ -105,7 +105,7 @@ export class RecordLog {
       await file.read(line, 0, length, offset);
       const record = recordOf(line.subarray(0, -1));
       if (record === undefined)
-        throw new Error(`${fileOf(this.#folder, segment)} is damaged at ${offset}.`);
+        throw new Error(`${fileOf(this.#folder, segment)} is damaged at byte ${offset}.`);
       return record.value;
     } finally {
       await file.close();
@@ -228,7 +228,7 @@ async function readSegment(
   if (end < bytes.length) {
     if (!isLast || hasRecord(bytes.subarray(end))) {
       throw new Error(
-        `${file} is damaged at byte ${end}, and whole records follow it. Restore the file, or move it away to go on without it.`,
+        `${file} is damaged at byte ${end}, with intact records after it. Restore the file, or move it away to continue without it.`,
       );
     }
     await writeFile(`${file}.damaged`, bytes.subarray(end));

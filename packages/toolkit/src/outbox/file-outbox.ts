@@ -48,7 +48,7 @@ export async function openFileOutbox(
   const log = await RecordLog.open(folder, options, (value, place) => {
     const record = value as LogRecord;
     if ('sent' in record) for (const id of record.sent) unsent.remove(id);
-    else if (!('message' in record)) throw new Error(`${folder} is not the folder of an outbox.`);
+    else if (!('message' in record)) throw new Error(`${folder} is not an outbox folder.`);
     else unsent.add({ id: record.id, groupId: record.message.groupId, place, at: record.at });
   });
   return new FolderOutbox(log, unsent, options.now ?? Date.now);

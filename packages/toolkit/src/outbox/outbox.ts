@@ -54,5 +54,7 @@ export function eventTimeOf({ body }: ProducerMessage): number {
 export function timeToKeep(message: ProducerMessage): number {
   const time = eventTimeOf(message);
   if (Number.isFinite(time)) return time;
-  throw new Error('An outbox keeps what a producer makes: the body is no envelope with a time.');
+  throw new Error(
+    'The message cannot be put into an outbox: its body is not an envelope with a valid event_time. Create it with a producer.',
+  );
 }

@@ -88,7 +88,7 @@ export function createRelay(options: RelayOptions): Relay {
 
 function warnOfProcess({ id, message }: KeptMessage, ageMs: number): void {
   process.emitWarning(
-    `Message ${id} (${keyOf(message) ?? 'no envelope'}) was kept ${Math.round(ageMs / 1000)} s ago, longer than the queue remembers. If it was sent then, it is delivered again, and it is for the inbox of the consumer to recognise it.`,
+    `Message ${id} (${keyOf(message) ?? 'no envelope'}) was stored ${Math.round(ageMs / 1000)} s ago, longer than the queue's deduplication window. If it was already sent, it is delivered again, and the consumer's inbox must recognize it.`,
     { code: 'ONCEMQ_PAST_WINDOW' },
   );
 }
@@ -114,7 +114,7 @@ async function sendKept(
   // Such a message is reported here: building the request would throw, for the other messages too.
   const isSendable = ({ id, message }: KeptMessage): boolean => {
     if (destination.deduplicateBy !== 'key' || keyOf(message) !== undefined) return true;
-    failures.push(`Message ${id} has no dedupe_key to be sent by.`);
+    failures.push(`Message ${id} has no dedupe_key and cannot be sent.`);
     return false;
   };
   try {

@@ -184,11 +184,11 @@ function checkKey(key: unknown): Refusal | undefined {
     // Nothing awaits it, so a rejection would go unhandled.
     key.catch(() => {});
     return refuse('key-invalid', {
-      reason: 'is a promise: derive it from the event alone, at once, not with an async function',
+      reason: 'is a promise; derive it from the event without an async function',
     });
   }
   if (typeof key !== 'string')
-    return refuse('key-invalid', { reason: `is a ${typeof key}, no text` });
+    return refuse('key-invalid', { reason: `is a ${typeof key}, not a string` });
   return key.trim() === '' ? refuse('key-missing') : undefined;
 }
 

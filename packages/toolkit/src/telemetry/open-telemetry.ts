@@ -138,7 +138,7 @@ function instrumentsOf(meter: Meter): Readonly<Record<Metric, Instrument>> {
   return {
     'sqs_fifo.dedupe.collisions_detected': counted(
       'sqs_fifo.dedupe.collisions_detected',
-      'sends of a body again with other attributes or in another group',
+      'repeated sends of a body with other attributes or in another group',
     ),
     'sqs_fifo.producer.violations': counted(
       'sqs_fifo.producer.violations',

@@ -315,5 +315,5 @@ test('publishing to a FIFO topic is guarded alike', async (t) => {
 
 test('a mode that there is not is refused at once, by its name', () => {
   const mode = 'rejct' as 'reject';
-  assert.throws(() => dedupeGuard({ mode }), /mode is observe or reject, not rejct/);
+  assert.throws(() => dedupeGuard({ mode }), /mode must be observe or reject, not rejct/);
 });

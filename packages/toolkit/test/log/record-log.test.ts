@@ -118,7 +118,7 @@ test('a wrong line in the middle of the last segment is told, and nothing is cut
   const file = join(path, '00000001.log');
   const damaged = readFileSync(file, 'utf8').replace('"index":1', '"index":7');
   writeFileSync(file, damaged);
-  await assert.rejects(opened(path), /00000001\.log is damaged at byte \d+, and whole records/);
+  await assert.rejects(opened(path), /00000001\.log is damaged at byte \d+, with intact records/);
   assert.equal(readFileSync(file, 'utf8'), damaged);
   assert.ok(!existsSync(`${file}.damaged`));
 });

@@ -213,7 +213,7 @@ describe('what the contract forbids is refused by its code', () => {
     const dedupeKey = (async () => 'a') as unknown as () => string;
     assert.throws(
       () => landsat({ dedupeKey }).message(scene),
-      /The dedupe_key is a promise: .*async/,
+      /The dedupe_key is a promise; .*async/,
     );
   });
 

@@ -246,7 +246,7 @@ describe('a program in any language', { concurrency: true }, () => {
     ['with-new-ids', ['replay-not-suppressed', 'replay-differs'], 'differs in event_id'],
     ['with-bare-bodies', ['body-not-envelope'], '{"order":1}'],
     ['with-one-key', ['key-shared'], '"order":2'],
-    ['with-attributes', ['attributes-decide'], 'differ in attributes only'],
+    ['with-attributes', ['attributes-decide'], 'differ only in attributes'],
     ['with-one-id', ['events-collapsed', 'replay-differs'], '"dedupe_key":"a"'],
     ['with-ids-and-new-bodies', ['replay-differs'], 'another body'],
     ['nothing', ['nothing-sent'], 'sent nothing'],
@@ -350,7 +350,7 @@ describe('the report', { concurrency: true }, () => {
     assert.match(out, /<testsuite name="prices [^>]*tests="7" failures="2"/);
     assert.match(
       out,
-      /<failure type="key-ambiguous" message="Two events that differ in part and shop have one key, &quot;/,
+      /<failure type="key-ambiguous" message="Two events that differ in part and shop have the same key, &quot;/,
     );
     assert.equal(out.match(/<testcase /g)?.length, 14);
   });
