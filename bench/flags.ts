@@ -34,7 +34,7 @@ export function wholeNumber(
   const value = Number(given);
   if (Number.isInteger(value) && value >= 1 && value <= max) return value;
   throw new FlagError(
-    `${flag} takes a whole number from 1 to ${max}, not ${JSON.stringify(given)}.`,
+    `${flag} must be a whole number from 1 to ${max}, not ${JSON.stringify(given)}.`,
   );
 }
 
@@ -43,7 +43,9 @@ export function chosen<T extends string>(flag: string, given: string, known: rea
   const words = given.split(',');
   const wrong = words.find((word) => !known.includes(word as T));
   if (wrong !== undefined) {
-    throw new FlagError(`${flag} takes ${known.join(', ')}, not ${JSON.stringify(wrong)}.`);
+    throw new FlagError(
+      `${flag} must be one of ${known.join(', ')}, not ${JSON.stringify(wrong)}.`,
+    );
   }
   return known.filter((word) => words.includes(word));
 }

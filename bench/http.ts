@@ -46,7 +46,7 @@ export async function benchHttp(flags: readonly string[]): Promise<void> {
     : { warmUpMs: 250, measureMs: 1_000 };
   const data = new DataFolder(values.dir);
   const { running, absent } = await startSystems(names, data);
-  for (const { name, reason } of absent) print(`${name} is left out: ${reason}`);
+  for (const { name, reason } of absent) print(`${name} is skipped: ${reason}`);
   const bench = new HttpBench(running);
   const rows: Row[] = [];
   for (const workload of asked) {

@@ -27,10 +27,10 @@ const questions: Readonly<Record<string, (flags: readonly string[]) => Promise<v
 
 const [asked, ...flags] = process.argv.slice(2);
 if (asked === '--help' || asked === 'help') {
-  print(`Usage: npm run bench [-- QUESTION [FLAGS]], without a question all of them, for an hour or so.
+  print(`Usage: npm run bench [-- QUESTION [FLAGS]]. Without a question it measures all of them, which takes about an hour.
 
 Questions: ${Object.keys(questions).join(', ')}.
-bench/README.md says what each measures, and its flags.`);
+bench/README.md explains what each measures, and its flags.`);
   process.exit();
 }
 const names = asked === undefined || asked.startsWith('--') ? Object.keys(questions) : [asked];
@@ -40,7 +40,8 @@ if (unknown !== undefined) {
 }
 
 const isFileAsked = process.argv.includes('--json') || process.argv.includes('--svg');
-if (isFileAsked && names.length > 1) refuse('name the question whose results the file is for.');
+if (isFileAsked && names.length > 1)
+  refuse('a results file needs a question: name the one whose results it is for.');
 
 print(machineText());
 for (const name of names) {

@@ -109,7 +109,8 @@ async function measure(scenario: Scenario, dir: string | undefined): Promise<Siz
   const { startMs } = server;
   const startedBytes = server.anonymousBytes();
   const { visible } = await server.counts(queue);
-  if (visible !== sent) throw new Error(`${sent} messages were sent, and ${visible} kept`);
+  if (visible !== sent)
+    throw new Error(`${sent} messages were sent, but ${visible} are in the queue`);
   await server.end();
   return { sent, fillSeconds: seconds, windowIds, fileBytes, filledBytes, startedBytes, startMs };
 }

@@ -38,7 +38,7 @@ if (process.argv[2] === '--find') {
   const where = found?.executablePath ?? "playwright's own";
   console.log(
     found === undefined
-      ? `chromium: not to be had: ${complaints.join('; ')}`
+      ? `chromium: not available: ${complaints.join('; ')}`
       : `chromium: ${present === undefined ? 'installed' : 'present'}: ${where}`,
   );
 }

@@ -85,7 +85,7 @@ if (option === '--find') {
   const found = client === undefined ? await other?.find() : await find(client);
   if (found === undefined) {
     const names = [...Object.keys(clients), ...otherClients.map(({ name }) => name)];
-    throw new Error(`--find takes one of ${names}.`);
+    throw new Error(`--find must be one of ${names}.`);
   }
   console.log(JSON.stringify(found));
 } else {
@@ -100,7 +100,7 @@ async function findOrInstall(): Promise<void> {
   for (const { name, wire, install } of sources) {
     if (Object.values(now).every((found) => found[wire] !== undefined)) continue;
     const failure = await install();
-    notes[wire].push(`${name}: ${failure ?? 'installed, but it speaks another wire form'}`);
+    notes[wire].push(`${name}: ${failure ?? 'installed, but it uses the other wire form'}`);
     now = await findAll();
   }
   for (const [client, found] of Object.entries(now)) tell(client, before[client], found, notes);
@@ -126,7 +126,7 @@ function tell(
     const state = before?.[wire] === undefined ? 'installed' : 'present';
     const text = program
       ? `${state}: ${program.command.join(' ')} ${program.env['PYTHONPATH'] ?? ''}`.trimEnd()
-      : `not to be had: ${notes[wire].join('; ')}`;
+      : `not available: ${notes[wire].join('; ')}`;
     console.log(`${name} (${wire}): ${text}`);
   }
 }

@@ -24,7 +24,7 @@ const seedsMax = 1_000_000_000;
 
 const values = readFlags();
 const kills = wholeNumber('kills', values.kills);
-if (kills === 0) refuse('--kills takes one at least.');
+if (kills === 0) refuse('--kills must be at least 1.');
 const firstSeed = wholeNumber('seed', values.seed ?? String(randomInt(seedsMax)));
 const flags = values.serve.split(' ').filter((flag) => flag !== '');
 const directory = mkdtempSync(join(tmpdir(), 'oncemq-crash-'));
@@ -86,7 +86,7 @@ function readFlags() {
 }
 
 function wholeNumber(name: string, text: string): number {
-  if (!/^[1-9]\d{0,8}$|^0$/.test(text)) refuse(`--${name} takes a whole number, not ${text}.`);
+  if (!/^[1-9]\d{0,8}$|^0$/.test(text)) refuse(`--${name} must be a whole number, not ${text}.`);
   return Number(text);
 }
 

@@ -12,7 +12,7 @@ import { prometheusName } from '#broker/server/telemetry/otel-metrics.js';
 export const metricsPage = 'docs/telemetry/dedup-metrics.md';
 
 const marks = {
-  start: '<!-- The list of the code, written by npm run docs. -->',
+  start: '<!-- This list is generated from the code by npm run docs. -->',
   end: '<!-- End of the list. -->',
 };
 
@@ -20,7 +20,8 @@ const marks = {
 export function withMetrics(page: string): string {
   const start = page.indexOf(marks.start);
   const end = page.indexOf(marks.end);
-  if (start < 0 || end < start) throw new Error(`${metricsPage} has lost its marks.`);
+  if (start < 0 || end < start)
+    throw new Error(`${metricsPage} has lost the comments that mark the list.`);
   return `${page.slice(0, start + marks.start.length)}\n\n${listText()}\n\n${page.slice(end)}`;
 }
 
@@ -33,13 +34,13 @@ function listText(): string {
   const attributes = Object.entries(attributeTexts).map(([name, text]) =>
     row([`\`${name}\``, text]),
   );
-  const head = ['OpenTelemetry, Prometheus', 'kind', 'unit', 'attributes', 'what it is'];
+  const head = ['OpenTelemetry, Prometheus', 'kind', 'unit', 'attributes', 'meaning'];
   return [
     row(head),
     row(head.map(() => '---')),
     ...metrics,
     '',
-    row(['attribute', 'its values']),
+    row(['attribute', 'values']),
     row(['---', '---']),
     ...attributes,
   ].join('\n');

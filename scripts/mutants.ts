@@ -87,7 +87,7 @@ function mutate(file: string, { name, find, replace }: Mutant): void {
   const source = readFileSync(file, 'utf8');
   if (source.split(find).length !== 2) {
     throw new Error(
-      `mutant ${name}: its text must stand in ${file} exactly once; mend scripts/mutant-list.ts`,
+      `mutant ${name}: its text must occur in ${file} exactly once; fix scripts/mutant-list.ts`,
     );
   }
   writeFileSync(

@@ -29,7 +29,7 @@ for (const name of Object.keys(fetches) as PeerName[]) {
   const { ok, complaint } = await fetches[name](folder, version);
   if (ok) writeFileSync(stamp, '');
   else rmSync(folder, { recursive: true, force: true });
-  console.log(`${name} ${version}: ${ok ? 'fetched' : `not to be had: ${complaint}`}`);
+  console.log(`${name} ${version}: ${ok ? 'fetched' : `could not be fetched: ${complaint}`}`);
 }
 
 function fetchMoto(folder: string, version: string): Promise<Run> {

@@ -99,7 +99,10 @@ function programFolder(): string {
     .map((program) => dirname(realpathSync(program)))
     .find((folder) => existsSync(join(folder, `initdb${suffix}`)));
   return (
-    found ?? fail('There is no PostgreSQL for this machine on npm; install one, or run npm ci.')
+    found ??
+    fail(
+      'No PostgreSQL was found. Run npm ci, or install PostgreSQL if npm has none for this machine.',
+    )
   );
 }
 

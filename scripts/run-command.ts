@@ -38,7 +38,7 @@ export function run(
     });
     child.on('close', (code) => {
       const last = said.trim().split('\n').at(-1)?.slice(0, complaintCharsMax);
-      resolve({ ok: code === 0, complaint: last || `ended with ${code}` });
+      resolve({ ok: code === 0, complaint: last || `exit code ${code}` });
     });
   });
 }

@@ -29,7 +29,8 @@ interface Picture {
 
 const { stdout } = spawnSync(process.execPath, [finder, '--find'], { encoding: 'utf8' });
 const launch = JSON.parse(stdout) as LaunchOptions | null;
-if (launch === null) throw new Error('No Chromium is at hand; node .build/scripts/chromium.js.');
+if (launch === null)
+  throw new Error('No Chromium was found. Install it with node .build/scripts/chromium.js.');
 
 mkdirSync(folder, { recursive: true });
 await using server = await startTestServer({ clock: 'manual' });

@@ -85,7 +85,7 @@ export class Connection {
   #answered(head: string, body: { bytes: Buffer; start: number; end: number }): void {
     try {
       if (!head.startsWith('200', 'HTTP/1.1 '.length)) {
-        throw new Error(`an answer was not 200: ${body.bytes.toString('utf8')}`);
+        throw new Error(`an answer had another status than 200: ${body.bytes.toString('utf8')}`);
       }
       this.#conversation.answered(body);
       this.#user.onAnswer(this);
@@ -105,6 +105,6 @@ export class Connection {
 
 function lengthIn(head: string): number {
   const found = /\r\ncontent-length: (\d+)/i.exec(head);
-  if (found === null) throw new Error(`an answer without a length: ${head}`);
+  if (found === null) throw new Error(`an answer had no Content-Length: ${head}`);
   return Number(found[1]);
 }

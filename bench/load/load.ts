@@ -119,7 +119,7 @@ class Load implements ConnectionUser {
     const now = performance.now();
     if (messages > this.#messagesBefore) this.#progressAt = now;
     else if (now - this.#progressAt > stallMsMax) {
-      this.#fail(new Error(`no message went through for ${stallMsMax} ms`));
+      this.#fail(new Error(`no message was processed for ${stallMsMax} ms`));
     }
     this.#messagesBefore = messages;
   }

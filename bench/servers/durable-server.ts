@@ -110,7 +110,7 @@ export class DurableServer {
   async #inspect(path: string, method: string): Promise<Response> {
     const url = `http://127.0.0.1:${this.#server.port}/_oncemq/queues/${path}`;
     const response = await fetch(url, { method });
-    if (!response.ok) throw new Error(`${method} ${url} gave ${response.status}`);
+    if (!response.ok) throw new Error(`${method} ${url} was answered with ${response.status}`);
     return response;
   }
 }

@@ -47,7 +47,8 @@ export async function callAction(
     body: JSON.stringify(input),
   });
   const body = await response.text();
-  if (response.status !== 200) throw new Error(`${action} gave ${response.status}: ${body}`);
+  if (response.status !== 200)
+    throw new Error(`${action} was answered with ${response.status}: ${body}`);
   const kept = ['content-type', 'x-amzn-requestid', 'content-length'];
   const headers = Object.fromEntries([...response.headers].filter(([name]) => kept.includes(name)));
   return { headers, body };

@@ -63,6 +63,7 @@ export const peers: Readonly<Record<PeerName, Peer>> = {
 };
 
 export async function startPeer({ folder, program }: Peer): Promise<ServerProcess> {
-  if (!existsSync(folder)) throw new Error('npm run bench:peers has not fetched it.');
+  if (!existsSync(folder))
+    throw new Error('it is not installed; fetch it with npm run bench:peers.');
   return await ServerProcess.start(program);
 }
