@@ -51,16 +51,19 @@ const messageAttributes: Type = entryMap(
 
 const publication: Members = {
   Message: { type: string, isRequired: true, doc: 'The message, up to 256 KiB with attributes.' },
-  Subject: { type: string, doc: 'Up to 100 printable characters; stands in the envelope.' },
+  Subject: { type: string, doc: 'Up to 100 printable characters; part of the envelope.' },
   MessageStructure: {
     type: string,
     doc: '`json`: the message is an object with a default text and texts for protocols.',
   },
   MessageAttributes: {
     type: messageAttributes,
-    doc: 'For filter policies and receivers. They do not count for deduplication.',
+    doc: 'For filter policies and receivers. Deduplication ignores them.',
   },
-  MessageDeduplicationId: { type: string, doc: 'FIFO only; beats the hash of the message.' },
+  MessageDeduplicationId: {
+    type: string,
+    doc: 'FIFO only; takes precedence over the hash of the message.',
+  },
   MessageGroupId: { type: string, doc: 'Required on FIFO; passed on by standard topics.' },
 };
 
@@ -72,7 +75,7 @@ const published: Members = {
 const entryId: Member = {
   type: string,
   isRequired: true,
-  doc: 'Names the entry in the answer; distinct within the request.',
+  doc: 'Identifies the entry in the answer; unique within the request.',
 };
 
 const subscriptions: Member = {
@@ -91,7 +94,7 @@ const subscriptions: Member = {
 export const snsActions: Readonly<Record<string, ActionShape>> = actions({
   AddPermission: {
     doc: "Adds a statement to the topic's policy.",
-    differs: 'The policy is kept and shown, not enforced.',
+    differs: 'The policy is stored and returned, not enforced.',
     input: {
       TopicArn: topicArn,
       Label: { type: string, isRequired: true, doc: 'Names the statement.' },
@@ -104,7 +107,7 @@ export const snsActions: Readonly<Record<string, ActionShape>> = actions({
     doc: 'Confirms an HTTP endpoint with the token that was posted to it.',
     input: {
       TopicArn: topicArn,
-      Token: { type: string, isRequired: true, doc: 'From the request to confirm.' },
+      Token: { type: string, isRequired: true, doc: 'From the request for confirmation.' },
       AuthenticateOnUnsubscribe: {
         type: string,
         doc: '`true`: only a signed request may unsubscribe, where signatures are checked.',
@@ -113,23 +116,23 @@ export const snsActions: Readonly<Record<string, ActionShape>> = actions({
     output: { SubscriptionArn: { type: string, doc: 'The same each time.' } },
   },
   CreateTopic: {
-    doc: 'Makes a topic, or finds the one with this name and these attributes and tags.',
+    doc: 'Creates a topic, or finds the one with this name and these attributes and tags.',
     input: {
       Name: { type: string, isRequired: true, doc: 'Ends in .fifo on a FIFO topic.' },
       Attributes: { type: attributeMap, doc: 'As in SetTopicAttributes, and FifoTopic.' },
       Tags: tags,
-      DataProtectionPolicy: { type: string, doc: 'Kept and given back.' },
+      DataProtectionPolicy: { type: string, doc: 'Stored and returned.' },
     },
     output: { TopicArn: { type: string, doc: "The topic's ARN." } },
   },
   DeleteTopic: {
-    doc: 'Removes a topic with its subscriptions; one that is not there is no error.',
+    doc: 'Deletes a topic with its subscriptions. It is no error if there is no such topic.',
     differs: 'Subscriptions are gone at once.',
     input: { TopicArn: topicArn },
     output: undefined,
   },
   GetDataProtectionPolicy: {
-    doc: 'Gives back what PutDataProtectionPolicy kept.',
+    doc: 'Returns the policy that PutDataProtectionPolicy stored.',
     input: { ResourceArn: resourceArn },
     output: { DataProtectionPolicy: { type: string, doc: 'JSON.' } },
   },
@@ -171,17 +174,18 @@ export const snsActions: Readonly<Record<string, ActionShape>> = actions({
   },
   Publish: {
     doc: 'Sends a message to every subscriber of a topic.',
-    differs: 'Queues have it when the call is answered, all or none. Text messages are not sent.',
+    differs:
+      'When the call is answered, the queues have the message, all of them or none. Text messages (SMS) are not sent.',
     input: {
       TopicArn: { type: string, doc: "The topic's ARN." },
       TargetArn: { type: string, doc: 'Instead of TopicArn.' },
-      PhoneNumber: { type: string, doc: 'Not there.' },
+      PhoneNumber: { type: string, doc: 'Not supported.' },
       ...publication,
     },
     output: published,
   },
   PublishBatch: {
-    doc: 'Publishes up to ten messages; one that is wrong fails the whole request.',
+    doc: 'Publishes up to ten messages; an invalid one fails the whole request.',
     input: {
       TopicArn: topicArn,
       PublishBatchRequestEntries: {
@@ -199,9 +203,9 @@ export const snsActions: Readonly<Record<string, ActionShape>> = actions({
         type: memberList(
           structure({
             Id: entryId,
-            Code: { type: string, doc: 'Never given.' },
-            Message: { type: string, doc: 'Never given.' },
-            SenderFault: { type: boolean, doc: 'Never given.' },
+            Code: { type: string, doc: 'Never returned.' },
+            Message: { type: string, doc: 'Never returned.' },
+            SenderFault: { type: boolean, doc: 'Never returned.' },
           }),
         ),
         doc: 'Always empty.',
@@ -209,7 +213,7 @@ export const snsActions: Readonly<Record<string, ActionShape>> = actions({
     },
   },
   PutDataProtectionPolicy: {
-    doc: 'Keeps a data protection policy.',
+    doc: 'Stores a data protection policy.',
     differs: 'It has no effect.',
     input: {
       ResourceArn: resourceArn,
@@ -218,7 +222,7 @@ export const snsActions: Readonly<Record<string, ActionShape>> = actions({
     output: undefined,
   },
   RemovePermission: {
-    doc: "Drops a statement of the topic's policy.",
+    doc: "Removes a statement from the topic's policy.",
     input: { TopicArn: topicArn, Label: { type: string, isRequired: true, doc: 'Its name.' } },
     output: undefined,
   },
@@ -240,14 +244,14 @@ export const snsActions: Readonly<Record<string, ActionShape>> = actions({
     doc: 'Sets one attribute of a topic; an empty value removes it.',
     input: {
       TopicArn: topicArn,
-      AttributeName: { type: string, isRequired: true, doc: 'Any but FifoTopic.' },
+      AttributeName: { type: string, isRequired: true, doc: 'Any except FifoTopic.' },
       AttributeValue: { type: string, doc: 'Its value.' },
     },
     output: undefined,
   },
   Subscribe: {
     doc: 'Subscribes a queue or an HTTP endpoint to a topic.',
-    differs: 'The protocols sqs, http and https are there; the others are refused.',
+    differs: 'The protocols sqs, http and https are supported; the others are refused.',
     input: {
       TopicArn: topicArn,
       Protocol: {
@@ -257,23 +261,26 @@ export const snsActions: Readonly<Record<string, ActionShape>> = actions({
       },
       Endpoint: { type: string, doc: "The queue's ARN, or a URL." },
       Attributes: { type: attributeMap, doc: 'As in SetSubscriptionAttributes.' },
-      ReturnSubscriptionArn: { type: boolean, doc: 'The ARN also of one that is not confirmed.' },
+      ReturnSubscriptionArn: {
+        type: boolean,
+        doc: 'Return the ARN even before the subscription is confirmed.',
+      },
     },
     output: { SubscriptionArn: { type: string, doc: '`pending confirmation`, or the ARN.' } },
   },
   TagResource: {
-    doc: 'Adds tags to a topic, or overwrites those of equal keys.',
+    doc: 'Adds tags to a topic, or overwrites those with the same keys.',
     input: { ResourceArn: resourceArn, Tags: { ...tags, isRequired: true } },
     output: {},
   },
   Unsubscribe: {
-    doc: 'Ends a subscription; one that is not there is no error.',
+    doc: 'Ends a subscription. It is no error if there is no such subscription.',
     differs: 'No confirmation is posted to an HTTP endpoint.',
     input: { SubscriptionArn: subscriptionArn },
     output: undefined,
   },
   UntagResource: {
-    doc: 'Removes tags of a topic.',
+    doc: 'Removes tags from a topic.',
     input: {
       ResourceArn: resourceArn,
       TagKeys: { type: memberList(string), isRequired: true, doc: 'Keys.' },

@@ -25,7 +25,7 @@ import {
 const queueUrl: Member = {
   type: string,
   isRequired: true,
-  doc: "The queue's URL; only its last two path segments count, and a bare queue name is taken too.",
+  doc: "The queue's URL; only its last two path segments count, and a bare queue name is accepted too.",
 };
 
 const attributeMap: Type = map(string, 'Name', 'Value');
@@ -45,12 +45,12 @@ const sentAttributes: Type = map(
     StringListValues: {
       type: list(string),
       query: 'StringListValue',
-      doc: 'Not supported, on AWS neither.',
+      doc: 'Not supported, as on AWS.',
     },
     BinaryListValues: {
       type: list(blob),
       query: 'BinaryListValue',
-      doc: 'Not supported, on AWS neither.',
+      doc: 'Not supported, as on AWS.',
     },
   }),
   'Name',
@@ -63,29 +63,35 @@ const sendInput: Members = {
   MessageAttributes: {
     type: sentAttributes,
     query: 'MessageAttribute',
-    doc: 'At most 10. They do not count for deduplication.',
+    doc: 'At most 10. Deduplication ignores them.',
   },
   MessageSystemAttributes: {
     type: sentAttributes,
     query: 'MessageSystemAttribute',
-    doc: 'AWSTraceHeader alone.',
+    doc: 'Only AWSTraceHeader.',
   },
-  MessageDeduplicationId: { type: string, doc: 'FIFO only; beats the hash of the body.' },
+  MessageDeduplicationId: {
+    type: string,
+    doc: 'FIFO only; takes precedence over the hash of the body.',
+  },
   MessageGroupId: { type: string, doc: 'Required on FIFO; kept and returned on standard queues.' },
 };
 
 const sendOutput: Members = {
   MessageId: { type: plainString, doc: "The message's id; a duplicate's is that of its original." },
-  MD5OfMessageBody: { type: plainString, doc: 'For the client to check what arrived.' },
-  MD5OfMessageAttributes: { type: plainString, doc: 'Absent without attributes.' },
-  MD5OfMessageSystemAttributes: { type: plainString, doc: 'Absent without system attributes.' },
+  MD5OfMessageBody: { type: plainString, doc: 'Lets the client check what arrived.' },
+  MD5OfMessageAttributes: { type: plainString, doc: 'Absent if there are no attributes.' },
+  MD5OfMessageSystemAttributes: {
+    type: plainString,
+    doc: 'Absent if there are no system attributes.',
+  },
   SequenceNumber: { type: plainString, doc: 'FIFO only: 20 digits, rising over the whole queue.' },
 };
 
 const entryId: Member = {
   type: string,
   isRequired: true,
-  doc: 'Names the entry in the answer; distinct within the request.',
+  doc: 'Identifies the entry in the answer; unique within the request.',
 };
 
 /** In an answer, core has checked that it consists of letters, digits, `-` and `_`. */
@@ -96,7 +102,7 @@ const failed: Member = {
     structure({
       Id: answeredId,
       SenderFault: { type: boolean, doc: 'Whether the request was at fault.' },
-      Code: { type: string, doc: 'As the single call would have given.' },
+      Code: { type: string, doc: 'The same code as for a single call.' },
       Message: { type: string, doc: 'What is wrong with the entry.' },
     }),
   ),
@@ -115,7 +121,10 @@ const nextToken: Member = { type: string, doc: "The last page's NextToken." };
 
 const message: Members = {
   MessageId: { type: plainString, doc: "The message's id." },
-  ReceiptHandle: { type: plainString, doc: 'What delete and visibility changes take.' },
+  ReceiptHandle: {
+    type: plainString,
+    doc: 'For deleting the message and changing its visibility.',
+  },
   MD5OfBody: { type: plainString, doc: 'MD5 of the body.' },
   Body: { type: string, doc: 'The body as sent.' },
   Attributes: {
@@ -131,7 +140,7 @@ const message: Members = {
   },
 };
 
-const queueUrls: Member = { type: list(string), query: 'QueueUrl', doc: 'Absent without a match.' };
+const queueUrls: Member = { type: list(string), query: 'QueueUrl', doc: 'Absent if none matches.' };
 
 export const sqsActions: Readonly<Record<string, ActionShape>> = actions({
   AddPermission: {
@@ -153,7 +162,7 @@ export const sqsActions: Readonly<Record<string, ActionShape>> = actions({
       },
     },
     output: undefined,
-    differs: 'The policy is kept and shown, not enforced.',
+    differs: 'The policy is stored and returned, not enforced.',
   },
   CancelMessageMoveTask: {
     doc: 'Stops a redrive; what was moved stays moved.',
@@ -204,12 +213,16 @@ export const sqsActions: Readonly<Record<string, ActionShape>> = actions({
     doc: 'Creates a queue, or finds the one with this name and these attributes.',
     input: {
       QueueName: { type: string, isRequired: true, doc: '1 to 80 characters; .fifo for FIFO.' },
-      Attributes: { type: attributeMap, query: 'Attribute', doc: 'What differs from default.' },
+      Attributes: {
+        type: attributeMap,
+        query: 'Attribute',
+        doc: 'Attributes that differ from their defaults.',
+      },
       tags: { type: tagMap, query: 'Tag', doc: 'Up to 50.' },
     },
     output: { QueueUrl: { type: string, doc: "The queue's URL, on the host that was asked." } },
     differs:
-      'Two attributes of ours, on FIFO queues: DeduplicationIntervalSeconds (1 to 1209600, default 300) and Profile (aws or yandex).',
+      'OnceMQ has two additional attributes for FIFO queues: DeduplicationIntervalSeconds (1 to 1209600, default 300) and Profile (aws or yandex).',
   },
   DeleteMessage: {
     doc: 'Deletes a received message.',
@@ -237,7 +250,7 @@ export const sqsActions: Readonly<Record<string, ActionShape>> = actions({
     },
   },
   DeleteQueue: {
-    doc: 'Deletes the queue and all it holds.',
+    doc: 'Deletes the queue and everything in it.',
     input: { QueueUrl: queueUrl },
     output: undefined,
     differs: 'Takes effect at once; on AWS it may take a minute.',
@@ -314,7 +327,7 @@ export const sqsActions: Readonly<Record<string, ActionShape>> = actions({
   ListQueueTags: {
     doc: "Reads the queue's tags.",
     input: { QueueUrl: queueUrl },
-    output: { Tags: { type: tagMap, query: 'Tag', doc: 'Absent without tags.' } },
+    output: { Tags: { type: tagMap, query: 'Tag', doc: 'Absent if there are none.' } },
   },
   PurgeQueue: {
     doc: 'Removes every message, and on FIFO queues every remembered deduplication id.',
@@ -323,7 +336,7 @@ export const sqsActions: Readonly<Record<string, ActionShape>> = actions({
     differs: 'Takes effect at once; on AWS it may take a minute.',
   },
   ReceiveMessage: {
-    doc: 'Hands out up to 10 messages and hides them for the visibility timeout.',
+    doc: 'Returns up to 10 messages and hides them for the visibility timeout.',
     input: {
       QueueUrl: queueUrl,
       AttributeNames: {
@@ -342,18 +355,18 @@ export const sqsActions: Readonly<Record<string, ActionShape>> = actions({
         doc: 'Names, `All`, `*`, `.*` or `prefix.*`.',
       },
       MaxNumberOfMessages: { type: integer, doc: '1 to 10; default 1.' },
-      VisibilityTimeout: { type: integer, doc: "0 to 43200 seconds; default the queue's." },
-      WaitTimeSeconds: { type: integer, doc: "0 to 20; default the queue's." },
+      VisibilityTimeout: { type: integer, doc: "0 to 43200 seconds; the default is the queue's." },
+      WaitTimeSeconds: { type: integer, doc: "0 to 20; the default is the queue's." },
       ReceiveRequestAttemptId: {
         type: string,
-        doc: 'FIFO: the same id within 5 minutes gives the same messages and handles again.',
+        doc: 'FIFO: the same id within 5 minutes returns the same messages and handles again.',
       },
     },
     output: {
       Messages: {
         type: list(structure(message)),
         query: 'Message',
-        doc: 'Absent when there are none.',
+        doc: 'Absent if there are none.',
       },
     },
   },
@@ -411,7 +424,10 @@ export const sqsActions: Readonly<Record<string, ActionShape>> = actions({
     input: {
       SourceArn: { type: string, isRequired: true, doc: 'ARN of the dead-letter queue.' },
       DestinationArn: { type: string, doc: 'Default: back to where each message came from.' },
-      MaxNumberOfMessagesPerSecond: { type: integer, doc: '1 to 500; default as fast as it goes.' },
+      MaxNumberOfMessagesPerSecond: {
+        type: integer,
+        doc: '1 to 500; by default as fast as possible.',
+      },
     },
     output: { TaskHandle: { type: string, doc: 'For CancelMessageMoveTask.' } },
   },

@@ -19,15 +19,16 @@ export interface Metric {
 
 /** The values of each attribute, in words. */
 export const attributeTexts = {
-  queue: "the queue's name, or `(other)`; with `topic`, whichever of the two it is about",
+  queue:
+    "the queue's name, or `(other)`; where there is also `topic`, only the one that applies is set",
   topic: "the topic's name, or `(other)`",
   source: '`explicit`: the sender gave the id; `content`: it is the hash of the body',
   reason:
     'the code of the rule, as in [producer requirements](../contracts/producer-requirements.md)',
   service: '`sqs`, `sns`, or `unknown`',
-  action: "the action's name, or `unknown` for what is none",
+  action: "the action's name, or `unknown`",
   code: "`OK`, or the error's shape, as in [errors](../reference/errors.md)",
-  outcome: 'what became of it, as said above',
+  outcome: 'one of the values listed above',
   mode: '`user` or `system`',
   state: '`active` or `idle`',
 } as const;
@@ -51,7 +52,7 @@ export const metricList = {
     kind: 'counter',
     unit: '{send}',
     attributes: ['queue', 'topic', 'source'],
-    doc: 'suppressed sends that differed from their original in body, attributes or group: by content most likely lost events, by explicit id perhaps only a retry that was changed',
+    doc: 'suppressed sends that differed from their original in body, attributes or group; those by content are most likely lost events, those by explicit id may be changed retries',
   },
   'sqs_fifo.producer.violations': {
     kind: 'counter',
@@ -63,27 +64,27 @@ export const metricList = {
     kind: 'histogram',
     unit: 'By',
     attributes: ['source'],
-    doc: 'length of the bodies sent to FIFO queues, suppressed ones too',
+    doc: 'length of the bodies sent to FIFO queues, including suppressed ones',
     bounds: bodyBytes as Bounds,
   },
   'sqs_fifo.dedupe_window_hits': {
     kind: 'counter',
     unit: '{send}',
     attributes: ['queue', 'topic', 'source'],
-    doc: 'sends to a queue and publications of a topic that were suppressed as duplicates',
+    doc: 'sends to a queue and publications to a topic that were suppressed as duplicates',
   },
 
   'oncemq.messages.sent': {
     kind: 'counter',
     unit: '{message}',
     attributes: ['queue'],
-    doc: 'messages that a queue took, from senders and from topics; duplicates are not among them',
+    doc: 'messages that a queue accepted, from senders and from topics, without duplicates',
   },
   'oncemq.messages.delivered': {
     kind: 'counter',
     unit: '{message}',
     attributes: ['queue'],
-    doc: 'messages handed to receivers, each time that they were',
+    doc: 'messages delivered to receivers; a message counts each time it is delivered',
   },
   'oncemq.messages.deleted': {
     kind: 'counter',
@@ -95,19 +96,19 @@ export const metricList = {
     kind: 'counter',
     unit: '{message}',
     attributes: ['queue'],
-    doc: 'messages that nobody deleted within the retention period',
+    doc: 'messages that were not deleted within the retention period',
   },
   'oncemq.messages.dead_lettered': {
     kind: 'counter',
     unit: '{message}',
     attributes: ['queue'],
-    doc: 'messages received too often, which went to the dead-letter queue; by the queue that they left',
+    doc: 'messages that went to a dead-letter queue after too many receives, by the queue that they left',
   },
   'oncemq.messages.moved': {
     kind: 'counter',
     unit: '{message}',
     attributes: ['queue'],
-    doc: 'messages that a redrive took elsewhere; by the queue that they left',
+    doc: 'messages that a redrive moved, by the queue that they left',
   },
   'oncemq.messages.purged': {
     kind: 'counter',
@@ -138,7 +139,7 @@ export const metricList = {
     kind: 'gauge',
     unit: 's',
     attributes: ['queue'],
-    doc: "age of the oldest message by the server's clock, 0 without one; of `(other)` the oldest of all",
+    doc: "age of the oldest message by the server's clock, 0 if the queue is empty; for `(other)` the oldest of all",
   },
   'oncemq.queue.groups': {
     kind: 'gauge',
@@ -150,45 +151,45 @@ export const metricList = {
     kind: 'gauge',
     unit: '{group}',
     attributes: ['queue'],
-    doc: 'groups among them that give none, since their first message is in flight or delayed',
+    doc: 'message groups that are blocked, because their first message is in flight or delayed',
   },
   'oncemq.queue.window_entries': {
     kind: 'gauge',
     unit: '{id}',
     attributes: ['queue'],
-    doc: 'deduplication ids that the window holds; FIFO queues only',
+    doc: 'deduplication ids in the window; FIFO queues only',
   },
   'oncemq.queues': {
     kind: 'gauge',
     unit: '{queue}',
     attributes: [],
-    doc: 'queues that there are',
+    doc: 'number of queues',
   },
 
   'oncemq.topic.publications': {
     kind: 'counter',
     unit: '{publication}',
     attributes: ['topic', 'outcome'],
-    doc: 'publications that a topic took (`published`) or suppressed (`duplicate`)',
+    doc: 'publications that a topic accepted (`published`) or suppressed (`duplicate`)',
   },
   'oncemq.topic.deliveries': {
     kind: 'counter',
     unit: '{delivery}',
     attributes: ['topic', 'outcome'],
-    doc: 'what became of publications, for each subscription: `queued`, `posted` to an HTTP endpoint, `filtered` out, `failed` for good',
+    doc: 'what happened to publications, counted for each subscription: `queued`, `posted` to an HTTP endpoint, `filtered` out, `failed` for good',
   },
 
   'oncemq.requests': {
     kind: 'counter',
     unit: '{request}',
     attributes: ['service', 'action', 'code'],
-    doc: 'requests that were answered; an entry of a batch that failed alone does not show here',
+    doc: 'requests that were answered; failed entries of a batch do not show here',
   },
   'oncemq.request.duration': {
     kind: 'histogram',
     unit: 's',
     attributes: ['service', 'action'],
-    doc: 'real time from a request that has wholly arrived to its answer; a ReceiveMessage may wait for messages',
+    doc: 'real time from the complete arrival of a request to its answer; a ReceiveMessage may wait for messages',
     bounds: requestSeconds as Bounds,
   },
   'oncemq.long_polls': {
@@ -202,19 +203,19 @@ export const metricList = {
     kind: 'gauge',
     unit: '1',
     attributes: [],
-    doc: '1; 0 while changes are refused because they cannot be kept',
+    doc: '1, or 0 while changes are refused because they cannot be stored',
   },
   'oncemq.store.size': {
     kind: 'gauge',
     unit: 'By',
     attributes: [],
-    doc: 'what the store takes on the disk; not with `--memory`',
+    doc: 'size of the store on disk; not with `--memory`',
   },
   'oncemq.commit.duration': {
     kind: 'histogram',
     unit: 's',
     attributes: [],
-    doc: 'real time that a commit to the disk took; not with `--memory`',
+    doc: 'real time that a commit to disk took; not with `--memory`',
     bounds: commitSeconds as Bounds,
   },
   'oncemq.commit.records': {
@@ -236,19 +237,19 @@ export const metricList = {
     kind: 'counter',
     unit: 's',
     attributes: ['mode'],
-    doc: 'processor time of the process, all its threads',
+    doc: 'processor time of the process, over all threads',
   },
   'process.memory.usage': {
     kind: 'gauge',
     unit: 'By',
     attributes: [],
-    doc: 'resident memory of the process, with what is mapped from the store',
+    doc: 'resident memory of the process, including mapped pages of the store',
   },
   'nodejs.eventloop.time': {
     kind: 'counter',
     unit: 's',
     attributes: ['state'],
-    doc: 'time that the event loop was at work or waited; at work nearly always, it is the limit',
+    doc: 'time that the event loop was active or idle; if it is almost always active, it limits throughput',
   },
 } as const;
 
