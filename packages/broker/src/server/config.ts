@@ -99,7 +99,7 @@ export const settings: Readonly<Record<string, Setting>> = {
     default: './oncemq-data',
   },
   durability: {
-    doc: 'fsync: answers wait for the disk; os: they do not, and a power cut can lose the latest changes',
+    doc: 'fsync: answers wait for the disk; os: a power cut can lose the latest changes',
     value: 'KIND',
     choices: ['fsync', 'os'],
     default: 'fsync',
@@ -136,7 +136,7 @@ export const settings: Readonly<Record<string, Setting>> = {
     form: 'http:// or https:// and a host, with or without a port, without a path',
   },
   profile: {
-    doc: 'aws, or yandex: FIFO queues deduplicate as Yandex Message Queue documents, also by body',
+    doc: 'aws, or yandex: FIFO queues also treat equal bodies as duplicates',
     value: 'NAME',
     choices: ['aws', 'yandex'],
     default: 'aws',
