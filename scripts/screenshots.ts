@@ -38,8 +38,8 @@ const browser = await chromium.launch(launch);
 try {
   const collision = await tellStory(server, () => watch(server));
   const pictures: readonly Picture[] = [
-    { name: 'overview', hash: '#/', theme: 'light', shows: 'payments.fifo', height: 800 },
-    { name: 'overview-dark', hash: '#/', theme: 'dark', shows: 'payments.fifo', height: 800 },
+    { name: 'overview', hash: '#/', theme: 'light', shows: 'payments.fifo', height: 830 },
+    { name: 'overview-dark', hash: '#/', theme: 'dark', shows: 'payments.fifo', height: 830 },
     { name: 'window', hash: collision, theme: 'light', shows: 'another event', height: 1000 },
     { name: 'window-dark', hash: collision, theme: 'dark', shows: 'another event', height: 1000 },
     {
@@ -49,7 +49,7 @@ try {
       shows: 'Blocked',
       height: 640,
     },
-    { name: 'topic', hash: '#/topics/prices', theme: 'light', shows: 'Takes it', height: 960 },
+    { name: 'topic', hash: '#/topics/prices', theme: 'light', shows: 'Matches', height: 960 },
   ];
   for (const picture of pictures) await take(browser, picture);
 } finally {

@@ -15,9 +15,9 @@ export function attributesIn(text: string): TypedAttribute[] {
   return lines.map((line) => {
     const [, name, value] = lineForm.exec(line) ?? [];
     if (name === undefined || value === undefined) {
-      throw new Error(`An attribute is written name: value, not “${line}”.`);
+      throw new Error(`“${line}” is not an attribute. Write it as name: value.`);
     }
-    if (names.has(name)) throw new Error(`The attribute ${name} is there twice.`);
+    if (names.has(name)) throw new Error(`The attribute ${name} appears twice.`);
     names.add(name);
     return { name, value };
   });

@@ -57,7 +57,7 @@ export function attributesTab(app: App, name: string): TabView {
     return h(
       'tr',
       { key: attribute },
-      h('th', { scope: 'row' }, attribute),
+      h('th', { scope: 'row' }, h('bdi', {}, breakable(attribute))),
       h(
         'td',
         { class: 'text' },
@@ -89,13 +89,13 @@ export function attributesTab(app: App, name: string): TabView {
       value: pretty(value),
     });
     openDialog({
-      title: `${attribute} of ${name}`,
+      title: `Change ${attribute} of ${name}`,
       content: field('attribute-value', 'Value', input),
-      action: 'Set',
+      action: 'Save',
       run: async (form) => {
         const Attributes = { [attribute]: String(form.get('value') ?? '') };
         await sqs('SetQueueAttributes', { QueueUrl: name, Attributes });
-        app.tell(`${attribute} of ${name} is set.`);
+        app.tell(`${attribute} of ${name} was changed.`);
         app.refresh();
         return true;
       },
@@ -103,4 +103,9 @@ export function attributesTab(app: App, name: string): TabView {
   }
 
   return { open: () => {}, load, render };
+}
+
+/** On small screens a long name breaks between its words. */
+function breakable(attribute: string): Child {
+  return attribute.split(/(?=[A-Z])/).flatMap((word) => [h('wbr'), word]);
 }

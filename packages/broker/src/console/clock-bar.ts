@@ -11,7 +11,7 @@ import { ask } from './server.ts';
 const steps = [
   { seconds: 1, text: '+1 s' },
   { seconds: 30, text: '+30 s' },
-  { seconds: 300, text: '+5 min' },
+  { seconds: 300, text: '+5 m' },
 ] as const;
 
 let ownSeconds = '60';
@@ -27,7 +27,7 @@ export function clockBar(app: App): Child {
     h('time', { class: 'now', datetime: new Date(now).toISOString() }, dayAndTime(now)),
     h(
       'div',
-      { class: 'steps', role: 'group', 'aria-label': 'Move time by' },
+      { class: 'steps', role: 'group', 'aria-label': 'Advance the clock' },
       steps.map(({ seconds, text }) =>
         h('button', { type: 'button', onclick: () => void move(app, seconds) }, text),
       ),
@@ -44,13 +44,14 @@ export function clockBar(app: App): Child {
           min: 0,
           step: 'any',
           required: true,
-          'aria-label': 'Seconds to move time by',
+          'aria-label': 'Seconds to advance the clock by',
           value: ownSeconds,
           oninput: (event) => {
             ownSeconds = (event.target as HTMLInputElement).value;
           },
         }),
-        h('button', { type: 'submit' }, 'Move'),
+        h('span', { class: 'label', 'aria-hidden': 'true' }, 's'),
+        h('button', { type: 'submit' }, 'Advance'),
       ),
     ),
   );

@@ -7,7 +7,7 @@ import type { Send, SuppressedSend } from './answers.ts';
 import type { App } from './app.ts';
 import { bodyText, cutNote } from './body-text.ts';
 import { type Child, h } from './dom.ts';
-import { duration, exactCount, timeOfDay } from './format.ts';
+import { duration, exactCount, listed, timeOfDay } from './format.ts';
 import { queueLink } from './route.ts';
 import { sides } from './sides.ts';
 
@@ -25,7 +25,7 @@ export function comparison(
   return h(
     'section',
     {
-      class: chosen?.collision ? 'comparison bad' : 'comparison',
+      class: `comparison ${chosen === undefined ? 'accepted' : chosen.collision ? 'bad' : ''}`,
       'aria-labelledby': comparisonTitleId,
       key: 'comparison',
     },
@@ -46,11 +46,11 @@ export function comparison(
 }
 
 function alone(app: App, { expiresAt, isOpen, original }: Send): Child {
-  const fate = original.isInQueue ? 'is in the queue' : 'has left the queue';
+  const fate = original.isInQueue ? 'is still in the queue' : 'has left the queue';
   const left = expiresAt - app.now();
   return isOpen
-    ? `Nothing was suppressed for this message. It ${fate}, and another send with its id is suppressed for ${duration(left)} more.`
-    : `This message ${fate}, and the window has closed behind it.`;
+    ? `No duplicate of this message was suppressed. It ${fate}; another send with its id will be suppressed for the next ${duration(left)}.`
+    : `This message ${fate}, and its deduplication window is over.`;
 }
 
 function verdict({ original }: Send, suppressed: SuppressedSend): Child {
@@ -58,31 +58,27 @@ function verdict({ original }: Send, suppressed: SuppressedSend): Child {
   const after = h('strong', {}, `${duration(at - original.sentAt)} after`);
   const what =
     matchedBy === 'body'
-      ? 'It has the same body'
+      ? 'with the same body'
       : source === 'content'
-        ? 'Its body has the same SHA-256'
-        : 'It was sent with the same deduplication id';
-  const opening: Child = [`${what} as a message accepted earlier, and came `, after, ' it. '];
+        ? 'whose body has the same SHA-256'
+        : 'with the same deduplication id';
+  const opening: Child = ['This send came ', after, ` an accepted message ${what}. `];
+  const differences = h('strong', {}, listed(differed));
   if (collision) {
     return [
       opening,
       'But its ',
-      h('strong', {}, differed.join(' and ')),
+      differences,
       differed.join() === 'group' ? ' differs' : ' differ',
-      ', which a content hash does not see: most likely this was ',
+      ', which a content hash does not cover. Most likely this was ',
       h('strong', {}, 'another event, and it is lost'),
-      '. What makes an event unique belongs in the body, or in an explicit deduplication id.',
+      '. Put what makes an event unique into the body or into an explicit deduplication id.',
     ];
   }
   if (differed.length > 0) {
-    return [
-      opening,
-      'They differ in ',
-      h('strong', {}, differed.join(' and ')),
-      '; the id alone counts.',
-    ];
+    return [opening, 'The two differ in ', differences, ', but only the id counts.'];
   }
-  return [opening, 'They are the same in all: nothing was lost.'];
+  return [opening, 'The two are identical: nothing was lost.'];
 }
 
 function choices(queue: string, send: Send, chosen: SuppressedSend | undefined): HTMLElement {
@@ -102,12 +98,12 @@ function choices(queue: string, send: Send, chosen: SuppressedSend | undefined):
       ),
     ),
     suppressedCount > choicesMax &&
-      h('span', { class: 'muted' }, `of ${exactCount(suppressedCount)}`),
+      h('span', { class: 'muted' }, `and ${exactCount(suppressedCount - choicesMax)} more`),
   );
 }
 
 function originalOnly({ original }: Send): Child {
   const { content } = original;
-  if (content === null) return h('p', { class: 'hint' }, 'What it said is no longer kept.');
+  if (content === null) return h('p', { class: 'hint' }, 'Its content is no longer kept.');
   return [bodyText(content.body, 'Body'), cutNote(content.body.length, content.bodyLength)];
 }

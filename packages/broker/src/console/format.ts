@@ -41,6 +41,11 @@ export function plural(value: number, word: string): string {
   return `${exactCount(value)} ${word}${value === 1 ? '' : 's'}`;
 }
 
+/** `body, attributes and group` */
+export function listed(words: readonly string[]): string {
+  return words.join(', ').replace(/, (?!.*, )/, ' and ');
+}
+
 export function timeOfDay(at: number): string {
   return clock.format(at);
 }
@@ -49,10 +54,10 @@ export function dayAndTime(at: number): string {
   return `${day.format(at)}, ${clock.format(at)}`;
 }
 
-/** The two largest units: `4 m 10 s`, `3 d 2 h`. */
+/** The two largest units: `4 m 10 s`, `3 d 2 h`. Never broken into two lines. */
 export function duration(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
-  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 60) return unbroken(`${seconds} s`);
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return joined(minutes, 'm', seconds % 60, 's');
   const hours = Math.floor(minutes / 60);
@@ -61,7 +66,11 @@ export function duration(milliseconds: number): string {
 }
 
 function joined(great: number, greatUnit: string, small: number, smallUnit: string): string {
-  return small === 0 ? `${great} ${greatUnit}` : `${great} ${greatUnit} ${small} ${smallUnit}`;
+  return unbroken(`${great} ${greatUnit}${small === 0 ? '' : ` ${small} ${smallUnit}`}`);
+}
+
+function unbroken(text: string): string {
+  return text.replaceAll(' ', '\u00a0');
 }
 
 /** The beginning of an id, which is enough to distinguish it from its neighbors. */
@@ -72,6 +81,11 @@ export function shortId(id: string): string {
 /** The last part of an ARN. */
 export function nameInArn(arn: string): string {
   return arn.slice(arn.lastIndexOf(':') + 1);
+}
+
+/** The queue's name if the endpoint is a queue, otherwise the endpoint itself, such as a URL. */
+export function endpointName(endpoint: string): string {
+  return endpoint.startsWith('arn:') ? nameInArn(endpoint) : endpoint;
 }
 
 /** JSON with as few line breaks as readable: a value that fits on one line stays on one. */

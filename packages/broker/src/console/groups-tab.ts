@@ -10,7 +10,7 @@ import { count, duration, plural, shortId, timeOfDay } from './format.ts';
 import type { TabView } from './queue.ts';
 import { queueLink } from './route.ts';
 import { look, placePath } from './server.ts';
-import { cursorPager, table } from './table.ts';
+import { cursorPager, none, table } from './table.ts';
 
 const groupsPerPage = 50;
 
@@ -81,7 +81,7 @@ export function groupsTab(app: App, name: string): TabView {
         h('a', { href: queueLink(name, 'messages', groupId) }, h('bdi', {}, groupId)),
       ),
       h('td', { class: 'number' }, count(messages)),
-      h('td', { class: 'number' }, inFlight === 0 ? '–' : count(inFlight)),
+      h('td', { class: 'number' }, inFlight === 0 ? none() : count(inFlight)),
       h('td', { class: 'number wide' }, duration(app.now() - oldestSentAt)),
       h(
         'td',
@@ -116,6 +116,8 @@ export function groupsTab(app: App, name: string): TabView {
 
 /** A page of blocked groups may be empty although later groups are blocked: the server examines a bounded number per page. */
 function noneText(isBlockedOnly: boolean, isAll: boolean): string {
-  if (!isAll) return 'None on this page.';
-  return isBlockedOnly ? 'No group is blocked.' : 'No message, so no group.';
+  if (!isAll) return `No ${isBlockedOnly ? 'blocked ' : ''}groups on this page.`;
+  return isBlockedOnly
+    ? 'No group is blocked.'
+    : 'There are no messages in this queue, so there are no groups.';
 }

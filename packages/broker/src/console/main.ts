@@ -89,7 +89,7 @@ function body(): Child {
     return h(
       'section',
       { class: 'empty', key: 'problem' },
-      h('h1', { tabindex: -1 }, problem.status === 404 ? 'Not there' : 'That did not work'),
+      h('h1', { tabindex: -1 }, problem.status === 404 ? 'Not found' : 'Something went wrong'),
       h('p', {}, problem.message),
       h('p', {}, h('a', { href: '#/' }, 'All queues and topics')),
     );
@@ -99,7 +99,7 @@ function body(): Child {
       'section',
       { class: 'empty', key: 'loading', 'aria-busy': 'true' },
       h('h1', { tabindex: -1 }, view.title),
-      h('p', {}, live.connection === 'gone' ? 'Waiting for the server.' : 'Loading…'),
+      h('p', {}, live.connection === 'gone' ? 'Waiting for the server…' : 'Loading…'),
     );
   }
   return view.render();
@@ -117,8 +117,8 @@ function viewOf(route: Route): View {
       return queue;
     case 'nowhere':
       return {
-        title: 'Nowhere',
-        load: () => Promise.reject(new Refused(404, 'This address leads nowhere.')),
+        title: 'Not found',
+        load: () => Promise.reject(new Refused(404, 'There is no page at this address.')),
         render: () => undefined,
       };
   }

@@ -7,11 +7,11 @@ import type { Message, MessagePage } from './answers.ts';
 import type { App } from './app.ts';
 import { attributeTable, bodyText, cutNote } from './body-text.ts';
 import { type Child, h } from './dom.ts';
-import { dayAndTime, duration, plural, shortId, timeOfDay } from './format.ts';
+import { dayAndTime, duration, exactCount, plural, shortId, timeOfDay } from './format.ts';
 import type { TabView } from './queue.ts';
 import { queueLink } from './route.ts';
 import { look, placePath } from './server.ts';
-import { cursorPager, table } from './table.ts';
+import { cursorPager, none, table } from './table.ts';
 
 const messagesPerPage = 50;
 const bodyCharsShown = 4_096;
@@ -61,14 +61,17 @@ export function messagesTab(app: App, name: string): TabView {
         h(
           'p',
           { class: 'tools' },
-          'Group ',
-          h('strong', {}, h('bdi', {}, group)),
+          h('span', {}, 'Messages in group ', h('strong', {}, h('bdi', {}, group))),
           h('a', { href: queueLink(name, 'messages') }, 'All groups'),
         ),
       messages.length === 0
-        ? h('p', { class: 'empty' }, 'No message here.')
+        ? h(
+            'p',
+            { class: 'empty' },
+            `There are no messages in this ${group === '' ? 'queue' : 'group'}.`,
+          )
         : table(
-            'Messages in order; looking at them receives none',
+            'Messages in order; looking at them does not receive them',
             [
               { title: 'Sent' },
               { title: 'Body' },
@@ -102,12 +105,12 @@ export function messagesTab(app: App, name: string): TabView {
             'aria-expanded': String(isOpen),
             onclick: () => toggle(sequence),
           },
-          body.trim() === '' ? 'nothing but spaces' : h('bdi', {}, body.slice(0, previewChars)),
+          body.trim() === '' ? 'only whitespace' : h('bdi', {}, body.slice(0, previewChars)),
         ),
       ),
-      h('td', { class: 'wide' }, groupId === null ? '–' : h('bdi', {}, groupId)),
-      h('td', { class: 'number wide' }, receiveCount === 0 ? '–' : receiveCount),
-      h('td', {}, state(message)),
+      h('td', { class: 'wide' }, groupId === null ? none() : h('bdi', {}, groupId)),
+      h('td', { class: 'number wide' }, receiveCount === 0 ? none() : exactCount(receiveCount)),
+      h('td', { class: 'whole' }, state(message)),
     );
     return isOpen
       ? [row, h('tr', { key: `d${sequence}`, class: 'detail' }, detail(message))]

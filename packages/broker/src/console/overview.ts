@@ -59,7 +59,7 @@ export function overviewView(app: App): View {
           h(
             'p',
             { class: 'hint' },
-            `The first ${exactCount(queuesMax)} queues. Search for the beginning of a name to find others.`,
+            `Showing the first ${exactCount(queuesMax)} queues. To find others, search for the beginning of a name.`,
           ),
         hasQueues ? queueList(app, queues) : noQueues(),
       ),
@@ -94,11 +94,11 @@ function summary(
       all((row) => row.blockedGroups),
     ),
     tile(
-      'In the windows',
+      'Dedup windows',
       all((row) => row.dedupEntries),
     ),
     tile(
-      `Suppressed, ${duration(Math.min(countedMs, now - watchedSince))}`,
+      `Suppressed in ${duration(Math.min(countedMs, now - watchedSince))}`,
       all(({ activity }) => sum(activity?.suppressed ?? [])),
       'warn',
     ),
@@ -116,7 +116,7 @@ function noQueues(): HTMLElement {
   return h(
     'div',
     { class: 'empty' },
-    h('p', {}, 'There is no queue yet. With the AWS CLI:'),
+    h('p', {}, 'There are no queues yet. Create one with the AWS CLI:'),
     h(
       'pre',
       {},
@@ -144,7 +144,7 @@ function topicList(app: App, { topics, hasMoreTopics }: Overview): HTMLElement {
       [
         { title: 'Topic' },
         { title: 'Subscriptions', class: 'number' },
-        { title: 'In the window', class: 'number' },
+        { title: 'Dedup window', class: 'number wide' },
         { title: 'Archived', class: 'number wide' },
         { title: 'Failed deliveries', class: 'number' },
       ],
@@ -159,17 +159,18 @@ function topicList(app: App, { topics, hasMoreTopics }: Overview): HTMLElement {
             fifo && h('span', { class: 'tag' }, 'FIFO'),
           ),
           numberCell(subscriptions),
-          numberCell(dedupEntries),
+          numberCell(dedupEntries, 'wide'),
           numberCell(archived, 'wide'),
           numberCell(failedDeliveries, 'bad'),
         ),
       ),
     ),
     pager({ what: 'topics', page: topicPage, size: topicsPerPage, total: topics.length, go }),
-    hasMoreTopics && h('p', { class: 'hint' }, 'There are more: oncemq topic list names them all.'),
+    hasMoreTopics &&
+      h('p', { class: 'hint' }, 'There are more. Run oncemq topic list to see all of them.'),
   );
 }
 
 function about({ version, storage, region, account, clock }: Overview): string {
-  return `OnceMQ ${version} · storage ${storage} · ${clock} clock · ${region} · ${account}`;
+  return `OnceMQ ${version} · ${storage} storage · ${clock} clock · region ${region} · account ${account}`;
 }

@@ -31,8 +31,8 @@ const columns: readonly Column[] = [
   { title: 'Oldest', class: 'number', sortKey: 'oldest' },
   { title: 'Groups', class: 'number wide', sortKey: 'groups' },
   { title: 'Blocked', class: 'number', sortKey: 'blocked' },
-  { title: 'In /s', class: 'number wide', sortKey: 'in' },
-  { title: 'Out /s', class: 'number wide', sortKey: 'out' },
+  { title: 'In /s', class: 'number wider', sortKey: 'in' },
+  { title: 'Out /s', class: 'number wider', sortKey: 'out' },
   { title: 'Last 5 minutes', class: 'wide' },
 ];
 
@@ -76,7 +76,7 @@ export function queueList(app: App, queues: readonly QueueCounts[]): Child {
   const rows = shown.map((row) => queueRow(app, row));
   return [
     table('Queues with their counts and rates', columns, rows, { by: sorting, choose }),
-    found.length === 0 && h('p', { class: 'hint' }, `No queue has “${search}” in its name.`),
+    found.length === 0 && h('p', { class: 'hint' }, `No queue name contains “${search}”.`),
     pager({ what: 'queues', page, size: rowsPerPage, total: found.length, go }),
   ];
 }
@@ -85,7 +85,7 @@ export function queueSearchField(app: App): HTMLElement {
   return h('input', {
     type: 'search',
     placeholder: 'Find a queue',
-    'aria-label': 'Find a queue by its name',
+    'aria-label': 'Find a queue by name',
     value: search,
     oninput: (event) => {
       search = (event.target as HTMLInputElement).value;
@@ -128,8 +128,8 @@ function queueRow(app: App, row: QueueCounts): HTMLElement {
     textCell(oldestSentAt === null ? '–' : duration(app.now() - oldestSentAt)),
     numberCell(groups, 'wide'),
     numberCell(blockedGroups, 'warn'),
-    textCell(rate(sentPerSecond), 'wide'),
-    textCell(rate(deletedPerSecond), 'wide'),
+    textCell(rate(sentPerSecond), 'wider'),
+    textCell(rate(deletedPerSecond), 'wider'),
     h('td', { class: 'wide' }, sparkline(sent, suppressed, label)),
   );
 }

@@ -31,7 +31,7 @@ export interface QueueView extends View {
 }
 
 const tabTitles: Readonly<Record<Tab, string>> = {
-  window: 'Window',
+  window: 'Deduplication',
   groups: 'Groups',
   messages: 'Messages',
   redrive: 'Redrive',
@@ -85,7 +85,11 @@ export function queueView(app: App, name: string): QueueView {
         h(
           'div',
           {},
-          h('nav', { class: 'crumbs', 'aria-label': 'Way back' }, h('a', { href: '#/' }, 'Queues')),
+          h(
+            'nav',
+            { class: 'crumbs', 'aria-label': 'Breadcrumb' },
+            h('a', { href: '#/' }, 'Queues and topics'),
+          ),
           h('h1', { tabindex: -1 }, name, isFifo && h('span', { class: 'tag' }, 'FIFO')),
         ),
         h(
@@ -102,7 +106,7 @@ export function queueView(app: App, name: string): QueueView {
       counts !== undefined && countTiles(app, counts),
       h(
         'nav',
-        { class: 'tabs', 'aria-label': `Parts of ${name}` },
+        { class: 'tabs', 'aria-label': `Views of ${name}` },
         (Object.keys(tabs) as Tab[]).map((tab) =>
           h(
             'a',
@@ -128,7 +132,7 @@ function countTiles(app: App, counts: QueueCounts): HTMLElement {
   const ofGroups = [
     tile('Groups', counts.groups),
     tile('Blocked', counts.blockedGroups, 'warn'),
-    tile('In the window', counts.dedupEntries),
+    tile('Dedup window', counts.dedupEntries),
   ];
   return tileRow([
     tile('Visible', counts.visible),
@@ -149,13 +153,13 @@ function confirmPurge(app: App, name: string): void {
       {},
       'Every message in ',
       h('strong', {}, name),
-      ' is deleted, those in flight too, and its deduplication window is emptied. This cannot be undone.',
+      ' will be deleted, including those in flight, and its deduplication window will be cleared. This cannot be undone.',
     ),
     action: `Purge ${name}`,
     isDangerous: true,
     run: async () => {
       await sqs('PurgeQueue', { QueueUrl: name });
-      app.tell(`${name} is purged.`);
+      app.tell(`${name} was purged.`);
       app.refresh();
       return true;
     },

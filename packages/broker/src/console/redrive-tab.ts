@@ -43,7 +43,7 @@ export function redriveTab(app: App, name: string): TabView {
       return h(
         'p',
         { class: 'empty' },
-        `${name} is no dead-letter queue: no queue's RedrivePolicy names it, so there is nothing to redrive.`,
+        `${name} is not a dead-letter queue: no queue names it in its RedrivePolicy, so there is nothing to redrive.`,
       );
     }
     return [
@@ -54,7 +54,7 @@ export function redriveTab(app: App, name: string): TabView {
           'p',
           {},
           sources.length === 0
-            ? 'No queue sends its dead letters here any more.'
+            ? 'No queue sends its dead letters here anymore.'
             : 'Dead letters come from ',
           sources.flatMap((source, index) => [
             index > 0 && ', ',
@@ -64,7 +64,7 @@ export function redriveTab(app: App, name: string): TabView {
         h('button', { type: 'button', class: 'primary', onclick: start }, 'Start a redrive'),
       ),
       tasks.length === 0
-        ? h('p', { class: 'empty' }, 'No redrive was started yet.')
+        ? h('p', { class: 'empty' }, 'No redrive has been started yet.')
         : h('ul', { class: 'tasks' }, tasks.map(taskItem)),
     ];
   }
@@ -73,7 +73,8 @@ export function redriveTab(app: App, name: string): TabView {
     const { Status, DestinationArn, FailureReason, StartedTimestamp, TaskHandle } = task;
     const moved = task.ApproximateNumberOfMessagesMoved ?? 0;
     const all = Math.max(task.ApproximateNumberOfMessagesToMove ?? 0, moved);
-    const where = DestinationArn === undefined ? 'where they came from' : nameInArn(DestinationArn);
+    const where =
+      DestinationArn === undefined ? 'the queues they came from' : nameInArn(DestinationArn);
     return h(
       'li',
       { key: `${StartedTimestamp}-${index}` },
@@ -104,18 +105,18 @@ export function redriveTab(app: App, name: string): TabView {
     openDialog({
       title: `Redrive ${name}`,
       content: [
-        h('p', {}, 'Moves every message out of ', h('strong', {}, name), '.'),
+        h('p', {}, 'Moves all messages out of ', h('strong', {}, name), '.'),
         field(
           'redrive-to',
-          'To the queue',
+          'Destination queue',
           h('input', { name: 'to' }),
-          'Left out, each goes back to the queue it died in.',
+          'If empty, each message returns to the queue it came from.',
         ),
         field(
           'redrive-rate',
           'Messages per second',
           h('input', { name: 'rate', type: 'number', min: 1, max: 500 }),
-          'Left out, as fast as it goes.',
+          'If empty, as fast as possible.',
         ),
       ],
       action: 'Start',
@@ -127,7 +128,7 @@ export function redriveTab(app: App, name: string): TabView {
           DestinationArn: to === '' ? undefined : await arnOf(to),
           MaxNumberOfMessagesPerSecond: rate === '' ? undefined : Number(rate),
         });
-        app.tell(`A redrive of ${name} is started.`);
+        app.tell(`A redrive of ${name} was started.`);
         app.refresh();
         return true;
       },
@@ -137,7 +138,7 @@ export function redriveTab(app: App, name: string): TabView {
   async function cancel(TaskHandle: string): Promise<void> {
     try {
       await sqs('CancelMessageMoveTask', { TaskHandle });
-      app.tell('The redrive is cancelled.');
+      app.tell('The redrive was cancelled.');
     } catch (error) {
       app.tell((error as Error).message);
     }

@@ -38,7 +38,7 @@ export function openSendDialog(app: App, queue: string): void {
           'send-id',
           'Deduplication id',
           h('input', { name: 'id' }),
-          'Left out, it is the SHA-256 of the body, where the queue says so.',
+          'If empty, the SHA-256 of the body is used, provided that the queue has ContentBasedDeduplication.',
         ),
       !isFifo &&
         field(
@@ -50,7 +50,9 @@ export function openSendDialog(app: App, queue: string): void {
         'send-attributes',
         'Attributes',
         h('textarea', { name: 'attributes', rows: 2, spellcheck: 'false' }),
-        'One in a line: name: value. A content hash does not see them.',
+        isFifo
+          ? 'One per line, as name: value. They are not part of the content hash.'
+          : 'One per line, as name: value.',
       ),
     ],
     action: 'Send',
@@ -84,7 +86,7 @@ async function send(queue: string, form: FormData): Promise<Child> {
     h('strong', { class: 'warn' }, 'Suppressed'),
     ': a duplicate of ',
     h('code', { title: duplicateOf }, shortId(duplicateOf)),
-    '. Nobody will receive it. ',
+    '. It will not be delivered. ',
     h('a', { href: queueLink(queue, 'window'), onclick: closeDialog }, 'See why'),
   ];
 }

@@ -73,7 +73,10 @@ async function answerOf(response: Response): Promise<unknown> {
   const text = await response.text();
   const body = text === '' ? {} : parsed(text);
   if (response.ok && body !== undefined) return body;
-  throw new Refused(response.status, reasonIn(body) ?? `The server answered ${response.status}.`);
+  throw new Refused(
+    response.status,
+    reasonIn(body) ?? `The server answered with status ${response.status}.`,
+  );
 }
 
 function parsed(text: string): unknown {

@@ -18,12 +18,12 @@ export interface Surroundings {
 const connectionTexts: Readonly<Record<Connection, string>> = {
   starting: 'Connecting',
   live: 'Live',
-  gone: 'Not reachable, trying again',
+  gone: 'Not reachable, retrying',
 };
 
 export function shell({ app, connection, told }: Surroundings, content: Child): Child {
   return [
-    h('a', { class: 'skip', href: '#main', onclick: skip }, 'To the content'),
+    h('a', { class: 'skip', href: '#main', onclick: skip }, 'Skip to content'),
     h(
       'header',
       { class: 'bar' },
@@ -46,7 +46,7 @@ export function shell({ app, connection, told }: Surroundings, content: Child): 
           },
         },
         isDark() ? 'Light' : 'Dark',
-        h('span', { class: 'aside' }, ' colours'),
+        h('span', { class: 'aside' }, ' theme'),
       ),
     ),
     clockBar(app),
@@ -54,7 +54,7 @@ export function shell({ app, connection, told }: Surroundings, content: Child): 
       h(
         'p',
         { class: 'notice bad', role: 'alert', key: 'gone' },
-        'The server does not answer. What you see is what it said last.',
+        'The server does not answer. This page shows the last data it sent.',
       ),
     h('main', { id: 'main', tabindex: -1 }, content),
     h('p', { class: told === '' ? 'told' : 'told shown', role: 'status', key: 'told' }, told),

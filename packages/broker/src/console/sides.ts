@@ -20,6 +20,11 @@ interface Fact {
   readonly isCode?: boolean;
 }
 
+/** Labels a cell on small screens, where the two sides are one below the other. */
+type Side = { readonly 'data-side': string };
+const onLeft: Side = { 'data-side': 'Original' };
+const onRight: Side = { 'data-side': 'Suppressed' };
+
 export function sides(send: Send, suppressed: SuppressedSend): HTMLElement {
   const all = facts(send, suppressed);
   return h(
@@ -33,7 +38,7 @@ export function sides(send: Send, suppressed: SuppressedSend): HTMLElement {
         'tr',
         {},
         h('td', {}),
-        h('th', { scope: 'col' }, 'Original, accepted'),
+        h('th', { scope: 'col' }, 'Original (accepted)'),
         h('th', { scope: 'col' }, 'Suppressed'),
       ),
     ),
@@ -57,9 +62,9 @@ function facts({ original, id, source }: Send, suppressed: SuppressedSend): Fact
       isOfItsOwn: true,
     },
     {
-      title: 'Message',
+      title: 'Message id',
       left: `${original.messageId}${original.isInQueue ? '' : ', no longer in the queue'}`,
-      right: 'never became one',
+      right: 'none, because it was suppressed',
       isOfItsOwn: true,
     },
     {
@@ -69,12 +74,12 @@ function facts({ original, id, source }: Send, suppressed: SuppressedSend): Fact
     },
     ...attributeFacts(original, suppressed),
     { title: 'Deduplication id', left: id, right: suppressed.id, isCode: true },
-    { title: 'Id from', left: idSource(source), right: idSource(suppressed.source) },
+    { title: 'Source of the id', left: idSource(source), right: idSource(suppressed.source) },
   ];
 }
 
 function idSource(source: Send['source']): string {
-  return source === 'content' ? 'the SHA-256 of the body' : 'the sender, who gave it';
+  return source === 'content' ? 'SHA-256 of the body' : 'set by the sender';
 }
 
 function isSame({ left, right, isOfItsOwn = false }: Fact): boolean {
@@ -93,14 +98,14 @@ function row(fact: Fact): HTMLElement {
       h('td', { colspan: 2 }, text(left), same()),
     );
   }
-  const side = (value: string): HTMLElement =>
-    h('td', {}, isOfItsOwn ? text(value) : h('mark', {}, text(value)));
+  const cell = (value: string, side: Side): HTMLElement =>
+    h('td', side, isOfItsOwn ? text(value) : h('mark', {}, text(value)));
   return h(
     'tr',
     {},
     h('th', { scope: 'row' }, title, !isOfItsOwn && differs()),
-    side(left),
-    side(right),
+    cell(left, onLeft),
+    cell(right, onRight),
   );
 }
 
@@ -159,8 +164,8 @@ function bodies({ original }: Send, { content, differed }: SuppressedSend): HTML
       'tr',
       {},
       title,
-      h('td', {}, whole(original.content, 'Body of the original', `No longer kept.${md5}`)),
-      h('td', {}, whole(content, 'Body of the suppressed send', 'No longer remembered.')),
+      h('td', onLeft, whole(original.content, 'Body of the original', `No longer kept.${md5}`)),
+      h('td', onRight, whole(content, 'Body of the suppressed send', 'No longer remembered.')),
     );
   }
   const rows = compareTexts(...comparable(original.content.body, content.body));
@@ -171,7 +176,7 @@ function bodies({ original }: Send, { content, differed }: SuppressedSend): HTML
     title,
     h(
       'td',
-      {},
+      onLeft,
       shown(
         rows.map(({ left }) => marked(left)),
         'Body of the original',
@@ -180,7 +185,7 @@ function bodies({ original }: Send, { content, differed }: SuppressedSend): HTML
     ),
     h(
       'td',
-      {},
+      onRight,
       shown(
         rows.map(({ right }) => marked(right)),
         'Body of the suppressed send',
@@ -190,7 +195,7 @@ function bodies({ original }: Send, { content, differed }: SuppressedSend): HTML
         'p',
         { class: 'hint' },
         lines === 0
-          ? 'The difference is behind what is shown.'
+          ? 'The difference is beyond the part that is shown.'
           : `${plural(lines, 'line')} with differences.`,
       ),
     ),

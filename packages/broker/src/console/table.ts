@@ -8,7 +8,7 @@ import { exactCount } from './format.ts';
 
 export interface Column {
   readonly title: string;
-  /** `number` columns are right-aligned; `wide` ones are hidden on small screens. */
+  /** `number` columns are right-aligned; `wider` ones are hidden on medium and small screens, `wide` ones on small. */
   readonly class?: string;
   /** The key to sort the rows by; without it, the column is not sortable. */
   readonly sortKey?: string;
@@ -54,6 +54,11 @@ export function table(
   const isReachable = content.querySelector('a, button, pre') !== null;
   const reach = isReachable ? {} : { tabindex: 0, role: 'region', 'aria-label': caption };
   return h('div', { class: 'scroll', ...reach }, content);
+}
+
+/** What an empty cell shows. */
+export function none(): HTMLElement {
+  return h('span', { class: 'muted' }, '–');
 }
 
 function arrow({ isDescending }: Sorting): string {

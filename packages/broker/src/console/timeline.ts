@@ -68,10 +68,10 @@ export function timeline(window: Window, open: (row: WindowRow) => void): HTMLEl
       {},
       key('accepted', 'Accepted', sum(accepted)),
       key('suppressed', 'Suppressed', sum(suppressed)),
-      key('collisions', 'of them collisions', sum(collisions)),
+      key('collisions', 'of which collisions', sum(collisions)),
       sum(violations) > 0 && key('violations', 'Violations', sum(violations)),
-      uncounted(window, 'Accepted', 'were too many'),
-      uncounted(window, 'Suppressed', 'are no longer known'),
+      uncounted(window, 'Accepted', 'there were too many before that'),
+      uncounted(window, 'Suppressed', 'earlier ones are no longer known'),
     ),
   );
 }
@@ -80,7 +80,7 @@ export function timeline(window: Window, open: (row: WindowRow) => void): HTMLEl
 function uncounted(window: Window, what: 'Accepted' | 'Suppressed', why: string): Child {
   const from = what === 'Accepted' ? window.acceptedCountedFrom : window.suppressedCountedFrom;
   if (from === null) return undefined;
-  const text = `${what} sends are counted for the last ${duration(window.now - from)}; those before ${why}.`;
+  const text = `${what} sends are counted only for the last ${duration(window.now - from)}; ${why}.`;
   return h('span', { class: 'hint' }, text);
 }
 
@@ -101,7 +101,7 @@ function key(kind: string, text: string, value: number): HTMLElement {
 }
 
 function summary({ accepted, suppressed, collisions, violations, windowSeconds }: Window): string {
-  return `In the last ${duration(windowSeconds * 1000)}: ${plural(sum(accepted), 'send')} accepted, ${sum(suppressed)} suppressed, ${plural(sum(collisions), 'collision')}, ${plural(sum(violations), 'violation')}. The list below has them one by one.`;
+  return `In the last ${duration(windowSeconds * 1000)}: ${plural(sum(accepted), 'send')} accepted, ${exactCount(sum(suppressed))} suppressed, ${plural(sum(collisions), 'collision')}, ${plural(sum(violations), 'violation')}. The list below shows each of them.`;
 }
 
 /** The suppressed send nearest to a click. */

@@ -8,7 +8,7 @@ import type { App } from './app.ts';
 import { attributesIn } from './attribute-lines.ts';
 import { type Child, h } from './dom.ts';
 import { field } from './field.ts';
-import { nameInArn } from './format.ts';
+import { endpointName } from './format.ts';
 import { ask, placePath } from './server.ts';
 
 export interface Trial {
@@ -82,7 +82,7 @@ export function trial(app: App, topic: string): Trial {
             value: asked.attributes,
             oninput: note('attributes'),
           }),
-          'One in a line: name: value. A value that is a number is sent as one.',
+          'One per line, as name: value. Numbers are sent as Number, lists in brackets as String.Array.',
         ),
         h(
           'div',
@@ -96,16 +96,16 @@ export function trial(app: App, topic: string): Trial {
               value: asked.policy,
               oninput: note('policy'),
             }),
-            'Left out, those of the subscriptions are tried.',
+            'Optional. It is tried in addition to those of the subscriptions.',
           ),
           field(
             'trial-scope',
-            'which looks at',
+            'Scope of that policy',
             h(
               'select',
               { value: asked.scope, onchange: note('scope') },
-              h('option', { value: 'MessageAttributes' }, 'attributes'),
-              h('option', { value: 'MessageBody' }, 'the body'),
+              h('option', { value: 'MessageAttributes' }, 'Message attributes'),
+              h('option', { value: 'MessageBody' }, 'Message body'),
             ),
           ),
         ),
@@ -133,7 +133,7 @@ function results(
     'ul',
     {},
     policy !== null && verdict('The policy above', policy.matches),
-    found.map(({ arn, matches }) => verdict(nameInArn(endpointOf(arn)), matches)),
+    found.map(({ arn, matches }) => verdict(endpointName(endpointOf(arn)), matches)),
   );
 }
 
@@ -141,11 +141,7 @@ function verdict(who: string, matches: boolean): HTMLElement {
   return h(
     'li',
     {},
-    h(
-      'span',
-      { class: matches ? 'state ready' : 'state' },
-      matches ? 'Takes it' : 'Filters it out',
-    ),
+    h('span', { class: matches ? 'state ready' : 'state' }, matches ? 'Matches' : 'Does not match'),
     ' ',
     h('bdi', {}, who),
   );
@@ -161,6 +157,6 @@ function policyIn(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error('The filter policy is not JSON.');
+    throw new Error('The filter policy is not valid JSON.');
   }
 }

@@ -6,19 +6,28 @@
 import type { Deliveries, Delivery, Subscription, Topic } from './answers.ts';
 import type { App, View } from './app.ts';
 import { type Child, h } from './dom.ts';
-import { compact, duration, exactCount, nameInArn, plural, shortId, timeOfDay } from './format.ts';
+import {
+  compact,
+  duration,
+  endpointName,
+  exactCount,
+  nameInArn,
+  plural,
+  shortId,
+  timeOfDay,
+} from './format.ts';
 import { sum, tile, tileRow } from './numbers.ts';
 import { queueLink } from './route.ts';
 import { look, placePath } from './server.ts';
-import { table } from './table.ts';
+import { none, table } from './table.ts';
 import { trial } from './topic-trial.ts';
 
 const deliveryTexts: Readonly<Record<Delivery['type'], { text: string; tone: string }>> = {
-  'fanned-out': { text: 'In the queue', tone: 'ready' },
+  'fanned-out': { text: 'Queued', tone: 'ready' },
   posted: { text: 'Delivered', tone: 'ready' },
   'filtered-out': { text: 'Filtered out', tone: '' },
-  'post-failed': { text: 'Failed, tried again', tone: 'suppressed' },
-  'delivery-failed': { text: 'Given up', tone: 'collision' },
+  'post-failed': { text: 'Failed, will be retried', tone: 'suppressed' },
+  'delivery-failed': { text: 'Failed', tone: 'collision' },
 };
 
 const waitingShown = 3;
@@ -44,7 +53,7 @@ export function topicView(app: App, name: string): View {
     return [
       h(
         'nav',
-        { class: 'crumbs', 'aria-label': 'Way back' },
+        { class: 'crumbs', 'aria-label': 'Breadcrumb' },
         h('a', { href: '#/' }, 'Queues and topics'),
       ),
       h('h1', { tabindex: -1 }, name, topic.fifo && h('span', { class: 'tag' }, 'FIFO')),
@@ -52,14 +61,18 @@ export function topicView(app: App, name: string): View {
       part(
         'Subscriptions',
         subscriptions.length === 0
-          ? h('p', { class: 'empty' }, 'Nobody is subscribed: what is published reaches nobody.')
+          ? h(
+              'p',
+              { class: 'empty' },
+              'There are no subscriptions: published messages reach nobody.',
+            )
           : table(
               'Subscriptions with their filters',
               [
                 { title: 'Endpoint' },
                 { title: 'Filter policy' },
                 { title: 'Delivery', class: 'wide' },
-                { title: 'Waiting' },
+                { title: 'Pending' },
               ],
               subscriptions.map(subscriptionRow),
             ),
@@ -68,14 +81,19 @@ export function topicView(app: App, name: string): View {
       part(
         'Latest deliveries',
         latest.length === 0
-          ? h('p', { class: 'empty' }, 'None since this page was opened.')
+          ? h('p', { class: 'empty' }, 'There were no deliveries since this page was opened.')
           : table(
               'Latest deliveries, newest first',
-              [{ title: 'When' }, { title: 'Message' }, { title: 'To' }, { title: 'What' }],
+              [
+                { title: 'Time' },
+                { title: 'Message', class: 'wide' },
+                { title: 'Endpoint' },
+                { title: 'Result' },
+              ],
               latest.map((delivery) => deliveryRow(delivery, subscriptions)),
             ),
       ),
-      failedDeliveries.count > 0 && part('Given up', failures(failedDeliveries)),
+      failedDeliveries.count > 0 && part('Failed deliveries', failures(failedDeliveries)),
     ];
   }
 
@@ -104,13 +122,13 @@ export function topicView(app: App, name: string): View {
         { scope: 'row' },
         protocol === 'sqs' ? h('a', { href: queueLink(queue) }, queue) : h('bdi', {}, endpoint),
         h('span', { class: 'tag' }, protocol),
-        !confirmed && h('span', { class: 'tag warn' }, 'not confirmed'),
+        !confirmed && h('span', { class: 'tag warn' }, 'pending confirmation'),
       ),
       h(
         'td',
         {},
         policy === undefined
-          ? h('span', { class: 'muted' }, 'takes everything')
+          ? h('span', { class: 'muted' }, 'none, matches every message')
           : [
               h(
                 'pre',
@@ -122,13 +140,17 @@ export function topicView(app: App, name: string): View {
                 },
                 compact(policy),
               ),
-              h('span', { class: 'hint' }, inBody ? 'on the body' : 'on attributes'),
+              h(
+                'span',
+                { class: 'hint' },
+                inBody ? 'on the message body' : 'on message attributes',
+              ),
             ],
       ),
       h(
         'td',
-        { class: 'wide' },
-        h('p', {}, isRaw ? 'raw' : 'in an envelope'),
+        { class: 'wide whole' },
+        h('p', {}, isRaw ? 'raw message' : 'JSON envelope'),
         delivered !== undefined &&
           h(
             'p',
@@ -142,7 +164,7 @@ export function topicView(app: App, name: string): View {
         replay !== null &&
           h('p', {}, `Replay ${replay.status.toLowerCase()}, ${exactCount(replay.left)} left`),
         waiting.length === 0
-          ? '–'
+          ? none()
           : waiting
               .slice(0, waitingShown)
               .map(({ attempts, dueAt, failure }) =>
@@ -177,32 +199,34 @@ function part(title: string, content: Child): HTMLElement {
   );
 }
 
-function tiles({ subscriptions, dedupEntries, archived, failedDeliveries }: Topic): HTMLElement {
+function tiles(topic: Topic): HTMLElement {
+  const { subscriptions, fifo, dedupEntries, archived, failedDeliveries } = topic;
+  const ofFifo = [tile('Dedup window', dedupEntries), tile('Archived', archived)];
   return tileRow([
     tile('Subscriptions', subscriptions.length),
-    tile('In the window', dedupEntries),
-    tile('Archived', archived),
-    tile('Waiting calls', sum(subscriptions.map(({ waitingCount }) => waitingCount))),
-    tile('Given up', failedDeliveries.count, 'bad'),
+    ...(fifo ? ofFifo : []),
+    tile('Pending deliveries', sum(subscriptions.map(({ waitingCount }) => waitingCount))),
+    tile('Failed deliveries', failedDeliveries.count, 'bad'),
   ]);
 }
 
 function deliveryRow(delivery: Delivery, subscriptions: readonly Subscription[]): HTMLElement {
   const { at, type, messageId, subscription, reason, isDuplicate } = delivery;
   const endpoint = subscriptions.find(({ arn }) => arn === subscription)?.endpoint ?? subscription;
-  const { text, tone } = deliveryTexts[type];
+  const { text, tone } =
+    isDuplicate === true ? { text: 'Suppressed', tone: 'suppressed' } : deliveryTexts[type];
   return h(
     'tr',
     {},
     h('td', {}, timeOfDay(at)),
-    h('td', {}, h('code', { title: messageId }, shortId(messageId))),
-    h('td', {}, h('bdi', {}, endpoint.startsWith('arn:') ? nameInArn(endpoint) : endpoint)),
+    h('td', { class: 'wide' }, h('code', { title: messageId }, shortId(messageId))),
+    h('td', {}, h('bdi', {}, endpointName(endpoint))),
     h(
       'td',
       {},
       h('span', { class: `state ${tone}` }, text),
-      isDuplicate === true && h('span', { class: 'warn' }, ', suppressed there'),
-      reason !== undefined && h('span', { class: 'hint' }, ` ${reason}`),
+      isDuplicate === true && h('span', { class: 'hint' }, ' by the queue, as a duplicate'),
+      reason !== undefined && h('p', { class: 'hint' }, reason),
     ),
   );
 }
@@ -210,8 +234,13 @@ function deliveryRow(delivery: Delivery, subscriptions: readonly Subscription[])
 function failures({ count: total, latest }: Topic['failedDeliveries']): Child {
   return [
     table(
-      'Deliveries that were given up',
-      [{ title: 'When' }, { title: 'Endpoint' }, { title: 'Why' }, { title: 'Now in' }],
+      'Failed deliveries, newest first',
+      [
+        { title: 'Time' },
+        { title: 'Endpoint' },
+        { title: 'Reason' },
+        { title: 'Dead-letter queue' },
+      ],
       latest
         .toReversed()
         .map(({ at, endpoint, reason, deadLetterQueue }) =>
@@ -219,18 +248,23 @@ function failures({ count: total, latest }: Topic['failedDeliveries']): Child {
             'tr',
             {},
             h('td', {}, timeOfDay(at)),
-            h('td', {}, h('bdi', {}, endpoint)),
+            h('td', {}, h('bdi', {}, endpointName(endpoint))),
             h('td', { class: 'text' }, reason),
             h(
               'td',
               {},
               deadLetterQueue === null
-                ? h('strong', { class: 'bad' }, 'lost')
+                ? h('strong', { class: 'bad' }, 'none, message lost')
                 : h('a', { href: queueLink(deadLetterQueue) }, deadLetterQueue),
             ),
           ),
         ),
     ),
-    total > latest.length && h('p', { class: 'hint' }, `The latest of ${exactCount(total)}.`),
+    total > latest.length &&
+      h(
+        'p',
+        { class: 'hint' },
+        `Showing the latest ${exactCount(latest.length)} of ${exactCount(total)}.`,
+      ),
   ];
 }

@@ -5,16 +5,16 @@
 
 import type { WindowRow } from './answers.ts';
 import { type Child, h, svg } from './dom.ts';
-import { dayAndTime, duration, exactCount, shortId, timeOfDay } from './format.ts';
-import type { Column } from './table.ts';
+import { dayAndTime, duration, exactCount, listed, shortId, timeOfDay } from './format.ts';
+import { type Column, none } from './table.ts';
 
 export const windowColumns: readonly Column[] = [
-  { title: 'When' },
-  { title: 'What' },
-  { title: 'Deduplication id' },
+  { title: 'Time' },
+  { title: 'Result' },
+  { title: 'Deduplication id', class: 'wide' },
   { title: 'Group', class: 'wide' },
-  { title: 'Message', class: 'wide' },
-  { title: 'Window' },
+  { title: 'Message', class: 'wider' },
+  { title: 'Details' },
 ];
 
 export interface RowSetting {
@@ -37,22 +37,24 @@ export function windowRow(
     'tr',
     { key: rowKey(row), class: `${tone} ${isLeaving ? 'leaving' : ''} ${isChosen ? 'open' : ''}` },
     h('td', { title: dayAndTime(at) }, timeOfDay(at)),
-    h('td', {}, isLeaving ? h('span', { class: 'state' }, 'Expired') : what(row, link)),
-    kind === 'violation'
-      ? h('td', { class: 'text' }, row.reason ?? '')
-      : h(
-          'td',
-          {},
-          h('code', { title: id }, h('bdi', {}, shortId(id ?? ''))),
-          row.source === 'content' && h('span', { class: 'tag' }, 'hash'),
-        ),
-    h('td', { class: 'wide' }, groupId === null ? '–' : h('bdi', {}, groupId)),
     h(
       'td',
-      { class: 'wide' },
-      messageId === undefined ? '–' : h('code', { title: messageId }, shortId(messageId)),
+      { class: 'whole' },
+      isLeaving ? h('span', { class: 'state' }, 'Expired') : what(row, link),
     ),
-    h('td', {}, rest(row, now)),
+    h(
+      'td',
+      { class: 'wide whole' },
+      id === undefined ? none() : h('code', { title: id }, h('bdi', {}, shortId(id))),
+      row.source === 'content' && h('span', { class: 'tag' }, 'hash'),
+    ),
+    h('td', { class: 'wide' }, groupId === null ? none() : h('bdi', {}, groupId)),
+    h(
+      'td',
+      { class: 'wider' },
+      messageId === undefined ? none() : h('code', { title: messageId }, shortId(messageId)),
+    ),
+    h('td', { class: 'text' }, details(row, now)),
   );
 }
 
@@ -62,7 +64,7 @@ function what(row: WindowRow, link: string): Child {
       const count = row.suppressed ?? 0;
       return [
         h('a', { class: 'state ready', href: link }, 'Accepted'),
-        count > 0 && h('span', { class: 'muted' }, `, ${exactCount(count)} suppressed`),
+        count > 0 && h('span', { class: 'muted' }, ` ${exactCount(count)} suppressed`),
       ];
     }
     case 'suppressed':
@@ -77,24 +79,24 @@ function what(row: WindowRow, link: string): Child {
         h(
           'span',
           { class: 'muted' },
-          ` ${row.rule ?? ''}${row.mode === 'reject' ? ', refused' : ''}`,
+          ` ${row.rule ?? ''}${row.mode === 'reject' ? ', rejected' : ''}`,
         ),
       ];
   }
 }
 
-/** The time an accepted send has left in the window, or how a suppressed one differed. */
-function rest(row: WindowRow, now: number): Child {
-  if (row.kind === 'violation') return '–';
+/** The time an accepted send has left in the window, how a suppressed one differed, or what a violation is. */
+function details(row: WindowRow, now: number): Child {
+  if (row.kind === 'violation') return row.reason;
   if (row.kind === 'suppressed') {
     const { differed = [], originalAt = row.at } = row;
     const after = `${duration(row.at - originalAt)} after the original`;
     return differed.length === 0
-      ? `${after}, the same`
-      : [`${after}, `, h('strong', {}, `other ${differed.join(' and ')}`)];
+      ? `${after}, identical`
+      : [`${after}, `, h('strong', {}, `different ${listed(differed)}`)];
   }
   const left = (row.expiresAt ?? 0) - now;
-  if (left <= 0) return 'over';
+  if (left <= 0) return 'expired';
   return [remaining(left / ((row.expiresAt ?? 0) - row.at)), ` ${duration(left)} left`];
 }
 

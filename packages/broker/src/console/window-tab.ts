@@ -124,7 +124,7 @@ export function windowTab(app: App, name: string): TabView {
       { class: 'tools', key: 'tools' },
       h(
         'div',
-        { class: 'choice', role: 'group', 'aria-label': 'Which sends' },
+        { class: 'choice', role: 'group', 'aria-label': 'Sends to show' },
         filters.map((each) =>
           h(
             'button',
@@ -144,7 +144,7 @@ export function windowTab(app: App, name: string): TabView {
       h('input', {
         type: 'search',
         placeholder: 'Id, key, group or body hash',
-        'aria-label': 'Search by id, key, group, body hash or words of the body',
+        'aria-label': 'Search by id, key, group, body hash or words in the body',
         maxlength: searchCharsMax,
         value: search,
         oninput: (event) => {
@@ -158,10 +158,10 @@ export function windowTab(app: App, name: string): TabView {
         h(
           'p',
           { class: 'hint' },
-          `Only the newest ${exactCount(searched.entries)} sends were searched; `,
+          `Only the newest ${exactCount(searched.entries)} sends were searched. `,
           searched.hasOlderIds
-            ? 'a deduplication id is found wherever it is.'
-            : 'an older id is found with its group alone, by oncemq queue explain.',
+            ? 'A complete deduplication id is found however old it is.'
+            : 'For an older id, use oncemq queue explain with its group.',
         ),
     );
   }
@@ -182,8 +182,8 @@ export function windowTab(app: App, name: string): TabView {
         'p',
         { class: 'empty', key: 'none' },
         isEmpty
-          ? 'The window is empty: whatever is sent now is accepted.'
-          : 'No such send in the window.',
+          ? 'The window is empty: any message sent now will be accepted.'
+          : 'No matching sends in the window.',
       );
     }
     return [
@@ -206,7 +206,7 @@ export function windowTab(app: App, name: string): TabView {
         h(
           'p',
           { class: 'hint' },
-          `${exactCount(shown.length)} of ${exactCount(totals[filter])}. Search finds the others.`,
+          `Showing ${exactCount(shown.length)} of ${exactCount(totals[filter])}. Search to find the others.`,
         ),
     ];
   }

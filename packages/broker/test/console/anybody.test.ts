@@ -30,7 +30,7 @@ const views: Readonly<Record<string, string>> = {
   '#/queues/dead/redrive': 'Dead letters come from',
   '#/queues/orders.fifo/attributes': 'VisibilityTimeout',
   '#/topics/prices': 'Try a message',
-  '#/queues/none': 'Not there',
+  '#/queues/none': 'Not found',
 };
 
 describeConsole('the console for everybody', ({ serve, open }) => {
@@ -60,16 +60,16 @@ describeConsole('the console for everybody', ({ serve, open }) => {
     await sqs(server, 'CreateQueue', { QueueName: 'jobs' });
     await send(server, 'jobs', ' \n ');
     const page = await open(t, server, { width: 320, hash: '#/queues/jobs/messages' });
-    await page.getByRole('button', { name: 'nothing but spaces' }).waitFor();
+    await page.getByRole('button', { name: 'only whitespace' }).waitFor();
     assert.deepEqual(await violations(page), []);
     const { TopicArn } = await sns(server, 'CreateTopic', { Name: 'prices' });
     const Endpoint = 'arn:aws:sqs:us-east-1:000000000000:jobs';
     await sns(server, 'Subscribe', { TopicArn, Protocol: 'sqs', Endpoint });
     await sqs(server, 'DeleteQueue', { QueueUrl: 'jobs' });
     await goTo(page, '#/topics/prices');
-    await sees(page, 'None since this page was opened.');
+    await sees(page, 'There were no deliveries since this page was opened.');
     await sns(server, 'Publish', { TopicArn, Message: 'lost' });
-    await page.getByRole('table', { name: 'Deliveries that were given up' }).waitFor();
+    await page.getByRole('table', { name: 'Failed deliveries' }).waitFor();
     assert.deepEqual(await violations(page), []);
   });
 
@@ -78,9 +78,9 @@ describeConsole('the console for everybody', ({ serve, open }) => {
     await setScene(server);
     const page = await open(t, server);
     await sees(page, 'orders.fifo');
-    await tabTo(page, 'To the content');
+    await tabTo(page, 'Skip to content');
     await page.keyboard.press('Enter');
-    await tabTo(page, 'Find a queue by its name');
+    await tabTo(page, 'Find a queue by name');
     await page.keyboard.type('orders');
     await tabTo(page, 'orders.fifo');
     await page.keyboard.press('Enter');
@@ -104,7 +104,7 @@ describeConsole('the console for everybody', ({ serve, open }) => {
     await search.fill('ord');
     await sqs(server, 'CreateQueue', { QueueName: 'ordinary' });
     await sees(page, 'ordinary');
-    assert.equal(await focused(page), 'Find a queue by its name');
+    assert.equal(await focused(page), 'Find a queue by name');
     assert.equal(await search.inputValue(), 'ord');
   });
 
@@ -134,10 +134,10 @@ describeConsole('the console for everybody', ({ serve, open }) => {
     const page = await open(t, server);
     const columns: Readonly<Record<string, string>> = {
       '#/': 'Last 5 minutes',
-      [`#/queues/${long}.fifo/window`]: 'Window',
+      [`#/queues/${long}.fifo/window`]: 'Details',
       [`#/queues/${long}.fifo/groups`]: 'State',
       [`#/queues/${long}.fifo/messages`]: 'State',
-      '#/topics/prices': 'Waiting',
+      '#/topics/prices': 'Pending',
     };
     for (const [hash, last] of Object.entries(columns)) {
       await goTo(page, hash);
@@ -158,14 +158,14 @@ describeConsole('the console for everybody', ({ serve, open }) => {
     const page = await open(t, server, { theme: 'dark' });
     const ground = (): Promise<unknown> =>
       page.evaluate('getComputedStyle(document.body).backgroundColor');
-    await sees(page, 'There is no queue yet');
+    await sees(page, 'There are no queues yet');
     const dark = await ground();
-    await page.getByRole('button', { name: 'Light colours' }).click();
-    await page.getByRole('button', { name: 'Dark colours' }).waitFor();
+    await page.getByRole('button', { name: 'Light theme' }).click();
+    await page.getByRole('button', { name: 'Dark theme' }).waitFor();
     const light = await ground();
     assert.notEqual(light, dark);
     await page.reload();
-    await sees(page, 'There is no queue yet');
+    await sees(page, 'There are no queues yet');
     assert.equal(await ground(), light);
   });
 

@@ -119,5 +119,7 @@ export async function seesAfter(page: Page, text: string, act: () => Promise<voi
 export async function rowWith(place: Page | Locator, text: string): Promise<string[]> {
   const row = place.getByRole('row').filter({ hasText: text }).first();
   await row.waitFor();
-  return row.locator('th, td').allInnerTexts();
+  return (await row.locator('th, td').allInnerTexts()).map((cell) =>
+    cell.replaceAll('\u00a0', ' '),
+  );
 }

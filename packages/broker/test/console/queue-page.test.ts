@@ -19,7 +19,7 @@ describeConsole('queues in the console', ({ serve, open }) => {
     const page = await open(t, server);
     await sees(page, 'orders.fifo');
     // What was suppressed before anybody looked was not counted, and no more is claimed.
-    await sees(page, 'Suppressed, 0 s');
+    await sees(page, 'Suppressed in 0 s');
     for (const group of ['a', 'b', 'c']) await send(server, 'orders.fifo', group, { group });
     await send(server, 'orders.fifo', 'a', { group: 'a' });
     await sqs(server, 'ReceiveMessage', { QueueUrl: 'orders.fifo', VisibilityTimeout: 300 });
@@ -35,7 +35,7 @@ describeConsole('queues in the console', ({ serve, open }) => {
       ['2', '1', '–', '1 m 5 s', '3', '1'],
     );
     await page.getByRole('img', { name: '3 sends accepted and 1 suppressed' }).waitFor();
-    const tile = page.locator('.tiles > div').filter({ hasText: 'Suppressed, 1 m 5 s' });
+    const tile = page.locator('.tiles > div').filter({ hasText: 'Suppressed in 1 m 5 s' });
     assert.match(await tile.innerText(), /1$/);
     assert.match((await rowWith(page, 'prices'))[0] ?? '', /prices/);
   });
@@ -52,7 +52,7 @@ describeConsole('queues in the console', ({ serve, open }) => {
 
   test('without a queue the overview says how to make one', async (t) => {
     const page = await open(t, await serve(t));
-    await sees(page, 'There is no queue yet');
+    await sees(page, 'There are no queues yet');
     await sees(page, 'create-queue');
   });
 
@@ -154,7 +154,7 @@ describeConsole('queues in the console', ({ serve, open }) => {
     await dialog.getByLabel('Body').fill('x');
     await dialog.getByLabel('Attributes').fill('tenant: blue\ntenant: red');
     await dialog.getByRole('button', { name: 'Send' }).click();
-    await sees(page, 'The attribute tenant is there twice.');
+    await sees(page, 'The attribute tenant appears twice.');
     assert.equal((await ask(server, 'queues/jobs')).body.visible, 0);
   });
 
@@ -173,7 +173,7 @@ describeConsole('queues in the console', ({ serve, open }) => {
     assert.equal(await visible(), 1);
     await page.getByRole('button', { name: 'Purge' }).click();
     const purge = dialog.getByRole('button', { name: 'Purge orders.fifo' });
-    await seesAfter(page, 'orders.fifo is purged.', () => purge.click());
+    await seesAfter(page, 'orders.fifo was purged.', () => purge.click());
     assert.equal(await visible(), 0);
   });
 
@@ -209,7 +209,7 @@ describeConsole('queues in the console', ({ serve, open }) => {
     const page = await open(t, server, { hash: '#/queues/orders.fifo/attributes' });
     await page.getByRole('button', { name: 'Change VisibilityTimeout' }).click();
     await page.getByLabel('Value').fill('77');
-    await page.getByRole('button', { name: 'Set' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('row', { name: /VisibilityTimeout 77/ }).waitFor();
     const { body } = await sqs(server, 'GetQueueAttributes', {
       QueueUrl: 'orders.fifo',
@@ -220,9 +220,9 @@ describeConsole('queues in the console', ({ serve, open }) => {
 
   test('a queue that is not there is told, with a way back', async (t) => {
     const page = await open(t, await serve(t), { hash: '#/queues/none' });
-    await sees(page, 'Not there');
+    await sees(page, 'Not found');
     await page.getByRole('link', { name: 'All queues and topics' }).click();
-    await sees(page, 'There is no queue yet');
+    await sees(page, 'There are no queues yet');
   });
 
   test('a topic shows subscriptions, filters and deliveries, and a message is tried against them', async (t) => {
@@ -244,44 +244,55 @@ describeConsole('queues in the console', ({ serve, open }) => {
     }
     const page = await open(t, server, { hash: '#/topics/prices' });
     await sees(page, '{"region":["eu"]}');
-    await sees(page, 'takes everything');
+    await sees(page, 'none, matches every message');
     await sns(server, 'Publish', { TopicArn, Message: 'hello' });
-    await sees(page, 'In the queue');
+    await sees(page, 'Queued');
     const deliveries = page.getByRole('table', { name: 'Latest deliveries' });
     assert.equal((await rowWith(deliveries, 'Filtered out'))[2], 'eu');
     const verdicts = page.getByRole('listitem');
     await page.getByLabel('Attributes').fill('region: us');
     await page.getByRole('button', { name: 'Try' }).click();
     await verdicts.first().waitFor();
-    assert.deepEqual(await verdicts.allInnerTexts(), ['Filters it out eu', 'Takes it all']);
+    assert.deepEqual(await verdicts.allInnerTexts(), ['Does not match eu', 'Matches all']);
     await page.getByLabel('Attributes').fill('region: eu');
     await page.getByLabel('Another filter policy').fill('{"region":["us"]}');
     await page.getByRole('button', { name: 'Try' }).click();
     await sees(page, 'The policy above');
     assert.deepEqual(await verdicts.allInnerTexts(), [
-      'Filters it out The policy above',
-      'Takes it eu',
-      'Takes it all',
+      'Does not match The policy above',
+      'Matches eu',
+      'Matches all',
     ]);
     assert.equal((await ask(server, 'queues/all')).body.visible, 1);
+  });
+
+  test('an endpoint that would get a message is named whole, and a small screen holds it', async (t) => {
+    const server = await serve(t);
+    const { TopicArn } = await sns(server, 'CreateTopic', { Name: 'prices' });
+    const Endpoint = `http://127.0.0.1:1/${'p'.repeat(80)}`;
+    await sns(server, 'Subscribe', { TopicArn, Protocol: 'http', Endpoint });
+    const page = await open(t, server, { hash: '#/topics/prices', width: 360 });
+    await page.getByRole('button', { name: 'Try' }).click();
+    assert.equal(await page.getByRole('listitem').innerText(), `Matches ${Endpoint}`);
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360);
   });
 
   test('what a policy that is tried looks at stays as chosen', async (t) => {
     const server = await serve(t);
     const { TopicArn } = await sns(server, 'CreateTopic', { Name: 'prices' });
     const page = await open(t, server, { hash: '#/topics/prices' });
-    const scope = page.getByLabel('which looks at');
-    await scope.selectOption('the body');
+    const scope = page.getByLabel('Scope of that policy');
+    await scope.selectOption('Message body');
     await page.getByLabel('Message', { exact: true }).fill('{"region":"eu"}');
     await page.getByLabel('Another filter policy').fill('{"region":["eu"]}');
     // The page is painted anew meanwhile.
     await sqs(server, 'CreateQueue', { QueueName: 'jobs' });
     const Endpoint = 'arn:aws:sqs:us-east-1:000000000000:jobs';
     await sns(server, 'Subscribe', { TopicArn, Protocol: 'sqs', Endpoint });
-    await sees(page, 'takes everything');
+    await sees(page, 'none, matches every message');
     assert.equal(await scope.inputValue(), 'MessageBody');
     await page.getByRole('button', { name: 'Try' }).click();
     await sees(page, 'The policy above');
-    assert.equal(await page.getByRole('listitem').first().innerText(), 'Takes it The policy above');
+    assert.equal(await page.getByRole('listitem').first().innerText(), 'Matches The policy above');
   });
 });

@@ -31,7 +31,7 @@ describeConsole('the window in the console', ({ serve, open }) => {
     const page = await open(t, server, { hash: windowOf('orders.fifo') });
     await page.getByRole('img', { name: /1 send accepted, 1 suppressed, 0 collisions/ }).waitFor();
     await page.getByRole('link', { name: 'Suppressed', exact: true }).click();
-    await sees(page, 'It was sent with the same deduplication id');
+    await sees(page, 'an accepted message with the same deduplication id');
     await sees(page, '12 s after');
     const table = page.getByRole('table', { name: 'The original and the suppressed send' });
     const marks = await table.locator('mark').allInnerTexts();
@@ -63,7 +63,7 @@ describeConsole('the window in the console', ({ serve, open }) => {
     await sees(page, '{"order": 1}');
     assert.deepEqual(await marks.allTextContents(), [' ']);
     await goTo(page, `${windowOf('orders.fifo')}/3/2`);
-    await sees(page, 'The difference is behind what is shown.');
+    await sees(page, 'The difference is beyond the part that is shown.');
   });
 
   test('a suppressed send that is clicked in the timeline opens', async (t) => {
@@ -79,7 +79,7 @@ describeConsole('the window in the console', ({ serve, open }) => {
     const box = (await picture.boundingBox()) as { width: number; height: number };
     // 75 of 300 seconds ago is three quarters from the left.
     await picture.click({ position: { x: box.width * 0.75, y: box.height * 0.7 } });
-    await sees(page, 'They are the same in all');
+    await sees(page, 'The two are identical');
   });
 
   test('hundreds of later sends hide no suppressed one, neither in the timeline nor in its list', async (t) => {
@@ -92,12 +92,12 @@ describeConsole('the window in the console', ({ serve, open }) => {
     const page = await open(t, server, { hash: windowOf('orders.fifo') });
     const picture = page.getByRole('img', { name: /301 sends accepted, 1 suppressed/ });
     await picture.waitFor();
-    await sees(page, '200 of 302. Search finds the others.');
+    await sees(page, 'Showing 200 of 302. Search to find the others.');
     await page.getByRole('button', { name: 'Suppressed' }).click();
-    await rowWith(page, 'after the original, the same');
+    await rowWith(page, 'after the original, identical');
     const box = (await picture.boundingBox()) as { width: number; height: number };
     await picture.click({ position: { x: box.width * 0.5, y: box.height * 0.7 } });
-    await sees(page, 'They are the same in all');
+    await sees(page, 'The two are identical');
   });
 
   test('a collision stands out and says that an event is lost', async (t) => {
@@ -108,7 +108,7 @@ describeConsole('the window in the console', ({ serve, open }) => {
     await send(server, 'orders.fifo', 'renewed', { attributes: { tenant: 'blue' } });
     const page = await open(t, server, { hash: windowOf('orders.fifo') });
     await page.getByRole('button', { name: 'Collisions' }).click();
-    assert.match((await rowWith(page, 'Collision'))[5] ?? '', /other attributes/);
+    assert.match((await rowWith(page, 'Collision'))[5] ?? '', /different attributes/);
     await page
       .getByRole('link', { name: 'Suppressed', exact: true })
       .waitFor({ state: 'detached' });
@@ -137,6 +137,17 @@ describeConsole('the window in the console', ({ serve, open }) => {
     assert.equal(await page.getByRole('row', { name: 'Violation' }).count(), 7);
   });
 
+  test('on a small screen, which has no columns, each side of a comparison says which one it is', async (t) => {
+    const server = await serve(t);
+    await createFifo(server, 'orders.fifo');
+    for (const body of ['one', 'two']) await send(server, 'orders.fifo', body, { id: 'x' });
+    const page = await open(t, server, { hash: `${windowOf('orders.fifo')}/1/0`, width: 400 });
+    await sees(page, '1 line with differences.');
+    const labels = `[...document.querySelectorAll('.sides tr:has(.body) td')].map(
+      (cell) => getComputedStyle(cell, '::before').content)`;
+    assert.deepEqual(await page.evaluate(labels), ['"Original"', '"Suppressed"']);
+  });
+
   test('an original that is gone and forgotten is told by what the window knows', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');
@@ -162,11 +173,11 @@ describeConsole('the window in the console', ({ serve, open }) => {
     const search = page.getByRole('searchbox');
     const hash = 'f'.repeat(64);
     await search.fill(hash);
-    await sees(page, 'No such send in the window.');
+    await sees(page, 'No matching sends in the window.');
     const id = await page.evaluate(sha256, '{"dedupe_key":"landsat/32"}');
     for (const text of [id, body.MessageId, 'landsat/32', body.MD5OfMessageBody]) {
       await search.fill('none of them');
-      await sees(page, 'No such send in the window.');
+      await sees(page, 'No matching sends in the window.');
       await search.fill(text);
       await sees(page, 'path-32');
       assert.equal(await page.getByText('path-33').count(), 0, text);
@@ -194,7 +205,7 @@ describeConsole('the window in the console', ({ serve, open }) => {
     await sendMany(server, 'orders.fifo', 1_000);
     const page = await open(t, server, { hash: windowOf('orders.fifo') });
     await page.getByRole('searchbox').fill('first');
-    await sees(page, 'a deduplication id is found wherever it is');
+    await sees(page, 'A complete deduplication id is found however old it is');
     await page.getByRole('link', { name: 'Accepted' }).click();
     await sees(page, 'the oldest of all');
     await page.getByRole('searchbox').fill('');
@@ -213,7 +224,7 @@ describeConsole('the window in the console', ({ serve, open }) => {
     await sendMany(server, 'orders.fifo', 1_000);
     const page = await open(t, server, { hash: windowOf('orders.fifo') });
     await page.getByRole('searchbox').fill('first');
-    await sees(page, 'an older id is found with its group alone');
+    await sees(page, 'For an older id, use oncemq queue explain with its group');
   });
 
   test('time is moved from the page, and entries expire before the eyes', async (t) => {
@@ -229,12 +240,12 @@ describeConsole('the window in the console', ({ serve, open }) => {
     await sees(page, '1 m 39 s left');
     await page.getByRole('button', { name: '+30 s' }).click();
     await sees(page, '1 m 9 s left');
-    await page.getByLabel('Seconds to move time by').fill('69');
-    const move = page.getByRole('button', { name: 'Move', exact: true });
+    await page.getByLabel('Seconds to advance the clock by').fill('69');
+    const move = page.getByRole('button', { name: 'Advance', exact: true });
     await seesAfter(page, 'Expired', () => move.click());
     assert.equal(server.clock.now(), before + 100_000);
     await sees(page, '3 m 20 s left');
-    await page.getByRole('button', { name: '+5 min' }).click();
+    await page.getByRole('button', { name: '+5 m' }).click();
     await sees(page, 'The window is empty');
   });
 
@@ -253,9 +264,9 @@ describeConsole('the window in the console', ({ serve, open }) => {
     const server = await startServer({ port: 0, memory: true, log: 'silent' });
     t.after(() => server.close());
     const page = await open(t, server);
-    await sees(page, 'There is no queue yet');
+    await sees(page, 'There are no queues yet');
     await sees(page, 'real clock');
-    assert.equal(await page.getByRole('button', { name: 'Move' }).count(), 0);
+    assert.equal(await page.getByRole('button', { name: 'Advance' }).count(), 0);
   });
 });
 
