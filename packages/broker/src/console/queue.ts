@@ -31,7 +31,7 @@ export interface QueueView extends View {
 }
 
 const tabTitles: Readonly<Record<Tab, string>> = {
-  window: 'Deduplication',
+  window: 'Dedup window',
   groups: 'Groups',
   messages: 'Messages',
   redrive: 'Redrive',
