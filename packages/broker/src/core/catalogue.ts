@@ -216,8 +216,9 @@ export class Catalogue {
   ): { ok: true; stored: Record<string, string> } | Refusal {
     const read = readAttributes(queue.isFifo, given);
     if (!read.ok) return read;
-    for (const { targetArn, text } of read.values) {
-      const refusal = targetArn === undefined ? undefined : this.#refusal(queue, targetArn, text);
+    for (const { name, targetArn } of read.values) {
+      if (targetArn === undefined) continue;
+      const refusal = this.#refusal(queue, targetArn, String(given[name]));
       if (refusal !== undefined) return refusal;
     }
     return changedAttributes(queue.stored, read.values);

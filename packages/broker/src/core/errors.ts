@@ -105,6 +105,10 @@ const queueErrors = {
     'InvalidParameterValue',
     'Value {value} for parameter RedrivePolicy is invalid. Reason: Only following attributes are supported: [maxReceiveCount, deadLetterTargetArn].',
   ],
+  'redrive-target-invalid': [
+    'InvalidParameterValue',
+    'Value {value} for parameter RedrivePolicy is invalid. Reason: Invalid value for deadLetterTargetArn.',
+  ],
   'redrive-target-unknown': [
     'InvalidParameterValue',
     'Value {value} for parameter RedrivePolicy is invalid. Reason: Dead letter target does not exist.',

@@ -76,12 +76,23 @@ test('the dead-letter queue exists, in this account and region (12.1, 12.2)', ()
     arnOf('none'),
     'arn:aws:sqs:us-east-1:111122223333:dead',
     'arn:aws:sqs:eu-west-1:000000000000:dead',
-    'dead',
-    '',
   ];
   for (const target of targets) {
     assertPolicyRefused(queue, redrivePolicy(target, 1), 'Dead letter target does not exist.');
   }
+});
+
+test('what is not an ARN is refused as that, even if a queue has this name (12.1)', () => {
+  const { queue } = openQueueWithDeadLetters();
+  for (const target of ['"dead"', '""', '1', 'null', '"arn:aws:sqs"']) {
+    const policy = `{"deadLetterTargetArn":${target},"maxReceiveCount":1}`;
+    assertPolicyRefused(queue, policy, 'Invalid value for deadLetterTargetArn.');
+  }
+});
+
+test('a refusal quotes the redrive policy as it was written (12.1)', () => {
+  const policy = `{ "maxReceiveCount": "1", "deadLetterTargetArn": "${arnOf('none')}" }`;
+  assertPolicyRefused(openQueue(), policy, 'Dead letter target does not exist.');
 });
 
 test('the dead-letter queue is of the same kind as its source (12.1, 12.2)', () => {

@@ -3,6 +3,7 @@
  * exists and agrees is checked in catalogue.ts, which knows the other queues.
  */
 
+import { isArn } from '../arn.ts';
 import { type ErrorCode, type Refusal, refuse } from '../errors.ts';
 import { parseObject } from '../json-object.ts';
 import { receiveCountMax, redriveSourcesMax } from '../limits.ts';
@@ -29,7 +30,7 @@ export function readRedrivePolicy(value: string): RedriveRead {
   if (!Number.isInteger(times) || times < 1 || times > receiveCountMax) {
     return refuse('redrive-count-invalid', { value, count: String(count) });
   }
-  if (typeof targetArn !== 'string') return invalid('redrive-target-unknown');
+  if (typeof targetArn !== 'string' || !isArn(targetArn)) return invalid('redrive-target-invalid');
   return {
     ok: true,
     text: JSON.stringify({ deadLetterTargetArn: targetArn, maxReceiveCount: times }),
