@@ -150,6 +150,18 @@ test('a publication to a phone is refused, TargetArn is as good as TopicArn (6.1
   assert.equal(SequenceNumber, undefined);
 });
 
+test('a publication to a mobile device finds no endpoint (6.1)', async () => {
+  const api = new TestApi();
+  const device = `arn:aws:sns:us-east-1:${account}:endpoint/APNS/app/0f7d5971-aa8b-4bd5-b585-0826e9f93a66`;
+  const refused = await api.sns('Publish', { TargetArn: device, Message: 'x' });
+  assert.equal(refused.status, 400);
+  assert.equal(refused.value.Error.Code, 'InvalidParameter');
+  assert.equal(
+    refused.value.Error.Message,
+    'Invalid parameter: TargetArn Reason: No endpoint found for the target arn specified',
+  );
+});
+
 test('links in an envelope start with the URL that the publisher used', async () => {
   const api = new TestApi({ publicUrl: 'https://mq.example' });
   await api.told('CreateTopic', { Name: 'prices' });

@@ -163,6 +163,10 @@ export const topicErrors = {
     'InvalidParameterException',
     'Invalid parameter: PhoneNumber Reason: OnceMQ sends no text messages',
   ],
+  'endpoint-not-there': [
+    'InvalidParameterException',
+    'Invalid parameter: TargetArn Reason: No endpoint found for the target arn specified',
+  ],
   'publication-id-on-standard': [
     'InvalidParameterException',
     'Invalid parameter: MessageDeduplicationId Reason: The request includes MessageDeduplicationId parameter that is not valid for this topic type',

@@ -15,9 +15,15 @@ type Input = PublicationInput & {
   readonly PhoneNumber?: string;
 };
 
+/** A mobile device, which SNS calls a platform endpoint. OnceMQ has none, so there is never one behind such an ARN. */
+const endpointArn = /^arn:[^:]*:sns:[^:]*:[^:]*:endpoint\//;
+
 export async function publish(input: Input, call: Call): Promise<Answer | Fault> {
   const topicArn = input.TopicArn ?? input.TargetArn;
   if (topicArn === undefined && input.PhoneNumber !== undefined) return refuse('phone-not-there');
+  if (input.TopicArn === undefined && endpointArn.test(topicArn ?? '')) {
+    return refuse('endpoint-not-there');
+  }
   const outcome = await call.backend.run({
     type: 'publish',
     topicArn,
