@@ -162,6 +162,15 @@ test('a publication to a mobile device finds no endpoint (6.1)', async () => {
   );
 });
 
+test('a publication to nobody is told both parameters that could name a topic (1.6, 6.1)', async () => {
+  const refused = await new TestApi().sns('Publish', { Message: 'x' });
+  assert.equal(refused.status, 400);
+  assert.equal(
+    refused.value.Error.Message,
+    'Invalid parameter: TopicArn or TargetArn Reason: no value for required parameter',
+  );
+});
+
 test('links in an envelope start with the URL that the publisher used', async () => {
   const api = new TestApi({ publicUrl: 'https://mq.example' });
   await api.told('CreateTopic', { Name: 'prices' });

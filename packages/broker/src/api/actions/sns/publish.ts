@@ -19,11 +19,14 @@ type Input = PublicationInput & {
 const endpointArn = /^arn:[^:]*:sns:[^:]*:[^:]*:endpoint\//;
 
 export async function publish(input: Input, call: Call): Promise<Answer | Fault> {
-  const topicArn = input.TopicArn ?? input.TargetArn;
-  if (topicArn === undefined && input.PhoneNumber !== undefined) return refuse('phone-not-there');
-  if (input.TopicArn === undefined && endpointArn.test(topicArn ?? '')) {
-    return refuse('endpoint-not-there');
+  const { TopicArn, TargetArn, PhoneNumber } = input;
+  const topicArn = TopicArn ?? TargetArn;
+  if (topicArn === undefined) {
+    return PhoneNumber === undefined
+      ? refuse('topic-parameter-missing', { name: 'TopicArn or TargetArn' })
+      : refuse('phone-not-there');
   }
+  if (TopicArn === undefined && endpointArn.test(topicArn)) return refuse('endpoint-not-there');
   const outcome = await call.backend.run({
     type: 'publish',
     topicArn,
