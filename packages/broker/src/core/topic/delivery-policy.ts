@@ -37,6 +37,24 @@ const defaultContentType = 'text/plain; charset=UTF-8';
 const backoffFunctions = ['linear', 'arithmetic', 'geometric', 'exponential'];
 
 type Json = Record<string, unknown>;
+
+// Amazon shows members in its own order, whatever the order in which they were given. A topic's policy has those that were
+// given; a subscription's has all.
+const retryOrder: Json = unset(Object.keys(defaultRetry));
+const topicOrder: Json = unset([
+  'defaultHealthyRetryPolicy',
+  'disableSubscriptionOverrides',
+  'defaultThrottlePolicy',
+  'defaultRequestPolicy',
+]);
+const emptySubscriptionPolicy: Json = {
+  healthyRetryPolicy: null,
+  sicklyRetryPolicy: null,
+  throttlePolicy: null,
+  requestPolicy: null,
+  guaranteed: false,
+};
+
 type Read = { readonly ok: true; readonly text: string } | { readonly ok: false; reason: string };
 
 /** A topic's policy in the form in which it is stored and shown; `reason` says what is wrong with it. */
@@ -45,17 +63,32 @@ export function readTopicDeliveryPolicy(value: string): Read {
   if (policy === undefined) return wrong('failed to parse JSON.');
   const http = childOf(policy, 'http');
   if (http === undefined) return wrong('http must be there.');
-  const reason = wrongRetry(childOf(http, 'defaultHealthyRetryPolicy'));
+  const retry = childOf(http, 'defaultHealthyRetryPolicy');
+  const reason = wrongRetry(retry);
   if (reason !== undefined) return wrong(reason);
-  const filled = { ...http, disableSubscriptionOverrides: areOverridesOff(http) };
-  return { ok: true, text: JSON.stringify({ ...policy, http: filled }) };
+  const given = Object.entries(http).filter(([, value]) => value !== null);
+  const shown = {
+    ...topicOrder,
+    ...Object.fromEntries(given),
+    ...(retry === undefined ? {} : { defaultHealthyRetryPolicy: { ...retryOrder, ...retry } }),
+    disableSubscriptionOverrides: areOverridesOff(http),
+  };
+  return { ok: true, text: JSON.stringify({ ...policy, http: shown }) };
 }
 
+/** The same of a subscription's policy, in which every member is shown. */
 export function readSubscriptionDeliveryPolicy(value: string): Read {
   const policy = parseObject(value);
   if (policy === undefined) return wrong('failed to parse JSON.');
-  const reason = wrongRetry(childOf(policy, 'healthyRetryPolicy'));
-  return reason === undefined ? { ok: true, text: JSON.stringify(policy) } : wrong(reason);
+  const retry = childOf(policy, 'healthyRetryPolicy');
+  const reason = wrongRetry(retry);
+  if (reason !== undefined) return wrong(reason);
+  const shown = {
+    ...emptySubscriptionPolicy,
+    ...policy,
+    ...(retry === undefined ? {} : { healthyRetryPolicy: { ...retryOrder, ...retry } }),
+  };
+  return { ok: true, text: JSON.stringify(shown) };
 }
 
 /** EffectiveDeliveryPolicy of a topic: the defaults overlaid with its own (3.8). */
@@ -77,11 +110,10 @@ export function shownSubscriptionPolicy(
 ): string {
   const { retry, contentType } = effectivePolicy(topicPolicy, own);
   return JSON.stringify({
+    ...emptySubscriptionPolicy,
     healthyRetryPolicy: retry,
-    sicklyRetryPolicy: null,
-    throttlePolicy: null,
+    throttlePolicy: ownPart(topicPolicy, own)['throttlePolicy'] ?? null,
     requestPolicy: { headerContentType: contentType },
-    guaranteed: false,
   });
 }
 
@@ -94,8 +126,7 @@ export function effectivePolicy(
     retry: retryOf(childOf(http, 'defaultHealthyRetryPolicy')),
     contentType: contentTypeOf(http, 'defaultRequestPolicy'),
   };
-  const policy = own === undefined || areOverridesOff(http) ? undefined : parseObject(own);
-  if (policy === undefined) return ofTopic;
+  const policy = ownPart(topicPolicy, own);
   const retry = childOf(policy, 'healthyRetryPolicy');
   const request = childOf(policy, 'requestPolicy');
   return {
@@ -183,6 +214,12 @@ function topicPart(policy: string | undefined): Json {
   return childOf(parseObject(policy ?? '') ?? {}, 'http') ?? {};
 }
 
+/** What a subscription says for itself: nothing if it has no policy, or if its topic forbids it. */
+function ownPart(topicPolicy: string | undefined, own: string | undefined): Json {
+  if (own === undefined || areOverridesOff(topicPart(topicPolicy))) return {};
+  return parseObject(own) ?? {};
+}
+
 function contentTypeOf(above: Json, name: string): string {
   const type = childOf(above, name)?.['headerContentType'];
   return typeof type === 'string' && /^[\x20-\x7e]{1,200}$/.test(type) ? type : defaultContentType;
@@ -196,6 +233,11 @@ function childOf(above: Json, name: string): Json | undefined {
   const value = above[name];
   const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
   return isMap ? (value as Json) : undefined;
+}
+
+/** Each name without a value: a spread behind it keeps this order, and what stays without a value is not written. */
+function unset(names: readonly string[]): Json {
+  return Object.fromEntries(names.map((name) => [name, undefined]));
 }
 
 function wrong(reason: string): Read {

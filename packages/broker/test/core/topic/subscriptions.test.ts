@@ -163,6 +163,27 @@ test('an HTTP subscription shows its effective delivery policy (5.7)', () => {
   assert.equal(JSON.parse(EffectiveDeliveryPolicy).healthyRetryPolicy.numRetries, 1);
 });
 
+test('the delivery policy of a subscription is shown with every member, in the order of AWS (5.7)', () => {
+  const topic = openTopic();
+  const policy = {
+    throttlePolicy: { maxReceivesPerSecond: 9 },
+    healthyRetryPolicy: { numRetries: 0, minDelayTarget: 4 },
+  };
+  const attributes = { DeliveryPolicy: JSON.stringify(policy) };
+  const { subscriptionArn } = accepted(
+    topic.trySubscribe({ protocol: 'http', endpoint, attributes }),
+  );
+  const { DeliveryPolicy, EffectiveDeliveryPolicy = '' } = topic.attributesOf(subscriptionArn);
+  assert.equal(
+    DeliveryPolicy,
+    '{"healthyRetryPolicy":{"minDelayTarget":4,"numRetries":0},"sicklyRetryPolicy":null,"throttlePolicy":{"maxReceivesPerSecond":9},"requestPolicy":null,"guaranteed":false}',
+  );
+  const effective = JSON.parse(EffectiveDeliveryPolicy);
+  assert.deepEqual(Object.keys(effective), Object.keys(JSON.parse(DeliveryPolicy ?? '')));
+  assert.deepEqual(effective.throttlePolicy, { maxReceivesPerSecond: 9 });
+  assert.deepEqual(effective.requestPolicy, { headerContentType: 'text/plain; charset=UTF-8' });
+});
+
 test('answers hide the password of an endpoint and nothing else of it (5.7, 5.11)', () => {
   const shown = {
     'https://user:s3cr:e@t@example.com/a:b@c': 'https://user:****@example.com/a:b@c',

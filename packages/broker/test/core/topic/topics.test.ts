@@ -181,6 +181,24 @@ test('a delivery policy is replaced whole, and removed by an empty text (3.8)', 
   assert.equal(Object.hasOwn(topic.attributes(), 'DeliveryPolicy'), false);
 });
 
+test('a delivery policy is shown in the order of AWS, without what is null (3.8)', () => {
+  const topic = openTopic();
+  const shownFor = (http: object): unknown => {
+    topic.set('DeliveryPolicy', JSON.stringify({ http }));
+    return topic.attributes()['DeliveryPolicy'];
+  };
+  const request = { defaultRequestPolicy: { headerContentType: 'application/json' } };
+  const retry = { defaultHealthyRetryPolicy: { numRetries: 2, minDelayTarget: 7 } };
+  assert.equal(
+    shownFor({ ...request, ...retry }),
+    '{"http":{"defaultHealthyRetryPolicy":{"minDelayTarget":7,"numRetries":2},"disableSubscriptionOverrides":false,"defaultRequestPolicy":{"headerContentType":"application/json"}}}',
+  );
+  assert.equal(
+    shownFor({ defaultHealthyRetryPolicy: null }),
+    '{"http":{"disableSubscriptionOverrides":false}}',
+  );
+});
+
 test('a delivery policy out of bounds is refused (3.8)', () => {
   const topic = openTopic();
   for (const retry of [
