@@ -144,6 +144,7 @@ export const topicErrors = {
     'The number of running replays has reached its limit of {limit}.',
   ],
   'confirmation-unknown': ['InvalidParameterException', 'Invalid parameter: Token'],
+  'confirmation-topic-invalid': ['InvalidParameterException', 'Invalid parameter: Topic'],
   'confirmation-malformed': ['InvalidParameterException', 'Invalid token'],
 
   // Publishing (§6, §8, §10).

@@ -58,6 +58,7 @@ export function postRequest(
   const sender = { arn: topicArn, isFifo: false, signatureVersion, signer };
   const { publication, baseUrl } = post;
   const headers: Record<string, string> = {
+    'accept-encoding': 'gzip,deflate',
     'content-type': due.contentType,
     'user-agent': 'Amazon Simple Notification Service Agent',
     'x-amz-sns-topic-arn': topicArn,

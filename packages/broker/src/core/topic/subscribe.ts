@@ -166,16 +166,16 @@ function askToConfirm(topic: Topic, id: string, baseUrl: string, turn: Turn): vo
   topic.addPost(turn, topic.nextStamp(turn), { subscription: id, baseUrl });
 }
 
-const tokenForm = /^[0-9a-f]{64,}$/;
+const tokenForm = /^[0-9a-f]+$/i;
 
-/** Confirming twice gives the same ARN (5.12). */
+/** Confirming twice gives the same ARN (5.12). `topic` is the one whose endpoint was posted the token. */
 export function confirmSubscription(
   topic: Topic | undefined,
   { token = '', isAuthenticated = false }: TopicCommandOf<'confirm-subscription'>,
   turn: Turn,
 ): TopicOutcomes['confirm-subscription'] | Refusal {
   if (!tokenForm.test(token)) return refuse('confirmation-malformed');
-  const found = topic?.subscriptions.inOrder().find(({ kept }) => kept.token === token);
+  const found = topic?.subscriptions.ofToken(token);
   if (topic === undefined || found === undefined) return refuse('confirmation-unknown');
   const { id, arn, kept } = found;
   if (!kept.isConfirmed) {

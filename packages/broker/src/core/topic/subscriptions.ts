@@ -1,6 +1,6 @@
 /**
- * The subscriptions of one topic: by id, by what they deliver to, and in the order in which they were made, which is the order
- * of deliveries and lists. Totals that commands or the clock need are counted as subscriptions come and go, so that a topic
+ * The subscriptions of one topic: by id, by what they deliver to, by token, and in the order in which they were made, which
+ * is the order of deliveries and lists. Totals that commands or the clock need are counted as subscriptions come and go, so that a topic
  * with many subscriptions costs no more for each new one.
  */
 
@@ -13,6 +13,7 @@ export class Subscriptions {
   readonly #topicArn: string;
   readonly #byId: Map<string, Subscription> = new Map();
   readonly #byTarget: Map<string, Subscription> = new Map();
+  readonly #byToken: Map<string, Subscription> = new Map();
   /** When each unconfirmed subscription is forgotten. */
   readonly #unconfirmed: Agenda = new Agenda();
   /** Undefined after any change other than one added at the end. */
@@ -54,6 +55,11 @@ export class Subscriptions {
     return this.#byTarget.get(targetOf({ protocol, endpoint }));
   }
 
+  /** The one whose endpoint was posted this token. */
+  ofToken(token: string): Subscription | undefined {
+    return this.#byToken.get(token);
+  }
+
   unconfirmedUntil(): number | undefined {
     return this.#unconfirmed.first();
   }
@@ -72,6 +78,7 @@ export class Subscriptions {
     const subscription = new Subscription(this.#topicArn, id, kept);
     this.#byId.set(id, subscription);
     this.#byTarget.set(targetOf(kept), subscription);
+    if (kept.token !== undefined) this.#byToken.set(kept.token, subscription);
     this.#count(subscription, 1);
     if (!kept.isConfirmed) this.#unconfirmed.set(id, kept.createdAt + confirmationMs);
     const last = this.#ordered?.at(-1)?.kept.stamp ?? 0;
@@ -83,6 +90,7 @@ export class Subscriptions {
     const { id, kept } = subscription;
     this.#byId.delete(id);
     this.#byTarget.delete(targetOf(kept));
+    if (kept.token !== undefined) this.#byToken.delete(kept.token);
     this.#count(subscription, -1);
     this.#unconfirmed.set(id, undefined);
   }

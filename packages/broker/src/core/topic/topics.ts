@@ -74,10 +74,8 @@ export class Topics {
         return this.#list(command);
       case 'list-subscriptions':
         return this.#listSubscriptions(command);
-      case 'confirm-subscription': {
-        const read = readTopicArn(this.#realm, command.topicArn);
-        return read.ok ? confirmSubscription(this.#topics.get(read.name), command, turn) : read;
-      }
+      case 'confirm-subscription':
+        return this.#confirm(command, turn);
       case 'delete-topic': {
         const read = readTopicArn(this.#realm, command.topicArn);
         if (!read.ok) return read;
@@ -234,6 +232,7 @@ export class Topics {
   #nameIn(command: TopicCommand): string | undefined {
     if ('topic' in command) return command.topic;
     if (command.type === 'create-topic') return command.name;
+    if (command.type === 'confirm-subscription') return this.#ofToken(command.token)?.name;
     if (command.type === 'list-topics' || command.type === 'list-subscriptions') return undefined;
     if ('subscriptionArn' in command) {
       const read = readSubscriptionArn(this.#realm, command.subscriptionArn);
@@ -276,6 +275,21 @@ export class Topics {
     turn.changes.push({ kind: 'topic', topic: name, value });
     if (turn.isObserved) turn.events.push({ type: 'topic-created', at: turn.now, topic: name });
     return { ok: true, topicArn: (this.#topics.get(name) as Topic).arn };
+  }
+
+  /** The token alone says which topic it is: its ARN need only be one of this region, as on AWS (5.12). */
+  #confirm(command: TopicCommandOf<'confirm-subscription'>, turn: Turn): Outcome {
+    const { topicArn } = command;
+    if (topicArn === undefined) return refuse('topic-parameter-missing', { name: 'TopicArn' });
+    if (!readTopicArn(this.#realm, topicArn).ok) return refuse('confirmation-topic-invalid');
+    return confirmSubscription(this.#ofToken(command.token), command, turn);
+  }
+
+  #ofToken(token = ''): Topic | undefined {
+    for (const topic of this.#topics.values()) {
+      if (topic.subscriptions.ofToken(token) !== undefined) return topic;
+    }
+    return undefined;
   }
 
   #delete(topic: Topic, turn: Turn): Outcome {

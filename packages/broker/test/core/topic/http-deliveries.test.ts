@@ -46,6 +46,7 @@ test('a confirmed endpoint is posted the envelope, with headers that name it (12
   const [posted] = topic.home.posted;
   assert.equal(posted?.due.url, endpoint);
   assert.deepEqual(posted?.headers, {
+    'accept-encoding': 'gzip,deflate',
     'content-type': 'text/plain; charset=UTF-8',
     'user-agent': 'Amazon Simple Notification Service Agent',
     'x-amz-sns-topic-arn': topic.arn,

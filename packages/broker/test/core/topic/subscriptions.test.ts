@@ -275,8 +275,30 @@ test('the token that was posted confirms, twice with one answer (5.12)', () => {
   const confirm = (given: string) =>
     topic.home.apply({ type: 'confirm-subscription', topicArn: topic.arn, token: given });
   assertRefused(confirm('x'), invalid, 'Invalid token');
-  assertRefused(confirm('0'.repeat(64)), invalid, 'Invalid parameter: Token');
+  for (const unknown of ['0'.repeat(64), 'abc123']) {
+    assertRefused(confirm(unknown), invalid, 'Invalid parameter: Token');
+  }
   for (const _ of [1, 2]) assert.equal(accepted(confirm(token)).subscriptionArn, subscriptionArn);
+  assert.equal(topic.attributesOf(subscriptionArn)['PendingConfirmation'], 'false');
+});
+
+test('a token confirms whatever topic of the region is named with it, and with no other ARN (5.12)', () => {
+  const topic = openTopic();
+  const { subscriptionArn } = accepted(topic.trySubscribe({ protocol: 'http', endpoint }));
+  topic.home.advance(0);
+  const token = JSON.parse(topic.home.posted[0]?.body ?? '').Token;
+  const confirm = (topicArn: string | undefined) =>
+    topic.home.apply({ type: 'confirm-subscription', topicArn, token });
+  for (const arn of ['not-an-arn', topic.arn.replace('us-east-1', 'eu-west-1')]) {
+    assertRefused(confirm(arn), invalid, 'Invalid parameter: Topic');
+  }
+  assertRefused(
+    confirm(undefined),
+    invalid,
+    'Invalid parameter: TopicArn Reason: no value for required parameter',
+  );
+  assert.equal(topic.attributesOf(subscriptionArn)['PendingConfirmation'], 'true');
+  assert.equal(accepted(confirm(`${topic.arn}-gone`)).subscriptionArn, subscriptionArn);
   assert.equal(topic.attributesOf(subscriptionArn)['PendingConfirmation'], 'false');
 });
 
