@@ -38,8 +38,7 @@ const backoffFunctions = ['linear', 'arithmetic', 'geometric', 'exponential'];
 
 type Json = Record<string, unknown>;
 
-// Amazon shows members in its own order, whatever the order in which they were given. A topic's policy has those that were
-// given; a subscription's has all.
+// Amazon shows members in an order of its own. A topic's policy has only those that were given; a subscription's has all.
 const retryOrder: Json = unset(Object.keys(defaultRetry));
 const topicOrder: Json = unset([
   'defaultHealthyRetryPolicy',
@@ -214,7 +213,7 @@ function topicPart(policy: string | undefined): Json {
   return childOf(parseObject(policy ?? '') ?? {}, 'http') ?? {};
 }
 
-/** What a subscription says for itself: nothing if it has no policy, or if its topic forbids it. */
+/** A subscription's own policy: empty if it has none, or if its topic forbids overrides. */
 function ownPart(topicPolicy: string | undefined, own: string | undefined): Json {
   if (own === undefined || areOverridesOff(topicPart(topicPolicy))) return {};
   return parseObject(own) ?? {};
@@ -235,7 +234,7 @@ function childOf(above: Json, name: string): Json | undefined {
   return isMap ? (value as Json) : undefined;
 }
 
-/** Each name without a value: a spread behind it keeps this order, and what stays without a value is not written. */
+/** All names without values: spreading a policy over them gives this order, and JSON omits those that stay undefined. */
 function unset(names: readonly string[]): Json {
   return Object.fromEntries(names.map((name) => [name, undefined]));
 }

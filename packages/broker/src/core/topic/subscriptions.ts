@@ -1,7 +1,7 @@
 /**
  * The subscriptions of one topic: by id, by what they deliver to, by token, and in the order in which they were made, which
- * is the order of deliveries and lists. Totals that commands or the clock need are counted as subscriptions come and go, so that a topic
- * with many subscriptions costs no more for each new one.
+ * is the order of deliveries and lists. Totals that commands or the clock need are counted as subscriptions come and go, so
+ * that a topic with many subscriptions costs no more for each new one.
  */
 
 import { Agenda } from '../agenda.ts';

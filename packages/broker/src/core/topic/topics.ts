@@ -277,7 +277,7 @@ export class Topics {
     return { ok: true, topicArn: (this.#topics.get(name) as Topic).arn };
   }
 
-  /** The token alone says which topic it is: its ARN need only be one of this region, as on AWS (5.12). */
+  /** The token identifies the topic: the ARN need only be a topic's of this region, as on AWS (5.12). */
   #confirm(command: TopicCommandOf<'confirm-subscription'>, turn: Turn): Outcome {
     const { topicArn } = command;
     if (topicArn === undefined) return refuse('topic-parameter-missing', { name: 'TopicArn' });
