@@ -5,6 +5,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import {
   assertQueryError,
   type ExpectedError,
@@ -128,6 +130,25 @@ describe('parameters', () => {
     const api = await openApi();
     await api.asked('TagQueue', { QueueUrl: jobs, 'Tags.1.Key': 'team', 'Tags.1.Value': 'red' });
     assert.deepEqual((await api.called('ListQueueTags', { QueueUrl: jobs })).Tags, { team: 'red' });
+  });
+
+  test('what a queue remembers of a request does not keep the whole request', async () => {
+    const api = new TestApi();
+    await api.createQueue('jobs.fifo', { FifoQueue: 'true' });
+    setFlagsFromString('--expose-gc');
+    const collectGarbage: () => void = runInNewContext('gc');
+    const heldBytes = (): number => {
+      collectGarbage();
+      return process.memoryUsage().heapUsed;
+    };
+    const padding = 'p'.repeat(1024 * 1024);
+    const before = heldBytes();
+    for (let group = 0; group < 50; group += 1) {
+      const ids = `MessageGroupId=a-group-with-a-name-${group}&MessageDeduplicationId=${group}`;
+      const body = `Action=SendMessage&MessageBody=x&${ids}&Padding=${padding}`;
+      assert.equal((await sendText(api, { path: `${jobsPath}.fifo`, body })).status, 200);
+    }
+    assert.ok(heldBytes() - before < 10 * padding.length);
   });
 
   test('where some pairs have a number, those count', async () => {

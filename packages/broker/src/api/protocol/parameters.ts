@@ -61,14 +61,14 @@ export function readParameters(...texts: readonly string[]): Parameter | Fault {
       if (pair === '') continue;
       count += 1;
       if (count > parametersMax) return malformed(`There are over ${parametersMax} parameters.`);
-      const problem = addPair(root, pair);
+      const problem = addPair(root, pair, text.length);
       if (problem !== undefined) return problem;
     }
   }
   return root;
 }
 
-function addPair(root: Parameter, pair: string): Fault | undefined {
+function addPair(root: Parameter, pair: string, textLength: number): Fault | undefined {
   const equals = pair.indexOf('=');
   const name = decode(equals < 0 ? pair : pair.slice(0, equals));
   const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
@@ -77,8 +77,16 @@ function addPair(root: Parameter, pair: string): Fault | undefined {
   }
   const parameter = root.grow(name);
   if (parameter === undefined) return malformed(`A parameter name has over ${depthMax} parts.`);
-  parameter.value = value;
+  parameter.value = value.length * 2 < textLength ? copyOf(value) : value;
   return undefined;
+}
+
+/**
+ * A separate string: a slice keeps the whole request in memory, and a message group's id or a queue's name outlives it. A
+ * value that makes up most of the request, as a body does, is worth no copy.
+ */
+function copyOf(text: string): string {
+  return Buffer.from(text).toString();
 }
 
 function decode(text: string): string | undefined {
