@@ -49,7 +49,13 @@ try {
       shows: 'Blocked',
       height: 640,
     },
-    { name: 'topic', hash: '#/topics/prices', theme: 'light', shows: 'Matches', height: 960 },
+    {
+      name: 'topic',
+      hash: '#/topics/prices',
+      theme: 'light',
+      shows: 'Does not match',
+      height: 960,
+    },
   ];
   for (const picture of pictures) await take(browser, picture);
 } finally {

@@ -111,7 +111,11 @@ export async function sees(page: Page, text: string | RegExp): Promise<void> {
 }
 
 /** The same for a text that goes again by itself: it is waited for from before the act that brings it. */
-export async function seesAfter(page: Page, text: string, act: () => Promise<void>): Promise<void> {
+export async function seesAfter(
+  page: Page,
+  text: string | RegExp,
+  act: () => Promise<void>,
+): Promise<void> {
   await Promise.all([sees(page, text), act()]);
 }
 

@@ -242,7 +242,7 @@ describeConsole('the window in the console', ({ serve, open }) => {
     await sees(page, '1 m 9 s left');
     await page.getByLabel('Seconds to advance the clock by').fill('69');
     const move = page.getByRole('button', { name: 'Advance', exact: true });
-    await seesAfter(page, 'Expired', () => move.click());
+    await seesAfter(page, /^Expired$/, () => move.click());
     assert.equal(server.clock.now(), before + 100_000);
     await sees(page, '3 m 20 s left');
     await page.getByRole('button', { name: '+5 m' }).click();
