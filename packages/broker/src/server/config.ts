@@ -121,7 +121,7 @@ export const settings: Readonly<Record<string, Setting>> = {
     doc: 'region in ARNs; default: us-east-1, or ru-central1 with the profile yandex',
     value: 'NAME',
     pattern: /^[a-z0-9-]{1,32}$/,
-    form: 'lower-case letters, digits and -',
+    form: '1 to 32 lower-case letters, digits and -',
   },
   account: {
     doc: 'account in ARNs and queue URLs, 12 digits',
