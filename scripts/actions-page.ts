@@ -19,9 +19,10 @@ export interface ActionsPage {
 
 const queueOpening = `# The actions of Amazon SQS
 
-All ${Object.keys(sqsActions).length} actions are supported, in both wire forms: AWS JSON 1.0 (\`X-Amz-Target: AmazonSQS.<Action>\`) and AWS Query
-(\`Action=<Action>\`, answers in XML). This page is generated from the same descriptions that read and write
-the requests (\`packages/broker/src/api/shapes/sqs.ts\`) by \`npm run docs\`; do not edit it by hand.
+All ${Object.keys(sqsActions).length} actions are supported, in both wire formats: AWS JSON 1.0 (\`X-Amz-Target: AmazonSQS.<Action>\`) and AWS Query
+(\`Action=<Action>\`, answers in XML, or in JSON for \`Accept: application/json\`). This page is generated
+from the same descriptions that read and write the requests (\`packages/broker/src/api/shapes/sqs.ts\`) by
+\`npm run docs\`; do not edit it by hand.
 
 A parameter has one name in AWS JSON; the column Query shows how it is spelled there, with \`N\` counting
 from 1, and the column XML where it is in the older form's answers. The members of a list or map entry are
@@ -30,10 +31,10 @@ listed below it.
 
 const topicOpening = `# The actions of Amazon SNS
 
-The ${Object.keys(snsActions).length} actions about topics, subscriptions and publishing are supported, in AWS Query (\`Action=<Action>\`, answers in
-XML), the only wire form of SNS. Those about text messages, mobile devices and e-mail are refused with \`InvalidAction\`. This
-page is generated from the same descriptions that read and write the requests
-(\`packages/broker/src/api/shapes/sns.ts\`) by \`npm run docs\`; do not edit it by hand.
+The ${Object.keys(snsActions).length} actions about topics, subscriptions and publishing are supported, in AWS Query, the only wire format of SNS
+(\`Action=<Action>\`, answers in XML, or in JSON for \`ContentType=JSON\` or \`Accept: application/json\`).
+Those about text messages, mobile devices and e-mail are refused with \`InvalidAction\`. This page is generated
+from the same descriptions that read and write the requests (\`packages/broker/src/api/shapes/sns.ts\`) by \`npm run docs\`; do not edit it by hand.
 
 The column Query shows how a parameter is spelled, with \`N\` counting from 1, and the column XML where it is in answers. The
 members of a list or map entry are listed below it.
