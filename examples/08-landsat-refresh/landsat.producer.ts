@@ -6,23 +6,22 @@
 import { defineProducer, key, type Producer } from '@oncemq/toolkit';
 
 export interface Scene {
-  readonly path: number;
-  readonly row: number;
+  readonly tile: string;
   readonly day: string;
 }
 
 export const landsatRefresh: Producer<Scene> = defineProducer<Scene>({
   source: 'kfm.remote-sensing.landsat-refresh',
-  dedupeKey: ({ path, row, day }) => key('landsat', path, row, day),
+  dedupeKey: ({ tile, day }) => key('landsat', tile, day),
   eventTime: ({ day }) => `${day}T00:00:00Z`,
-  groupId: ({ path }) => `path-${path}`,
+  groupId: ({ tile }) => tile,
   schema: {
     type: 'object',
-    required: ['path', 'row', 'day'],
-    properties: { path: { type: 'integer' }, row: { type: 'integer' }, day: { type: 'string' } },
+    required: ['tile', 'day'],
+    properties: { tile: { type: 'string' }, day: { type: 'string' } },
   },
   samples: [
-    { path: 32, row: 29, day: '2025-12-04' },
-    { path: 32, row: 30, day: '2025-12-04' },
+    { tile: 'p32r29', day: '2025-12-04' },
+    { tile: 'p32r30', day: '2025-12-04' },
   ],
 });

@@ -9,13 +9,12 @@ import { createRelay, type Outbox, openFileOutbox } from '@oncemq/toolkit';
 import { landsatRefresh, type Scene } from './landsat.producer.ts';
 
 const [folder = '', queueUrl = '', isDoomed] = process.argv.slice(2);
-const paths = 37;
+const tiles = 37;
 const roundOfDeath = 14;
 
 const scenes: Scene[] = Array.from({ length: 1_000 }, (_, index) => ({
-  path: index % paths,
-  row: Math.floor(index / paths),
-  day: '2025-12-04',
+  tile: `p32r${index % tiles}`,
+  day: new Date(Date.UTC(2025, 11, 1 + Math.floor(index / tiles))).toISOString().slice(0, 10),
 }));
 
 const client = new SQSClient();
@@ -32,7 +31,7 @@ console.log(`producer: ${sent} sent`);
 await outbox.close();
 client.destroy();
 
-/** Dies within a round. In each round, the relay takes the oldest scene of each path, sends them, and marks them. */
+/** Dies within a round. In each round, the relay takes the oldest scene of each tile, sends them, and marks them. */
 function doomed(real: Outbox): Outbox {
   let round = 0;
   return {
