@@ -23,7 +23,9 @@ Tests producers against the message contract; by default, every *.producer.ts an
 this folder.
 
   --exec COMMAND    a producer in any language, run twice within the window and once after it, with
-                    AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and QUEUE_URL
+                    AWS_ENDPOINT_URL, AWS_REGION, AWS_DEFAULT_REGION, AWS_ACCESS_KEY_ID,
+                    AWS_SECRET_ACCESS_KEY and QUEUE_URL; AWS CLI version 1 ignores the first, so pass it
+                    --endpoint-url "$AWS_ENDPOINT_URL"
   --queue NAME      the FIFO queue that it sends to, with content-based deduplication
   --input FILE      its standard input, the same in each run
   --timeout N       time limit for each module, or each run of the program, in seconds [60]
