@@ -83,9 +83,8 @@ async function surroundings(
     ],
   });
   const pool = needsDatabase ? await database(t) : undefined;
-  const refreshed: string[] = [];
   const imported = { ...toolkit, api, assert, SQS, startTestServer, readdirSync, readFileSync };
-  return { ...imported, server, client, queueUrl, folder, landsatRefresh, pool, refreshed };
+  return { ...imported, server, client, queueUrl, folder, landsatRefresh, pool };
 }
 
 async function database(t: TestContext): Promise<pg.Pool> {
