@@ -4,6 +4,7 @@
  */
 
 import assert from 'node:assert/strict';
+import { type IncomingMessage, request } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { startTestServer, type TestServer } from '../../src/testing.ts';
 
@@ -65,6 +66,39 @@ test('the address without its last slash leads to the page, wherever it stands',
   const moved = await fetch(`${url}/_oncemq`, { redirect: 'manual' });
   assert.equal(moved.status, 308);
   assert.equal(moved.headers.get('location'), '_oncemq/');
+});
+
+test('a browser that opens the root is sent to the page, if it comes by a local name; nothing else is', async (t) => {
+  const { url } = await serve(t);
+  const { port } = new URL(url);
+  const ask = (method: string, path: string, headers = {}): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      request(`${url}${path}`, { method, headers }, (answer) => resolve(answer.resume()))
+        .on('error', reject)
+        .end();
+    });
+  const opened = {
+    'accept-language': 'en',
+    'sec-fetch-mode': 'navigate',
+    'sec-fetch-site': 'none',
+  };
+  const { statusCode, headers } = await ask('GET', '/', opened);
+  assert.equal(statusCode, 307);
+  assert.equal(headers.location, '_oncemq/');
+  const rebound = { ...opened, host: `rebound.example:${port}` };
+  assert.equal((await ask('GET', '/', rebound)).statusCode, 403);
+  for (const [method, path, sent, expected] of [
+    ['GET', '/', {}, 404],
+    ['GET', '/', { ...opened, 'sec-fetch-mode': 'cors' }, 404],
+    ['HEAD', '/', opened, 404],
+    ['POST', '/', opened, 404],
+    ['GET', '/?Action=ListQueues', opened, 200],
+    ['GET', '//', opened, 404],
+  ] as const) {
+    const answer = await ask(method, path, sent);
+    assert.equal(answer.statusCode, expected, `${method} ${path}`);
+    assert.equal(answer.headers.location, undefined, `${method} ${path}`);
+  }
 });
 
 test('no path leads out of the console, and only looking is allowed', async (t) => {

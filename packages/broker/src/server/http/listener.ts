@@ -77,7 +77,8 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
     // Cannot be the path of a queue: those begin with an account.
     if (call.path === metricsPath && metrics !== undefined) return metrics.answer(call.method);
     const isPage = call.path === consolePath && call.method === 'GET';
-    return isPage ? Promise.resolve(toConsole) : api.handle(call);
+    if (isPage) return Promise.resolve(toConsole);
+    return isOpenedInBrowser(call) ? Promise.resolve(fromRoot) : api.handle(call);
   };
   const bodies = new Bodies();
   const server = createServer((request, response) => {
@@ -123,6 +124,14 @@ interface Answer extends FileResponse {
 
 /** Relative, so that it also works behind a proxy. */
 const toConsole: Answer = { status: 308, headers: { Location: '_oncemq/' }, body: '' };
+/** Temporary, so that the browser does not remember it for whatever is served at this address tomorrow. */
+const fromRoot: Answer = { ...toConsole, status: 307 };
+
+/** Whether somebody typed the server's address or followed a link to it. No AWS client sends this header. */
+function isOpenedInBrowser({ method, path, query, headers }: Call): boolean {
+  const isRoot = path === '/' && query === '';
+  return isRoot && method === 'GET' && headers['sec-fetch-mode'] === 'navigate';
+}
 
 function callOf(request: IncomingMessage, response: ServerResponse, body: Buffer): Call {
   // The request target may be an absolute URL (RFC 9112, 3.2.2); only the part after the host matters.
