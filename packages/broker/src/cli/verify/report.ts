@@ -54,8 +54,7 @@ function hasFindings(all: readonly Verified[]): boolean {
 
 function tableReport(all: readonly Verified[]): string {
   if (all.length === 0) return 'There is nothing to check.';
-  const named = withFiles(all);
-  const rows = named.flatMap(({ subject, checks }) =>
+  const rows = namedApart(all).flatMap(({ subject, checks }) =>
     checks.map(({ check, title, findings }) => [
       subject,
       check,
@@ -63,26 +62,29 @@ function tableReport(all: readonly Verified[]): string {
       title,
     ]),
   );
-  const told = named.flatMap(({ subject, checks }) =>
-    checks.flatMap(({ check, findings }) =>
-      findings.map((each) => {
-        const where = each.line === undefined ? subject : `${subject}:${each.line}`;
-        return `${where}, ${check}: ${each.code}\n${indented(story(each), '  ')}`;
+  const told = all.flatMap((each) =>
+    each.checks.flatMap(({ check, findings }) =>
+      findings.map((found) => {
+        const place = withFile(each);
+        const where = found.line === undefined ? place : `${place}:${found.line}`;
+        return `${where}, ${check}: ${found.code}\n${indented(story(found), '  ')}`;
       }),
     ),
   );
   return [table(['subject', 'check', 'result', 'what holds'], rows), ...told].join('\n\n');
 }
 
-/** Adds the file to distinguish producers of the same name. */
-function withFiles(all: readonly Verified[]): Verified[] {
+/** Adds the file to distinguish producers of the same name; otherwise the table would be too wide. */
+function namedApart(all: readonly Verified[]): Verified[] {
   const counts = new Map<string, number>();
   for (const { subject } of all) counts.set(subject, (counts.get(subject) ?? 0) + 1);
-  return all.map((each) => {
-    const { subject, file } = each;
-    const isShared = counts.get(subject) !== 1 && file !== undefined;
-    return isShared ? { ...each, subject: `${subject} in ${file}` } : each;
-  });
+  return all.map((each) =>
+    counts.get(each.subject) === 1 ? each : { ...each, subject: withFile(each) },
+  );
+}
+
+function withFile({ subject, file }: Verified): string {
+  return file === undefined || file === subject ? subject : `${subject} in ${file}`;
 }
 
 function tapReport(all: readonly Verified[]): string {

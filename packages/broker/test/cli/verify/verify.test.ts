@@ -51,9 +51,11 @@ describe('producer modules', { concurrency: true }, () => {
     });
   }
 
-  test('a bad one ends with 1 and its findings', async () => {
-    const { code, out } = await verify(`${sources}/prices.producer.ts`);
+  test('a bad one ends with 1 and its findings, each with the file', async () => {
+    const file = `${sources}/prices.producer.ts`;
+    const { code, out } = await verify(file);
     assert.equal(code, 1);
+    assert.ok(out.includes(`\nprices (kfm.parts.prices) in ${file}, determinism: `), out);
     assert.match(out, /determinism: not-deterministic\n.* differ in payload/);
     assert.match(out, /escaping: key-ambiguous\n.* differ in part and shop/);
   });
