@@ -52,7 +52,7 @@ describe('producer modules', { concurrency: true }, () => {
   }
 
   test('a bad one ends with 1 and its findings, each with the file', async () => {
-    const file = `${sources}/prices.producer.ts`;
+    const file = `${sources}/unsafe-prices.ts`;
     const { code, out } = await verify(file);
     assert.equal(code, 1);
     assert.ok(out.includes(`\nprices (kfm.parts.prices) in ${file}, determinism: `), out);
@@ -60,12 +60,22 @@ describe('producer modules', { concurrency: true }, () => {
     assert.match(out, /escaping: key-ambiguous\n.* differ in part and shop/);
   });
 
-  test('a folder and a pattern name all the modules there', async () => {
-    for (const words of [sources, `${sources}/*.producer.{ts,js}`, `packages/**/verify/*.ts`]) {
-      const { out } = await verify(words, '--format', 'json');
+  test('folders, patterns and no argument at all find every module of this repository, and all pass', async () => {
+    const every = [
+      'examples/08-landsat-refresh/landsat.producer.ts',
+      `${sources}/landsat.producer.ts`,
+    ];
+    for (const words of [
+      [],
+      ['examples', 'packages'],
+      ['**/*.producer.{ts,js}'],
+      ['examples/*/*.ts', `packages/**/verify/*.ts`],
+    ]) {
+      const { code, out, error } = await verify(...words, '--format', 'json');
+      assert.equal(code, 0, out + error);
       const { subjects } = JSON.parse(out) as { subjects: { file: string }[] };
       const files = subjects.map(({ file }) => file);
-      assert.deepEqual(files, [`${sources}/landsat.producer.ts`, `${sources}/prices.producer.ts`]);
+      assert.deepEqual(files, every);
     }
   });
 
@@ -329,7 +339,7 @@ test('a wrong use ends with 2 and says how it is meant', async () => {
 });
 
 describe('the report', { concurrency: true }, () => {
-  const both = [`${sources}/landsat.producer.ts`, `${sources}/prices.producer.ts`];
+  const both = [`${sources}/landsat.producer.ts`, `${sources}/unsafe-prices.ts`];
 
   test('as TAP has a line for each check', async () => {
     const { out } = await verify(...both, '--format', 'tap');
@@ -359,7 +369,7 @@ describe('the report', { concurrency: true }, () => {
 
   test('for GitHub annotates the file', async () => {
     const { out } = await verify(...both, '--format', 'github');
-    const place = `file=${sources}/prices.producer.ts,title=prices (kfm.parts.prices)%3A escaping`;
+    const place = `file=${sources}/unsafe-prices.ts,title=prices (kfm.parts.prices)%3A escaping`;
     assert.ok(out.includes(`::error ${place}::Two events`), out);
   });
 

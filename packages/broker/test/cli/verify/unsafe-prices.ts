@@ -1,6 +1,6 @@
 /**
  * A producer module that breaks the contract in two ways, for the tests of `oncemq verify`: its key is joined by hand,
- * and its payload contains the time of sending.
+ * and its payload contains the time of sending. It is not named *.producer.ts, so that `oncemq verify` passes in a clone.
  */
 
 import { defineProducer, type Producer } from '@oncemq/toolkit';
