@@ -36,9 +36,10 @@ export function checkEnvelope(
   const error = findEnvelopeError(value);
   if (error !== undefined) return refusalOf(error, value as Record<string, unknown>, namespace);
   const { event_source: source } = value as Envelope;
-  return source.startsWith(`${namespace}.`)
-    ? undefined
-    : refuse('source-invalid', { source, namespace });
+  const [own] = source.split('.');
+  if (own === namespace) return undefined;
+  const otherwise = `; or set namespace to "${own}"`;
+  return refuse('source-invalid', { source, namespace, otherwise });
 }
 
 /** An event_time as epoch milliseconds. RFC 3339 allows leap seconds and Date does not: one counts as the second before. */
@@ -84,7 +85,8 @@ function refusalOf(
     return refuse('event-id-invalid', { reason: `"${shown(value['event_id'])}" is not valid` });
   }
   if (member === 'event_source') {
-    return refuse('source-invalid', { source: shown(value['event_source']), namespace });
+    const source = shown(value['event_source']);
+    return refuse('source-invalid', { source, namespace, otherwise: '' });
   }
   if (member === 'event_time') return refuse('time-invalid', { time: shown(value['event_time']) });
   return refuse('body-not-envelope', { reason });

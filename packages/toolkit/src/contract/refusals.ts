@@ -19,7 +19,7 @@ export const refusalTexts = {
     'This body was sent before with other attributes or in another group. Content-based deduplication drops the second message; put what distinguishes them into the body.',
   'event-id-invalid': 'The event_id {reason}; it must be a lower-case UUID v7.',
   'source-invalid':
-    'The event_source "{source}" must be {namespace}.<domain>.<pipeline>, in lower-case letters, digits, - and _.',
+    'The event_source "{source}" must be {namespace}.<domain>.<pipeline>, in lower-case letters, digits, - and _{otherwise}.',
   'time-invalid': 'The event_time "{time}" is not a valid RFC 3339 time.',
   'number-not-canonical':
     'The number {number} at {path} cannot be represented exactly in JSON (RFC 8785). Write it as a string.',

@@ -225,6 +225,16 @@ describe('what the contract forbids is refused by its code', () => {
       );
     }
   });
+
+  test('a source of another namespace is told how to set it, and passes with it', () => {
+    const options = { source: 'acme.shop.orders', dedupeKey: () => 'a', eventTime: () => 0 };
+    assert.throws(() => defineProducer(options), /digits, - and _; or set namespace to "acme"\. /);
+    assert.throws(
+      () => defineProducer({ ...options, source: 'kfm.Shop.orders' }),
+      /digits, - and _\. /,
+    );
+    assert.doesNotThrow(() => defineProducer({ ...options, namespace: 'acme' }));
+  });
 });
 
 describe('messages that others made are held to the same rules', () => {
