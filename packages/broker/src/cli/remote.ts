@@ -118,8 +118,12 @@ function keysOf(environment: NodeJS.ProcessEnv): Keys | undefined {
   const accessKeyId = environment['AWS_ACCESS_KEY_ID'];
   const secretAccessKey = environment['AWS_SECRET_ACCESS_KEY'];
   if (!accessKeyId || !secretAccessKey) return undefined;
-  const region = environment['AWS_REGION'] || environment['AWS_DEFAULT_REGION'] || 'us-east-1';
-  return { accessKeyId, secretAccessKey, region };
+  return { accessKeyId, secretAccessKey, region: regionOf(environment) };
+}
+
+/** The region to sign for; by default, the one that the server has by default. */
+export function regionOf(environment: NodeJS.ProcessEnv): string {
+  return environment['AWS_REGION'] || environment['AWS_DEFAULT_REGION'] || 'us-east-1';
 }
 
 /** Imported only if there are keys: most servers require none. */

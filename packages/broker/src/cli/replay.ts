@@ -6,6 +6,7 @@
 
 import { existsSync } from 'node:fs';
 import { createRelay, openFileOutbox } from '@oncemq/toolkit';
+import { regionOf } from './remote.ts';
 import { checkFlags, readArguments, UsageError } from './usage.ts';
 
 export const replayUsage: string = `Usage: oncemq replay --outbox FOLDER --queue URL [--from TIME] [--to TIME]
@@ -17,7 +18,8 @@ Sends messages of an outbox again, with the same bytes as the first time.
   --from TIME      send events with this event_time or later, an RFC 3339 time or a day [from the first]
   --to TIME        send events with an event_time before this [to the last]
 
-Credentials and region come from the AWS environment variables and files.
+Credentials and region come from the AWS environment variables and files; for a server that is not
+Amazon's, the region is us-east-1 by default.
 `;
 
 const timeForm = /^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2}))?$/;
@@ -53,7 +55,7 @@ export async function replay(args: readonly string[]): Promise<void> {
       onPastWindow: () => {},
     }).replay(range);
     process.stdout.write(
-      `${sent} messages sent, ${pastWindow} of them older than the deduplication window.\n`,
+      `${sent} ${sent === 1 ? 'message' : 'messages'} sent, ${pastWindow} older than the deduplication window.\n`,
     );
     if (failures.length > 0)
       throw new Error(
@@ -71,7 +73,15 @@ async function clientFor({ hostname, origin }: URL) {
       cause,
     });
   });
-  return new SQSClient(hostname.endsWith('.amazonaws.com') ? {} : { endpoint: origin });
+  if (/\.amazonaws\.com(\.cn)?$/.test(hostname)) return new SQSClient({});
+  const client = new SQSClient({ endpoint: origin });
+  try {
+    // Also reads the configuration files.
+    await client.config.region();
+    return client;
+  } catch {
+    return new SQSClient({ endpoint: origin, region: regionOf(process.env) });
+  }
 }
 
 function timeOf(text: string | undefined, fallback: number): number {

@@ -16,12 +16,14 @@ import { startTestServer } from '../../src/testing.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
+/** Runs where neither the environment nor a file names a region. */
 async function replay(...args: string[]): Promise<{ code: number; said: string }> {
+  const { AWS_REGION: _, AWS_DEFAULT_REGION: __, ...rest } = process.env;
   const env = {
-    ...process.env,
+    ...rest,
     AWS_ACCESS_KEY_ID: 'test',
     AWS_SECRET_ACCESS_KEY: 'test',
-    AWS_REGION: 'us-east-1',
+    AWS_CONFIG_FILE: join(tmpdir(), 'no-such-aws-config'),
     AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
   };
   const child = spawn(process.execPath, [main, 'replay', ...args], { env });
@@ -70,7 +72,7 @@ test('what happened in a time is sent again after the window, as it was kept', a
     '2025-12-03',
   );
   assert.equal(code, 0, said);
-  assert.match(said, /^1 messages sent, 0 of them/m);
+  assert.match(said, /^1 message sent, 0 older than the deduplication window\.$/m);
   const { Messages = [] } = await client.receiveMessage({
     QueueUrl: queueUrl,
     MaxNumberOfMessages: 10,
@@ -80,6 +82,8 @@ test('what happened in a time is sent again after the window, as it was kept', a
     [days[1]?.body],
   );
 
+  const all = await replay(...flags);
+  assert.match(all.said, /^3 messages sent, /m);
   const gone = await replay(...flags.slice(0, 3), queueUrl.replace('days', 'none'));
   assert.equal(gone.code, 1);
   assert.match(gone.said, /Replay stopped.*: The specified queue does not exist/);
