@@ -11,7 +11,7 @@ import { join, resolve } from 'node:path';
 import { findBypasses, sourceForm } from '@oncemq/toolkit';
 import { affectedProducers } from './gate/affected-producers.ts';
 import { type AllowList, allowFileDefault, readAllowList } from './gate/allow-list.ts';
-import { allFiles, changedFiles, repositoryRoot } from './gate/git.ts';
+import { allFiles, changedFiles, repositoryRoot, untrackedFiles } from './gate/git.ts';
 import { checkFlags, readArguments, secondsOf, UsageError } from './usage.ts';
 import { report, reportForms, type Verified } from './verify/report.ts';
 import { verifyInTime } from './verify/verify-process.ts';
@@ -57,7 +57,18 @@ export async function gate(args: readonly string[]): Promise<void> {
       .filter((file) => sourceForm.test(file) && isPlainFile(join(root, file)))
       .map((file) => scanned(root, file, exceptions)),
   ];
+  tellOfUntracked(untrackedFiles(root).filter((file) => sourceForm.test(file)).length);
   await report(all, format, reportFile);
+}
+
+/** To standard error, because the report may be for a program. */
+function tellOfUntracked(count: number): void {
+  if (count === 0) return;
+  const files =
+    count === 1 ? 'file that git does not track was' : 'files that git does not track were';
+  process.stderr.write(
+    `oncemq: ${count} source ${files} not checked. Add what belongs to the change with git add.\n`,
+  );
 }
 
 /** Not a link, which may be dangling, nor a nested repository. */

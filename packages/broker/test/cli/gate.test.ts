@@ -88,6 +88,26 @@ test('a branch that changes nothing of concern passes, whatever was there before
   assert.match(out, /nothing to check/);
 });
 
+test('source files that git does not track are counted, and checked once they are added', (t) => {
+  const repository = new Repository(t, base);
+  const write = (name: string, text: string): void =>
+    writeFileSync(join(repository.folder, name), text);
+  write('notes.txt', 'x');
+  write('src/new.producer.ts', producer('[]'));
+  const one = repository.gate('--base', 'main', '--format', 'json');
+  assert.equal(one.code, 0, one.error);
+  assert.match(one.error, /^oncemq: 1 source file that git does not track was not checked\./);
+  assert.deepEqual((JSON.parse(one.out) as { subjects: unknown[] }).subjects, []);
+  write('src/mailer.js', mailer);
+  assert.match(repository.gate('--base', 'main').error, /: 2 source files .* were not checked\./);
+  repository.git('add', 'src');
+  const added = repository.gate('--base', 'main');
+  assert.equal(added.code, 1);
+  assert.match(added.out, /samples-missing/);
+  assert.match(added.out, /send-bypasses-producer/);
+  assert.equal(added.error, '');
+});
+
 test('a producer that is added or changed must pass verify', (t) => {
   const repository = new Repository(t, base);
   repository.commit({ 'src/more.producer.ts': producer() });

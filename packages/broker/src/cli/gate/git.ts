@@ -26,6 +26,11 @@ export function allFiles(root: string): string[] {
   return listed(git(['ls-files', '-z'], root));
 }
 
+/** Files that are not ignored and have never been added. */
+export function untrackedFiles(root: string): string[] {
+  return listed(git(['ls-files', '-z', '--others', '--exclude-standard'], root));
+}
+
 function listed(text: string): string[] {
   return text.split('\0').filter((name) => name !== '');
 }
