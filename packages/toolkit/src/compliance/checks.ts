@@ -14,7 +14,7 @@ import { windowMsDefault } from '../contract/window.ts';
 import { memoryInbox } from '../inbox/memory-inbox.ts';
 import type { AnyProducer } from '../producer/define-producer.ts';
 import type { ProducerMessage } from '../producer/send.ts';
-import { differingMembers, notDeterministic } from './determinism.ts';
+import { aDayLater, differingMembers, isKeptForReplays, notDeterministic } from './determinism.ts';
 import { ambiguousKeys } from './escaping.ts';
 import { type CheckResult, type Finding, finding, findingOf } from './findings.ts';
 import type { QueueUnderTest } from './queue-under-test.ts';
@@ -78,7 +78,7 @@ export const complianceChecks: readonly ComplianceCheck[] = [
   {
     name: 'replay-window',
     title: 'a replay is suppressed within the window, and recognized by its key after it',
-    run: async (subject) => replayWindow(messagesOf(subject), subject.queue),
+    run: async (subject) => replayWindow(replaysOf(subject), subject.queue),
   },
 ];
 
@@ -99,10 +99,28 @@ function samplesOf({ producer, samples }: Omit<ComplianceSubject, 'queue'>): rea
 
 /** The messages of the samples that have one; the first check reports what is wrong with the others. */
 function messagesOf(subject: ComplianceSubject): ProducerMessage[] {
+  return samplesOf(subject).flatMap((sample) => messageOf(subject.producer, sample) ?? []);
+}
+
+interface Replay {
+  readonly message: ProducerMessage;
+  readonly replay: ProducerMessage;
+}
+
+/** The same messages, each with its replay: built again from the sample, on another day, or the same bytes if stored. */
+function replaysOf(subject: ComplianceSubject): Replay[] {
+  const { producer } = subject;
   return samplesOf(subject).flatMap((sample) => {
-    const checked = attempt(() => subject.producer.check(sample));
-    return checked instanceof Error || !checked.ok ? [] : [checked.message];
+    const message = messageOf(producer, sample);
+    if (message === undefined) return [];
+    if (isKeptForReplays(producer)) return [{ message, replay: message }];
+    return [{ message, replay: aDayLater(() => messageOf(producer, sample)) ?? message }];
   });
+}
+
+function messageOf(producer: AnyProducer, sample: unknown): ProducerMessage | undefined {
+  const checked = attempt(() => producer.check(sample));
+  return checked instanceof Error || !checked.ok ? undefined : checked.message;
 }
 
 function enoughSamples(subject: ComplianceSubject): Finding[] {
@@ -164,36 +182,37 @@ async function attributeIgnorance(
   return found;
 }
 
-async function replayWindow(
-  messages: readonly ProducerMessage[],
-  queue: QueueUnderTest,
-): Promise<Finding[]> {
+async function replayWindow(replays: readonly Replay[], queue: QueueUnderTest): Promise<Finding[]> {
   const found: Finding[] = [];
-  const distinct = [...new Map(messages.map((message) => [message.body, message])).values()];
+  const distinct = [...new Map(replays.map((each) => [each.message.body, each])).values()];
+  const firstOf = new Map(distinct.map(({ message, replay }) => [replay.body, message.body]));
   const inbox = memoryInbox();
+  /** For each effect, the first body of its event. */
   const effects: string[] = [];
-  const deliver = async (): Promise<string[]> => {
+  const deliver = async (): Promise<Set<string>> => {
     const bodies = await queue.drain();
     for (const body of bodies) {
       const { dedupe_key: key } = JSON.parse(body) as { dedupe_key: string };
-      await inbox.once(key, async () => void effects.push(body));
+      await inbox.once(key, async () => void effects.push(firstOf.get(body) ?? body));
     }
-    return bodies;
+    return new Set(bodies);
   };
   const ids = new Map<string, string>();
-  for (const message of distinct) ids.set(message.body, await queue.send(message));
-  for (const message of distinct) {
-    if ((await queue.send(message)) === ids.get(message.body)) continue;
-    found.push(finding('replay-not-suppressed', { reason: 'the body was the same' }, message.body));
+  for (const { message } of distinct) ids.set(message.body, await queue.send(message));
+  for (const { message, replay } of distinct) {
+    if ((await queue.send(replay)) === ids.get(message.body)) continue;
+    const members = differingMembers(message.body, replay.body).join(', ');
+    const reason = members === '' ? 'the body was the same' : `it differs in ${members}`;
+    found.push(finding('replay-not-suppressed', { reason }, replay.body));
   }
-  const delivered = new Set(await deliver());
-  const suppressed = distinct.filter(({ body }) => !delivered.has(body));
-  found.push(...suppressed.map(({ body }) => finding('event-suppressed', {}, body)));
+  const delivered = await deliver();
+  const suppressed = distinct.filter(({ message }) => !delivered.has(message.body));
+  found.push(...suppressed.map(({ message }) => finding('event-suppressed', {}, message.body)));
   await queue.advance(windowSeconds);
-  for (const message of distinct) await queue.send(message);
-  const again = new Set(await deliver());
-  const lost = distinct.filter(({ body }) => !again.has(body));
-  found.push(...lost.map(({ body }) => finding('not-delivered-again', {}, body)));
+  for (const { replay } of distinct) await queue.send(replay);
+  const again = await deliver();
+  const lost = distinct.filter(({ replay }) => !again.has(replay.body));
+  found.push(...lost.map(({ replay }) => finding('not-delivered-again', {}, replay.body)));
   const twice = effects.filter((body, index) => effects.indexOf(body) !== index);
   found.push(...twice.map((body) => finding('inbox-missed', {}, body)));
   await leaveWindow(queue);

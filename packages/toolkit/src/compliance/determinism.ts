@@ -14,10 +14,15 @@ export function notDeterministic(producer: AnyProducer, sample: unknown): Findin
   const first = bodyOf(producer, sample);
   const second = aDayLater(() => bodyOf(producer, sample));
   if (first === undefined || second === undefined) return keyFinding(producer, sample);
-  const isKept = producer.options.eventId === 'random';
+  const isKept = isKeptForReplays(producer);
   const members = differingMembers(first, second).filter((name) => !isKept || name !== 'event_id');
   if (members.length === 0) return [];
   return [finding('not-deterministic', { members: members.join(', ') }, second)];
+}
+
+/** Whether a replay sends the stored message, because building it again would give another event_id. */
+export function isKeptForReplays({ options }: AnyProducer): boolean {
+  return options.eventId === 'random';
 }
 
 /** The members in which two envelopes differ; just `the body` if the texts are not JSON. */
@@ -54,7 +59,7 @@ function keyFinding(producer: AnyProducer, sample: unknown): Finding[] {
   }
 }
 
-function aDayLater<T>(run: () => T): T {
+export function aDayLater<T>(run: () => T): T {
   const today = globalThis.Date;
   globalThis.Date = new Proxy(today, {
     construct: (target, args: [], newTarget) =>

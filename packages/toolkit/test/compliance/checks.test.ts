@@ -124,12 +124,20 @@ describe('a bad producer is found', () => {
     [
       'the time of sending in the payload',
       landsat({ payload: (event) => ({ ...event, day: new Date().toISOString() }) }),
-      { determinism: ['not-deterministic'] },
+      { determinism: ['not-deterministic'], 'replay-window': ['replay-not-suppressed'] },
+    ],
+    [
+      'a random number in the payload',
+      landsat({ payload: (event) => ({ ...event, nonce: Math.random() }) }),
+      { determinism: ['not-deterministic'], 'replay-window': ['replay-not-suppressed'] },
     ],
     [
       'the time of sending in the key',
       landsat({ dedupeKey: ({ tile }) => `${tile} ${new Date().getUTCDate()}` }),
-      { determinism: ['not-deterministic'] },
+      {
+        determinism: ['not-deterministic'],
+        'replay-window': ['replay-not-suppressed', 'inbox-missed'],
+      },
     ],
     [
       'the attempt in the key',

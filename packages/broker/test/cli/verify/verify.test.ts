@@ -58,6 +58,7 @@ describe('producer modules', { concurrency: true }, () => {
     assert.ok(out.includes(`\nprices (kfm.parts.prices) in ${file}, determinism: `), out);
     assert.match(out, /determinism: not-deterministic\n.* differ in payload/);
     assert.match(out, /escaping: key-ambiguous\n.* differ in part and shop/);
+    assert.match(out, /replay-window: replay-not-suppressed\n.* it differs in payload\./);
   });
 
   test('folders, patterns and no argument at all find every module of this repository, and all pass', async () => {
@@ -344,7 +345,7 @@ describe('the report', { concurrency: true }, () => {
   test('as TAP has a line for each check', async () => {
     const { out } = await verify(...both, '--format', 'tap');
     assert.match(out, /^TAP version 14\n1\.\.14\nok 1 - landsatRefresh/);
-    assert.equal(out.match(/^not ok /gm)?.length, 2);
+    assert.equal(out.match(/^not ok /gm)?.length, 3);
     assert.match(out, / {2}---\n {2}findings:\n {4}- \{"code":"not-deterministic"/);
   });
 
@@ -359,7 +360,7 @@ describe('the report', { concurrency: true }, () => {
 
   test('as JUnit XML has a failure for each finding, with nothing unescaped', async () => {
     const { out } = await verify(...both, '--format', 'junit');
-    assert.match(out, /<testsuite name="prices [^>]*tests="7" failures="2"/);
+    assert.match(out, /<testsuite name="prices [^>]*tests="7" failures="3"/);
     assert.match(
       out,
       /<failure type="key-ambiguous" message="Two events that differ in part and shop have the same key, &quot;/,
