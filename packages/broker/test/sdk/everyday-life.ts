@@ -1,26 +1,34 @@
 /**
  * What every AWS client must be able to do here, whatever its language and wire form: the life of queues and messages
- * from creation to the dead-letter queue and back. Each test has its own server, whose clock stands still until the test
- * moves it.
+ * from creation to the dead-letter queue and back; what only FIFO queues have is in fifo-life.ts. Each test has its own
+ * server, whose clock stands still until the test moves it.
  *
  * What is specific to one client (exception classes, abort signals) is tested in that client's own file.
  */
 
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
-import type { Message } from '@aws-sdk/client-sqs';
+import { describe, test } from 'node:test';
+import {
+  attributesOf,
+  bodies,
+  createQueue,
+  nameOf,
+  receive,
+  refused,
+  sendAll,
+  visibility,
+} from './client-verbs.ts';
+import { fifoLife, type Titled } from './fifo-life.ts';
 import { nextArrival, open, testMsMax } from './fixture.ts';
-import { CallError, type ClientKind, type Input, type WireClient } from './wire-client.ts';
+import type { ClientKind, Input } from './wire-client.ts';
 
 /** Everything that XML treats specially, and characters of one to four bytes. */
 const awkwardText = ' <a href="x">&amp; \'q\' ]]>\ttab\nline\rreturn\r\nboth é 漢字 😀 \u2028 end ';
 
-const window = 300;
-const visibility = 30;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function everydayLife(kind: ClientKind): void {
-  const titled = (title: string, body: (c: Opened, t: TestContext) => Promise<void>): void => {
+  const titled: Titled = (title, body) => {
     test(title, { timeout: testMsMax }, async (t) => body(await open(t, kind), t));
   };
 
@@ -349,162 +357,7 @@ export function everydayLife(kind: ClientKind): void {
     });
   });
 
-  describe('FIFO queues', () => {
-    titled("a duplicate is answered with the first message's id, and is no message", async (c) => {
-      const QueueUrl = await createQueue(c.client, 'jobs.fifo');
-      const send = (MessageBody: string, MessageDeduplicationId: string) =>
-        c.client.call('SendMessage', {
-          QueueUrl,
-          MessageBody,
-          MessageGroupId: 'g',
-          MessageDeduplicationId,
-        });
-      const first = await send('a', 'd-1');
-      const second = await send('b', 'd-2');
-      const again = await send('a', 'd-1');
-      assert.deepEqual(
-        [again.MessageId, again.SequenceNumber],
-        [first.MessageId, first.SequenceNumber],
-      );
-      assert.ok(BigInt(second.SequenceNumber ?? 0) > BigInt(first.SequenceNumber ?? 0));
-      assert.equal(first.SequenceNumber?.length, 20);
-      assert.deepEqual(await bodies(c.client, { QueueUrl }), ['a', 'b']);
-    });
-
-    titled('the same id is a new message once the window has closed', async (c) => {
-      const QueueUrl = await createQueue(c.client, 'jobs.fifo');
-      const send = async () => {
-        const sent = await c.client.call('SendMessage', {
-          QueueUrl,
-          MessageBody: 'a',
-          MessageGroupId: 'g',
-          MessageDeduplicationId: 'd',
-        });
-        return sent.MessageId;
-      };
-      const first = await send();
-      await c.server.clock.advance(window - 1);
-      assert.equal(await send(), first);
-      await c.server.clock.advance(1);
-      assert.notEqual(await send(), first);
-    });
-
-    titled('equal bodies are one message on a queue that compares contents', async (c) => {
-      const { QueueUrl } = await c.client.call('CreateQueue', {
-        QueueName: 'jobs.fifo',
-        Attributes: { FifoQueue: 'true', ContentBasedDeduplication: 'true' },
-      });
-      const Entries = ['a', 'b', 'a'].map((MessageBody, index) => ({
-        Id: String(index),
-        MessageBody,
-        MessageGroupId: 'g',
-      }));
-      const { Successful } = await c.client.call('SendMessageBatch', { QueueUrl, Entries });
-      assert.equal(Successful?.length, 3);
-      assert.equal(Successful?.[2]?.MessageId, Successful?.[0]?.MessageId);
-      assert.deepEqual(await bodies(c.client, { QueueUrl }), ['a', 'b']);
-    });
-
-    titled('a group waits for its message in flight, other groups do not', async (c) => {
-      const QueueUrl = await createQueue(c.client, 'jobs.fifo');
-      await sendAll(c.client, QueueUrl, ['x-1', 'x-2', 'y-1']);
-      const [first] = await receive(c.client, { QueueUrl });
-      assert.equal(first?.Body, 'x-1');
-      assert.deepEqual(await bodies(c.client, { QueueUrl }), ['y-1']);
-      await remove(c.client, QueueUrl, first);
-      assert.deepEqual(await bodies(c.client, { QueueUrl }), ['x-2']);
-    });
-
-    titled('a receive attempt asked again has the same messages and handles', async (c) => {
-      const QueueUrl = await createQueue(c.client, 'jobs.fifo');
-      await sendAll(c.client, QueueUrl, ['x-1', 'x-2', 'x-3']);
-      const attempt = async (ReceiveRequestAttemptId: string): Promise<unknown> => {
-        const messages = await receive(c.client, {
-          QueueUrl,
-          ReceiveRequestAttemptId,
-          MaxNumberOfMessages: 2,
-        });
-        return messages.map(({ MessageId, ReceiptHandle, Body }) => ({
-          MessageId,
-          ReceiptHandle,
-          Body,
-        }));
-      };
-      const first = await attempt('attempt-1');
-      assert.equal((first as unknown[]).length, 2);
-      assert.deepEqual(await attempt('attempt-1'), first);
-      assert.deepEqual(await attempt('attempt-2'), []);
-    });
-
-    titled('a handle whose timeout is over deletes nothing', async (c) => {
-      const QueueUrl = await createQueue(c.client, 'jobs.fifo');
-      await sendAll(c.client, QueueUrl, ['x-1']);
-      const [message] = await receive(c.client, { QueueUrl });
-      await c.server.clock.advance(visibility);
-      await refused(
-        remove(c.client, QueueUrl, message),
-        'InvalidParameterValue',
-        400,
-        /The receipt handle has expired/,
-      );
-      assert.deepEqual(await bodies(c.client, { QueueUrl }), ['x-1']);
-    });
-
-    titled('what is received too often goes to the dead-letter queue', async (c) => {
-      const { deadUrl, QueueUrl, arn } = await createWithDeadLetters(c.client, 2);
-      const sources = await c.client.call('ListDeadLetterSourceQueues', { QueueUrl: deadUrl });
-      assert.deepEqual(sources.queueUrls, [QueueUrl]);
-      const sent = await sendAll(c.client, QueueUrl, ['x-1', 'x-2']);
-      for (let time = 0; time < 2; time += 1) {
-        assert.deepEqual(await bodies(c.client, { QueueUrl }, 1), ['x-1']);
-        await c.server.clock.advance(visibility);
-      }
-      assert.deepEqual(await bodies(c.client, { QueueUrl }, 1), ['x-2']);
-      const [dead] = await receive(c.client, { QueueUrl: deadUrl, AttributeNames: ['All'] });
-      assert.equal(dead?.MessageId, sent[0]);
-      assert.equal(dead?.Attributes?.DeadLetterQueueSourceArn, arn);
-      assert.equal(dead?.Attributes?.MessageGroupId, 'x');
-    });
-
-    titled('a move task takes dead letters back to where they came from', async (c, t) => {
-      if (!c.client.has('StartMessageMoveTask')) {
-        t.skip('this client is from before June 2023 and has no move tasks');
-        return;
-      }
-      const { deadUrl, deadArn, QueueUrl } = await createWithDeadLetters(c.client, 1);
-      await sendAll(c.client, QueueUrl, ['x-1', 'x-2', 'x-3']);
-      await bodies(c.client, { QueueUrl });
-      await c.server.clock.advance(visibility);
-      assert.deepEqual(await bodies(c.client, { QueueUrl }), []);
-      const { TaskHandle } = await c.client.call('StartMessageMoveTask', {
-        SourceArn: deadArn,
-        MaxNumberOfMessagesPerSecond: 1,
-      });
-      const task = async () => {
-        const { Results } = await c.client.call('ListMessageMoveTasks', { SourceArn: deadArn });
-        return Results?.[0];
-      };
-      const running = await task();
-      assert.deepEqual(
-        [running?.Status, running?.TaskHandle, running?.ApproximateNumberOfMessagesToMove],
-        ['RUNNING', TaskHandle, 3],
-      );
-      await c.server.clock.advance(1);
-      const { ApproximateNumberOfMessagesMoved } = await c.client.call('CancelMessageMoveTask', {
-        TaskHandle,
-      });
-      assert.equal(ApproximateNumberOfMessagesMoved, 2);
-      await c.server.clock.advance(5);
-      assert.equal((await task())?.Status, 'CANCELLED');
-      assert.deepEqual(await bodies(c.client, { QueueUrl }), ['x-1', 'x-2']);
-      await c.client.call('StartMessageMoveTask', { SourceArn: deadArn });
-      await c.server.clock.advance(5);
-      assert.equal((await task())?.Status, 'COMPLETED');
-      assert.deepEqual(await bodies(c.client, { QueueUrl: deadUrl }), []);
-      await c.server.clock.advance(visibility);
-      assert.deepEqual(await bodies(c.client, { QueueUrl }), ['x-3']);
-    });
-  });
+  fifoLife(titled);
 
   describe('errors', () => {
     titled('an error keeps its code, its status and its text', async (c) => {
@@ -547,101 +400,4 @@ export function everydayLife(kind: ClientKind): void {
       );
     });
   });
-}
-
-type Opened = Awaited<ReturnType<typeof open>>;
-
-async function createQueue(client: WireClient, QueueName: string): Promise<string> {
-  const Attributes = { FifoQueue: 'true' };
-  const isFifo = QueueName.endsWith('.fifo');
-  const { QueueUrl } = await client.call('CreateQueue', {
-    QueueName,
-    ...(isFifo ? { Attributes } : {}),
-  });
-  return QueueUrl ?? '';
-}
-
-/** The FIFO queues `jobs.fifo` and `dead.fifo`. */
-async function createWithDeadLetters(
-  client: WireClient,
-  maxReceiveCount: number,
-): Promise<{ QueueUrl: string; arn: string; deadUrl: string; deadArn: string }> {
-  const deadUrl = await createQueue(client, 'dead.fifo');
-  const { QueueArn: deadArn = '' } = await attributesOf(client, deadUrl);
-  const QueueUrl = await createQueue(client, 'jobs.fifo');
-  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: deadArn, maxReceiveCount });
-  await client.call('SetQueueAttributes', { QueueUrl, Attributes: { RedrivePolicy } });
-  const { QueueArn: arn = '' } = await attributesOf(client, QueueUrl);
-  return { QueueUrl, arn, deadUrl, deadArn };
-}
-
-async function attributesOf(
-  client: WireClient,
-  QueueUrl: string | undefined,
-): Promise<Partial<Record<string, string>>> {
-  const { Attributes } = await client.call('GetQueueAttributes', {
-    QueueUrl,
-    AttributeNames: ['All'],
-  });
-  return Attributes ?? {};
-}
-
-/** Sends one message for each body, in order; on a FIFO queue, the part before the dash is the group. Returns the ids. */
-async function sendAll(
-  client: WireClient,
-  QueueUrl: string,
-  texts: readonly string[],
-): Promise<(string | undefined)[]> {
-  const ids: (string | undefined)[] = [];
-  for (const MessageBody of texts) {
-    const fifo = { MessageGroupId: MessageBody.split('-')[0], MessageDeduplicationId: MessageBody };
-    const isFifo = QueueUrl.endsWith('.fifo');
-    const sent = await client.call('SendMessage', {
-      QueueUrl,
-      MessageBody,
-      ...(isFifo ? fifo : {}),
-    });
-    ids.push(sent.MessageId);
-  }
-  return ids;
-}
-
-async function receive(client: WireClient, input: Input<'ReceiveMessage'>): Promise<Message[]> {
-  const { Messages } = await client.call('ReceiveMessage', input);
-  return Messages ?? [];
-}
-
-async function bodies(
-  client: WireClient,
-  input: Input<'ReceiveMessage'>,
-  MaxNumberOfMessages = 10,
-): Promise<(string | undefined)[]> {
-  const messages = await receive(client, { MaxNumberOfMessages, ...input });
-  return messages.map(({ Body }) => Body);
-}
-
-function remove(
-  client: WireClient,
-  QueueUrl: string,
-  message: Message | undefined,
-): Promise<unknown> {
-  return client.call('DeleteMessage', { QueueUrl, ReceiptHandle: message?.ReceiptHandle });
-}
-
-async function refused(
-  call: Promise<unknown>,
-  code: string,
-  status: number,
-  text: RegExp = /./,
-): Promise<void> {
-  await assert.rejects(call, (error) => {
-    assert.ok(error instanceof CallError, String(error));
-    assert.deepEqual([error.code, error.status], [code, status]);
-    assert.match(error.message, text);
-    return true;
-  });
-}
-
-function nameOf(queueUrl: string): string {
-  return queueUrl.slice(queueUrl.lastIndexOf('/') + 1);
 }
