@@ -12,9 +12,12 @@ import type { ApiRequest } from '../request.ts';
 import type { Authentication } from './authentication.ts';
 import { foreignPageRejection } from './foreign-page.ts';
 
+/** ElasticMQ's health check, for those who migrate from it. Cannot be the path of a queue: those begin with an account. */
+export const plainHealthPath = '/health';
+
 const openPaths: ReadonlySet<string> = new Set([
   '/_oncemq/health',
-  '/health',
+  plainHealthPath,
   '/_oncemq/signing-certificate.pem',
 ]);
 const basicForm = /^Basic ([A-Za-z0-9+/]+={0,2})$/i;

@@ -16,6 +16,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import { plainHealthPath } from '../../api/auth/admission.ts';
 import { foreignNameRejection, foreignPageRejection } from '../../api/auth/foreign-page.ts';
 import type { Api, ApiRequest } from '../../api/handler.ts';
 import type { Inspect, InspectResponse } from '../../api/inspect/inspect.ts';
@@ -43,8 +44,6 @@ const streamHeaders = {
 
 const inspectPrefix = '/_oncemq/';
 const consolePath = '/_oncemq';
-/** ElasticMQ's health check, for those who migrate from it. Cannot be the path of a queue: those begin with an account. */
-const healthPath = '/health';
 /** For the console: accepts SQS actions like the root path, but not from pages of other sites. */
 const actionsPath = 'sqs';
 
@@ -161,7 +160,7 @@ function send(response: ServerResponse, { status, headers, body, stream }: Answe
 /** The path below `/_oncemq/`; undefined for requests to the API. */
 function inspectPathOf({ path, method }: Call): string | undefined {
   if (path.startsWith(inspectPrefix)) return path.slice(inspectPrefix.length);
-  return path === healthPath && method !== 'POST' ? 'health' : undefined;
+  return path === plainHealthPath && method !== 'POST' ? 'health' : undefined;
 }
 
 async function answerInspect(
