@@ -3,6 +3,7 @@
  * says what each measures and what it does not. Every run prints the machine, the versions and the spread.
  */
 
+import { benchCommit } from './commit.ts';
 import { benchEngine } from './engine.ts';
 import { isFlagError } from './flags.ts';
 import { benchFlat } from './flat.ts';
@@ -18,6 +19,7 @@ const questions: Readonly<Record<string, (flags: readonly string[]) => Promise<v
   engine: benchEngine,
   http: benchHttp,
   sns: benchSns,
+  commit: benchCommit,
   latency: benchLatency,
   size: benchSize,
   flat: benchFlat,
@@ -27,7 +29,7 @@ const questions: Readonly<Record<string, (flags: readonly string[]) => Promise<v
 
 const [asked, ...flags] = process.argv.slice(2);
 if (asked === '--help' || asked === 'help') {
-  print(`Usage: npm run bench [-- QUESTION [FLAGS]]. Without a question it measures all of them, which takes about an hour.
+  print(`Usage: npm run bench [-- QUESTION [FLAGS]]. Without a question it measures all of them, which takes a while.
 
 Questions: ${Object.keys(questions).join(', ')}.
 bench/README.md explains what each measures, and its flags.`);

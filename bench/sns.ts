@@ -10,6 +10,8 @@ import type { Command } from '#broker/core/commands.js';
 import { Engine } from '#broker/core/engine.js';
 import { matches, readFilterPolicy } from '#broker/core/topic/filter-policy/filter-policy.js';
 import { PublicationValues } from '#broker/core/topic/filter-policy/publication-values.js';
+import { print } from './report/results.ts';
+import { median, spreadOf, spreadText } from './report/statistics.ts';
 
 interface Scenario {
   readonly title: string;
@@ -27,9 +29,9 @@ const attributes = [{ name: 'store', type: 'String', stringValue: 'north' }];
 
 export async function benchSns(flags: readonly string[]): Promise<void> {
   const sizes = flags.includes('--quick') ? [10, 1_000] : [10, 100, 1_000];
-  process.stdout.write(`\nmatching one policy: ${spread(matchingRates())} /s\n`);
-  process.stdout.write(`floor (Map lookup, comparison): ${spread(floorRates())} /s\n\n`);
-  process.stdout.write('subscriptions  what            publications/s        µs a subscription\n');
+  print(`\nmatching one policy: ${spreadText(spreadOf(matchingRates()))} /s`);
+  print(`floor (Map lookup, comparison): ${spreadText(spreadOf(floorRates()))} /s\n`);
+  print('subscriptions  what            publications/s        µs a subscription');
   for (const subscriptions of sizes) {
     for (const scenario of scenariosFor(subscriptions)) {
       const rates = publishRates(scenario);
@@ -37,9 +39,9 @@ export async function benchSns(flags: readonly string[]): Promise<void> {
       const row = [
         String(subscriptions).padEnd(13),
         scenario.title.padEnd(14),
-        spread(rates).padEnd(20),
+        spreadText(spreadOf(rates)).padEnd(20),
       ];
-      process.stdout.write(`${row.join('  ')}  ${each.toFixed(2)}\n`);
+      print(`${row.join('  ')}  ${each.toFixed(2)}`);
     }
   }
 }
@@ -123,14 +125,4 @@ function ratesOf(run: () => unknown): number[] {
     if (round > 0) rates.push((count / elapsed) * 1000);
   }
   return rates;
-}
-
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[numbers.length >> 1] as number;
-}
-
-function spread(numbers: readonly number[]): string {
-  const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
-  const text = (value: number): string => Math.round(value).toLocaleString('en-US');
-  return `${text(median(numbers))} (${text(low)}–${text(high)})`;
 }
