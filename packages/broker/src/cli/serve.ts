@@ -49,9 +49,13 @@ Flags override variables, and variables override the file.
 }
 
 function readyLine({ url, config }: Started): string {
-  const { clock, region, account, profile, auth } = config;
-  const signed = auth === 'off' ? '' : ` auth=${auth}`;
-  return `oncemq ready ${url} ${storageText(config)} clock=${clock} region=${region} account=${account} profile=${profile}${signed}`;
+  const { clock, region, account, profile, auth, contract, ledger } = config;
+  const options = [
+    auth === 'off' ? '' : ` auth=${auth}`,
+    contract === undefined ? '' : ` contract=${contract}`,
+    ledger === undefined ? '' : ` ledger=${ledger.directory}`,
+  ];
+  return `oncemq ready ${url} ${storageText(config)} clock=${clock} region=${region} account=${account} profile=${profile}${options.join('')}`;
 }
 
 function storageText({ storage }: Config): string {

@@ -370,6 +370,17 @@ test('topic list, show and explain tell what a topic has and did', async (t) => 
   assert.equal((await run('topic', 'fly')).code, 2);
 });
 
+test('the ready line names the contract and the ledger where they are set', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'oncemq-cli-'));
+  const contract = join(folder, 'contract.json');
+  const ledger = join(folder, 'ledger');
+  writeFileSync(contract, '{"queues":[{"queue":"*.fifo","contract":"envelope"}]}');
+  const { line } = await serve(t, '--contract', contract, '--ledger', ledger);
+  assert.ok(line.endsWith(` contract=${contract} ledger=${ledger}`), line);
+  const plain = await serve(t);
+  assert.doesNotMatch(plain.line, / (auth|contract|ledger)=/);
+});
+
 test('commands sign with the keys of the environment, and say what a server without them says', async (t) => {
   const key = { accessKeyId: 'AKIDPARTS', secretAccessKey: 'secret' };
   const config = join(mkdtempSync(join(tmpdir(), 'oncemq-cli-')), 'config.json');
