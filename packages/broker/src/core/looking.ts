@@ -1,6 +1,6 @@
 /**
- * Read-only commands: they change nothing beyond what the passage of time changes. They are answered even while nothing
- * can be kept, since their answers depend on nothing new.
+ * What can be done while there is no room to add anything. Read-only commands change nothing beyond what the passage of time
+ * changes; their answers depend on nothing new. Commands that drain receive and remove what is there.
  */
 
 import type { Command } from './commands.ts';
@@ -28,6 +28,23 @@ const looking: ReadonlySet<Command['type']> = new Set<Command['type']>([
   'match-filters',
 ]);
 
+const draining: ReadonlySet<Command['type']> = new Set<Command['type']>([
+  'receive',
+  'change-visibility',
+  'delete-messages',
+  'purge-queue',
+  'delete-queue',
+  'cancel-move-task',
+  'forget-window',
+  'delete-topic',
+  'unsubscribe',
+  'forget-topic-window',
+]);
+
 export function isLooking({ type }: Command): boolean {
   return looking.has(type);
+}
+
+export function isDraining({ type }: Command): boolean {
+  return draining.has(type);
 }

@@ -150,9 +150,10 @@ function openBackend(
   counts: Counts | undefined,
 ): Promise<Backend> | Backend {
   const { storage } = config;
-  const onAvailability = (reason: string | undefined): void => {
+  const onAvailability = (reason: string | undefined, isFrozen: boolean): void => {
     if (reason === undefined) log.info('changes are accepted again');
-    else log.error('changes are refused until they can be stored again', reason);
+    else if (isFrozen) log.error('changes are refused until they can be stored again', reason);
+    else log.info('messages can be received and removed again, which makes room for others');
   };
   const options = {
     clock: clocks[config.clock](),

@@ -113,7 +113,7 @@ export interface Backend {
   readonly kind: string;
   readonly realm: { readonly region: string; readonly account: string };
 
-  /** Why nothing can be changed at the moment; undefined when all is well. */
+  /** Why nothing can be added at the moment; undefined when all is well. */
   unavailable(): string | undefined;
 
   /** Applies one command, after all that came before it. */

@@ -1,6 +1,7 @@
 /**
- * When there is no room: requests that would change something get a 503 with the reason, read-only ones are answered, and
- * once there is room the server resumes by itself with everything that was answered and nothing that was not.
+ * When there is no room: requests that would add something get a 503 with the reason, read-only ones are answered, what is
+ * there can be received and deleted, and once there is room the server resumes by itself with everything that was answered
+ * and nothing that was not.
  *
  * A real server on a real file system that is full: a small tmpfs where one can be mounted, and everywhere a limit on the
  * size of the file, which the kernel enforces below LMDB. Real time, because the server retries once a second.
@@ -18,16 +19,17 @@ import { SmallDisk } from '../support/small-disk.ts';
 import { temporaryDirectory } from './backends.ts';
 
 const name = 'orders.fifo';
-const body = 'x'.repeat(20_000);
 
 class Sender {
   readonly answered: { readonly id: string; readonly sequenceNumber: string }[] = [];
   readonly refused: string[] = [];
   readonly server: ServerProcess;
+  readonly #body: string;
   #sent = 0;
 
-  constructor(server: ServerProcess) {
+  constructor(server: ServerProcess, bodyBytes = 20_000) {
     this.server = server;
+    this.#body = 'x'.repeat(bodyBytes);
   }
 
   async send(): Promise<Answer> {
@@ -35,7 +37,7 @@ class Sender {
     const id = `message-${this.#sent}`;
     const answer = await this.server.call('SendMessage', {
       QueueUrl: this.server.queueUrl(name),
-      MessageBody: `${id} ${body}`,
+      MessageBody: `${id} ${this.#body}`,
       MessageGroupId: 'g',
       MessageDeduplicationId: id,
     });
@@ -109,8 +111,6 @@ async function live(
   assert.equal(sent, sender.answered.length, 'what was lost is not counted');
   assert.equal((await server.inspect(`queues/${name}/messages`)).status, 200);
   assert.equal((await server.call('ListQueues', {})).status, 200);
-  assert.equal((await server.call('ReceiveMessage', { QueueUrl })).status, 503);
-  assert.equal((await server.call('PurgeQueue', { QueueUrl })).status, 503);
   assert.equal((await sender.send()).status, 503);
   const form = new URLSearchParams({ Action: 'CreateTopic', Version: '2010-03-31', Name: 'news' });
   const topic = await fetch(server.url, { method: 'POST', body: form });
@@ -126,22 +126,68 @@ async function live(
   assert.equal(await count(), '0');
 }
 
-test('a full disk is said, looked past, and got over', async () => {
-  const disk = SmallDisk.mount('4m');
-  if (disk === undefined) return limitedFile();
-  const ballast = join(disk.path, 'ballast');
-  writeFileSync(ballast, Buffer.alloc(2_000_000));
-  const server = await ServerProcess.start(['--data', join(disk.path, 'data')]);
-  try {
-    await live(server, { reason: /the disk is full/, makeRoom: () => rmSync(ballast) });
-    assert.equal(await server.kill('SIGTERM'), 0);
-    await startWhenFull(disk);
-  } finally {
-    // A failed test must not leave its server on a disk that is removed.
-    await server.kill();
-    disk.remove();
-  }
-});
+/** Consumers take what a queue has filled the disk with; nothing else makes room. */
+async function drain(server: ServerProcess, restart: () => Promise<ServerProcess>): Promise<void> {
+  await server.call('CreateQueue', { QueueName: name, Attributes: { FifoQueue: 'true' } });
+  // So large that no refused message finds room before another is deleted.
+  const sender = new Sender(server, 100_000);
+  await sender.sendUntilRefused();
+  const look = { QueueUrl: server.queueUrl(name), VisibilityTimeout: 0 };
+  while ((await server.call('ReceiveMessage', look)).status === 503) await delay(50);
+  assert.equal((await sender.send()).status, 503, 'nothing is added before there is room');
+  assert.equal((await server.inspect('health')).status, 503);
+  assert.deepEqual(await receiveAll(server), sender.answeredInOrder());
+  await isWellAgain(server);
+  sender.answered.length = 0;
+  for (let count = 0; count < 10; count += 1) assert.equal((await sender.send()).status, 200);
+  await server.kill('SIGKILL');
+  const again = await restart();
+  assert.deepEqual(await receiveAll(again), sender.answeredInOrder());
+  await again.kill();
+}
+
+/** Runs the test on a disk of its own; skipped by name where none can be mounted. */
+function testOnSmallDisk(title: string, run: (disk: SmallDisk) => Promise<void>): void {
+  test(title, async (t) => {
+    const disk = SmallDisk.mount('4m');
+    if (disk === undefined) return t.skip('no tmpfs can be mounted here');
+    try {
+      await run(disk);
+    } finally {
+      disk.remove();
+    }
+  });
+}
+
+testOnSmallDisk(
+  'a full disk is reported, reads continue, and the server recovers',
+  async (disk) => {
+    const ballast = join(disk.path, 'ballast');
+    writeFileSync(ballast, Buffer.alloc(2_000_000));
+    const server = await ServerProcess.start(['--data', join(disk.path, 'data')]);
+    try {
+      await live(server, { reason: /the disk is full/, makeRoom: () => rmSync(ballast) });
+      assert.equal(await server.kill('SIGTERM'), 0);
+      await startWhenFull(disk);
+    } finally {
+      // A failed test must not leave its server on a disk that is removed.
+      await server.kill();
+    }
+  },
+);
+
+testOnSmallDisk(
+  'a disk that a queue has filled can be drained, and takes messages again',
+  async (disk) => {
+    const start = () => ServerProcess.start(['--data', join(disk.path, 'data')]);
+    const server = await start();
+    try {
+      await drain(server, start);
+    } finally {
+      await server.kill();
+    }
+  },
+);
 
 /** A start without room for LMDB's files is refused with the reason, and succeeds once there is room. */
 async function startWhenFull(disk: SmallDisk): Promise<void> {
@@ -168,13 +214,15 @@ function fill(file: string): void {
   }
 }
 
-test('a write error below LMDB is said, looked past, and got over', limitedFile);
+/** The server's file may not grow beyond a limit, which is enforced below LMDB. */
+const startLimited = (data: string): Promise<ServerProcess> =>
+  ServerProcess.start(['--data', data], {
+    prefix: ['bash', '-c', 'ulimit -S -f 2000; exec "$0" "$@"'],
+  });
 
-/** The file may not grow beyond a limit, until it is lifted. */
-async function limitedFile(): Promise<void> {
+test('a write error below LMDB is reported, reads continue, and the server recovers', async () => {
   const { path, remove } = temporaryDirectory();
-  const prefix = ['bash', '-c', 'ulimit -S -f 2000; exec "$0" "$@"'];
-  const server = await ServerProcess.start(['--data', path], { prefix });
+  const server = await startLimited(path);
   const makeRoom = (): void => {
     execFileSync('prlimit', ['--pid', String(server.child.pid), '--fsize=unlimited:']);
   };
@@ -185,4 +233,15 @@ async function limitedFile(): Promise<void> {
     await server.kill();
     remove();
   }
-}
+});
+
+test('a file that cannot grow any more can be drained, and takes messages again', async () => {
+  const { path, remove } = temporaryDirectory();
+  const server = await startLimited(path);
+  try {
+    await drain(server, () => startLimited(path));
+  } finally {
+    await server.kill();
+    remove();
+  }
+});

@@ -25,8 +25,11 @@ export interface Entries {
   /** Resolves once everything applied so far is kept; undefined if it is. After a rejection with Unavailable none of it is. */
   kept(): Promise<void> | undefined;
 
-  /** Why nothing can be changed at the moment. */
+  /** Why nothing can be added at the moment. */
   unavailable(): string | undefined;
+
+  /** While nothing can be added: whether what is there cannot be received or removed either. */
+  readonly isFrozen: boolean;
 
   /** What the sender wrote, if the message is still there. */
   content(queue: string, sequence: number): MessageContent | undefined;
@@ -71,6 +74,6 @@ export interface EntriesUser {
   /** Applied changes of these queues and topics were lost: their state is what these entries say. */
   takeBack(places: ReadonlySet<string>, kept: Iterable<readonly Change[]>): void;
   committed(commit: Commit): void;
-  /** Changes can be kept again. */
+  /** It is no longer frozen, or no longer unavailable. */
   resume(): void;
 }

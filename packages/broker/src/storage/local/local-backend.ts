@@ -2,7 +2,8 @@
  * The backend of one process: the engine, what keeps its entries, the receivers that wait, and one timer. A command is
  * applied at once, in memory; its answer leaves when everything applied so far is kept, since it may depend on any of it.
  *
- * While nothing can be kept, commands that would change something are refused; read-only ones are still answered.
+ * While nothing can be added, on a full disk, commands that would do so are refused; read-only ones are answered, and so are
+ * those that receive and remove, unless the store is frozen and can keep no change at all.
  *
  * Time: every command is stamped with the clock's now. The alarm is set to the next moment at which something falls
  * due, in the engine or for a waiting receiver.
@@ -20,7 +21,7 @@ import { type Applied, Engine, type Ids } from '../../core/engine.ts';
 import type { Refusal } from '../../core/errors.ts';
 import type { Event } from '../../core/events.ts';
 import { type Limits, strictLimits } from '../../core/limits.ts';
-import { isLooking } from '../../core/looking.ts';
+import { isDraining, isLooking } from '../../core/looking.ts';
 import type { Profile } from '../../core/queue/attributes.ts';
 import type { Signer } from '../../core/topic/envelope.ts';
 import {
@@ -45,6 +46,9 @@ import { type Asked, LongPolls, type Received } from './long-polls.ts';
 import { MemoryEntries } from './memory-entries.ts';
 import { type Poster, TopicWork } from './topic-work.ts';
 
+/** `isFrozen`: what is there cannot be received or removed either. */
+type OnAvailability = (reason: string | undefined, isFrozen: boolean) => void;
+
 export interface LocalOptions {
   readonly clock: Clock;
   /** Default: random UUIDs. */
@@ -55,7 +59,7 @@ export interface LocalOptions {
   /** The profile of new FIFO queues that do not set one; default aws. */
   readonly profile?: Profile;
   /** Called with the reason when changes can no longer be kept, and with undefined when they can again. */
-  readonly onAvailability?: ((reason: string | undefined) => void) | undefined;
+  readonly onAvailability?: OnAvailability | undefined;
   /** Called with what an event listener threw; default: it is ignored. */
   readonly onError?: (error: unknown) => void;
   /** Called after each commit to the disk. */
@@ -98,7 +102,7 @@ class LocalBackend implements Backend, EntriesUser {
   readonly #options: LocalOptions;
   readonly #clock: Clock;
   readonly #ids: Ids;
-  readonly #onAvailability: (reason: string | undefined) => void;
+  readonly #onAvailability: OnAvailability;
   #engine: Engine;
   readonly #entries: Entries;
   readonly #polls: LongPolls;
@@ -258,8 +262,7 @@ class LocalBackend implements Backend, EntriesUser {
   }
 
   reset(): Promise<void> {
-    const reason = this.unavailable();
-    if (reason !== undefined) return Promise.reject(new Unavailable(reason));
+    if (this.#entries.isFrozen) return Promise.reject(this.#unavailable());
     this.#polls.giveUpAll();
     this.#engine = this.#newEngine();
     this.#entries.clear();
@@ -287,7 +290,7 @@ class LocalBackend implements Backend, EntriesUser {
   takeBack(places: ReadonlySet<string>, kept: Iterable<readonly Change[]>): void {
     for (const place of places) this.#engine.drop(place);
     for (const changes of kept) this.#engine.absorb(changes, this.#clock.now());
-    this.#onAvailability(this.unavailable());
+    this.#tellAvailability();
     this.#alarm.clear();
     this.#setAlarm();
   }
@@ -297,7 +300,7 @@ class LocalBackend implements Backend, EntriesUser {
   }
 
   resume(): void {
-    this.#onAvailability(undefined);
+    this.#tellAvailability();
     this.#polls.stirAll();
     this.#doWhatIsDue();
   }
@@ -314,8 +317,7 @@ class LocalBackend implements Backend, EntriesUser {
     const target = this.#clock.now() + milliseconds;
     let due = this.#nextAt();
     while (due !== undefined && due <= target) {
-      const reason = this.unavailable();
-      if (reason !== undefined) throw new Unavailable(reason);
+      if (this.#entries.isFrozen) throw this.#unavailable();
       this.#clock.moveTo(due);
       this.#doWhatIsDue();
       await this.#work.settled();
@@ -340,9 +342,17 @@ class LocalBackend implements Backend, EntriesUser {
   }
 
   #refusalOf(command: Command): Promise<never> | undefined {
-    const reason = this.unavailable();
-    if (reason === undefined || isLooking(command)) return undefined;
-    return Promise.reject(new Unavailable(reason));
+    if (this.unavailable() === undefined || isLooking(command)) return undefined;
+    if (!this.#entries.isFrozen && isDraining(command)) return undefined;
+    return Promise.reject(this.#unavailable());
+  }
+
+  #unavailable(): Unavailable {
+    return new Unavailable(this.unavailable() ?? '');
+  }
+
+  #tellAvailability(): void {
+    this.#onAvailability(this.unavailable(), this.#entries.isFrozen);
   }
 
   /** First does what is already due, should its timer be late, so that no newcomer overtakes anybody. Returns now. */
@@ -381,13 +391,13 @@ class LocalBackend implements Backend, EntriesUser {
   }
 
   #serve(): void {
-    if (this.unavailable() === undefined) this.#polls.serve();
+    if (!this.#entries.isFrozen) this.#polls.serve();
   }
 
   #doWhatIsDue(): void {
     this.#alarm.clear();
     const now = this.#clock.now();
-    if (this.unavailable() === undefined) {
+    if (!this.#entries.isFrozen) {
       const due = this.#engine.nextDueAt();
       if (due !== undefined && due <= now) {
         const { outcome } = this.#step({ type: 'tick' });
@@ -402,7 +412,7 @@ class LocalBackend implements Backend, EntriesUser {
 
   #nextAt(): number | undefined {
     // What could not be kept does not fall due; but nobody waits beyond their deadline.
-    if (this.unavailable() !== undefined) return this.#polls.nextDeadline();
+    if (this.#entries.isFrozen) return this.#polls.nextDeadline();
     const due = this.#engine.nextDueAt();
     const wake = this.#polls.nextAt();
     return due === undefined || wake === undefined ? (due ?? wake) : Math.min(due, wake);

@@ -65,6 +65,8 @@ export class MemoryEntries implements Entries {
     return undefined;
   }
 
+  readonly isFrozen = false;
+
   unavailable(): undefined {
     return undefined;
   }

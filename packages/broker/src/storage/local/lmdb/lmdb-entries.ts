@@ -8,8 +8,8 @@
  * is also held in memory (places.ts), because a receive can come sooner.
  *
  * When a commit fails, what it held and what has gathered since is lost, and whoever waits for it gets an error. The
- * queues and topics concerned are loaded again from the file into the engine; nothing is changed until a commit succeeds,
- * which is retried automatically. Read-only commands are still answered; what expires with them gathers and is written then.
+ * queues and topics concerned are loaded again from the file into the engine. Commits are then tried until all is well
+ * (recovery.ts). Read-only commands are answered all the while; what expires with them gathers and is written later.
  */
 
 import type { Change, KeptWindowEntry, MessageContent } from '../../../core/changes.ts';
@@ -22,11 +22,11 @@ import type { Environment } from './environment.ts';
 import { jsonOf } from './json-record.ts';
 import { nameKeyOf } from './keys.ts';
 import { Places } from './places.ts';
+import { type Attempt, Recovery } from './recovery.ts';
 
 /** How many turns of the event loop a commit waits for more, while each brings much: clients answered together ask together. */
 const gatheringTurnsMax = 8;
 const retryMs = 1000;
-const probeBytesMin = 64 * 1024;
 
 export class LmdbEntries implements Entries {
   readonly kind = 'lmdb';
@@ -39,7 +39,8 @@ export class LmdbEntries implements Entries {
   #gathering: Batch = new Batch(new ByteWriter());
   #writing: Batch | undefined;
   #scheduled: NodeJS.Immediate | undefined;
-  #unavailable: string | undefined;
+  readonly #recovery: Recovery = new Recovery();
+  #isAttemptDue = false;
   #isClosing = false;
   #retry: NodeJS.Timeout | undefined;
 
@@ -62,14 +63,18 @@ export class LmdbEntries implements Entries {
   }
 
   kept(): Promise<void> | undefined {
-    if (this.#unavailable !== undefined) return undefined;
+    if (this.isFrozen) return undefined;
     if (this.#gathering.isEmpty) return this.#writing?.done();
     this.#schedule();
     return this.#gathering.done();
   }
 
   unavailable(): string | undefined {
-    return this.#unavailable;
+    return this.#recovery.reason;
+  }
+
+  get isFrozen(): boolean {
+    return this.#recovery.isFrozen;
   }
 
   content(queue: string, sequence: number): MessageContent | undefined {
@@ -102,7 +107,7 @@ export class LmdbEntries implements Entries {
     this.#isClosing = true;
     clearInterval(this.#retry);
     for (let kept = this.kept(); kept !== undefined; kept = this.kept()) await kept.catch(() => {});
-    // While the store is unavailable a retry may be in flight.
+    // While the store is frozen a retry may be in flight.
     await this.#writing?.done();
     clearImmediate(this.#scheduled);
     await this.#environment.close();
@@ -110,7 +115,7 @@ export class LmdbEntries implements Entries {
 
   #schedule(): void {
     const isBusy = this.#writing !== undefined || this.#scheduled !== undefined;
-    if (isBusy || this.#unavailable !== undefined || this.#gathering.isEmpty) return;
+    if (isBusy || this.isFrozen || this.#gathering.isEmpty) return;
     this.#awaitMore(gatheringTurnsMax);
   }
 
@@ -161,12 +166,14 @@ export class LmdbEntries implements Entries {
     batch.writer.reset();
     this.#writers.push(batch.writer);
     batch.succeed();
+    this.#recovery.committed();
+    if (this.#isAttemptDue) this.#tryAgain();
     this.#sweep();
   }
 
-  /** Clears away a part of what was given up, unless the store is unavailable or closing. */
+  /** Clears away a part of what was given up, unless the store is frozen or closing. */
   #sweep(): void {
-    if (this.#unavailable !== undefined || this.#isClosing) return;
+    if (this.isFrozen || this.#isClosing) return;
     this.#places.sweep(this.#gathering);
     this.#schedule();
   }
@@ -174,51 +181,59 @@ export class LmdbEntries implements Entries {
   #failed(reason: string, batch: Batch): void {
     const lost = this.#gathering;
     const places = new Set([...batch.places, ...lost.places]);
-    this.#unavailable = reason;
+    this.#recovery.failed(reason, batch.bytes + lost.bytes);
     this.#writing = undefined;
     this.#gathering = this.#newBatch();
     this.#places.forget(places);
+    if (!this.#isClosing) this.#retry ??= setInterval(() => this.#tryAgain(), retryMs).unref();
     try {
       const kept = this.#places.load(this.#user.now(), this.#gathering, places);
       this.#user.takeBack(places, kept);
     } catch (error) {
-      // What cannot be read is not overwritten either: the store stays unavailable.
-      this.#unavailable = (readingError(this.#environment.directory, error) as Error).message;
+      // What cannot be read is not overwritten either: the store stays frozen.
+      const { message } = readingError(this.#environment.directory, error) as Error;
+      this.#recovery.failed(message, 0);
+      clearInterval(this.#retry);
     }
     const error = new Unavailable(reason);
     batch.fail(error);
     lost.fail(error);
-    if (this.#isClosing || this.#unavailable !== reason) return;
-    const bytes = Math.max(batch.bytes + lost.bytes, probeBytesMin);
-    this.#retry = setInterval(() => this.#tryAgain(bytes), retryMs);
-    this.#retry.unref();
   }
 
-  /** Writes as much as was lost, to see whether that succeeds now; then everything resumes. */
-  #tryAgain(bytes: number): void {
-    const isIdle = this.#writing === undefined && !this.#isClosing;
-    if (!isIdle || !this.#environment.hasRoom(2 * bytes)) return;
-    const probe = this.#newBatch();
-    probe.writeKey(nameKeyOf('store', 'probe'), Buffer.alloc(bytes));
-    this.#writing = probe;
+  /** Tries a commit, after the one that is in flight. */
+  #tryAgain(): void {
+    this.#isAttemptDue = this.#writing !== undefined || this.#scheduled !== undefined;
+    if (this.#isAttemptDue || this.#isClosing) return;
+    const attempt = this.#recovery.next((bytes) => this.#environment.hasRoom(bytes));
+    if (attempt === undefined) return;
+    const batch = this.#newBatch();
+    this.#writeTime(batch);
+    if (attempt === 'add') {
+      batch.writeKey(nameKeyOf('store', 'probe'), Buffer.alloc(this.#recovery.attemptBytes));
+    }
+    this.#writing = batch;
     this.#environment
-      .write((put) => probe.writeAll(put))
+      .write((put) => batch.writeAll(put))
       .then(
-        () => this.#resume(),
+        () => this.#recovered(attempt),
         (error: Error) => {
           this.#writing = undefined;
-          this.#unavailable = error.message;
+          this.#recovery.attemptFailed(attempt, error.message);
+          this.#schedule();
         },
       )
-      .finally(() => probe.succeed());
+      .finally(() => batch.succeed());
   }
 
-  #resume(): void {
-    clearInterval(this.#retry);
+  #recovered(attempt: Attempt): void {
     this.#writing = undefined;
     if (this.#isClosing) return;
-    this.#unavailable = undefined;
-    this.#gathering.writeKey(nameKeyOf('store', 'probe'), null);
+    this.#recovery.succeeded(attempt);
+    if (attempt === 'add') {
+      clearInterval(this.#retry);
+      this.#retry = undefined;
+      this.#gathering.writeKey(nameKeyOf('store', 'probe'), null);
+    }
     this.#sweep();
     this.#user.resume();
   }

@@ -1,0 +1,77 @@
+/**
+ * What a store tries after a failed commit, and when: small commits at growing intervals while it is frozen, a large one when
+ * the disk has room or something was removed. No time passes here; each call of `next` is one of its seconds.
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Attempt, Recovery } from '../../src/storage/local/lmdb/recovery.ts';
+
+const full = (): boolean => false;
+const roomy = (): boolean => true;
+
+/** The seconds until something is tried on a full disk, and what. */
+function untilNext(recovery: Recovery): [seconds: number, attempt: Attempt] {
+  for (let seconds = 1; ; seconds += 1) {
+    const attempt = recovery.next(full);
+    if (attempt !== undefined) return [seconds, attempt];
+  }
+}
+
+test('on a full disk a small commit is tried, and what is there can then be received and removed', () => {
+  const recovery = new Recovery();
+  assert.deepEqual([recovery.reason, recovery.isFrozen], [undefined, false]);
+  recovery.failed('the disk is full', 100);
+  assert.deepEqual([recovery.reason, recovery.isFrozen], ['the disk is full', true]);
+  assert.deepEqual(untilNext(recovery), [1, 'drain']);
+  recovery.succeeded('drain');
+  assert.deepEqual([recovery.reason, recovery.isFrozen], ['the disk is full', false]);
+  assert.equal(recovery.next(full), undefined, 'nothing was removed yet');
+});
+
+test('when something was removed, a commit as large as what was lost is tried', () => {
+  const recovery = new Recovery();
+  recovery.failed('the disk is full', 1_000_000);
+  assert.equal(recovery.attemptBytes, 1_000_000);
+  recovery.succeeded('drain');
+  recovery.committed();
+  assert.equal(recovery.next(full), 'add');
+  recovery.attemptFailed('add', 'the disk is full');
+  assert.deepEqual([recovery.reason, recovery.isFrozen], ['the disk is full', false]);
+  assert.equal(recovery.next(full), undefined, 'not again before more is removed');
+  recovery.committed();
+  assert.equal(recovery.next(full), 'add');
+  recovery.succeeded('add');
+  assert.deepEqual([recovery.reason, recovery.isFrozen], [undefined, false]);
+});
+
+test('when the disk has room for twice what was lost, that is tried at once', () => {
+  const recovery = new Recovery();
+  recovery.failed('the disk is full', 1_000_000);
+  const asked: number[] = [];
+  const attempt = recovery.next((bytes) => {
+    asked.push(bytes);
+    return true;
+  });
+  assert.deepEqual([attempt, asked], ['add', [2_000_000]]);
+  recovery.attemptFailed('add', 'an I/O error');
+  assert.deepEqual([recovery.reason, recovery.isFrozen], ['an I/O error', true]);
+  assert.equal(recovery.next(roomy), 'drain', 'there may be room that the store cannot use');
+  recovery.attemptFailed('drain', 'an I/O error');
+  assert.equal(recovery.next(roomy), 'add');
+});
+
+test('each time it freezes again it waits twice as long, up to a minute, until all was well', () => {
+  const recovery = new Recovery();
+  const waits: number[] = [];
+  for (let time = 0; time < 9; time += 1) {
+    recovery.failed('the disk is full', 100);
+    const [seconds] = untilNext(recovery);
+    waits.push(seconds);
+    recovery.succeeded('drain');
+  }
+  assert.deepEqual(waits, [1, 2, 4, 8, 16, 32, 60, 60, 60]);
+  recovery.succeeded('add');
+  recovery.failed('the disk is full', 100);
+  assert.deepEqual(untilNext(recovery), [1, 'drain']);
+});
