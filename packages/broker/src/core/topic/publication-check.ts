@@ -23,12 +23,8 @@ export interface CheckedPublication {
 
 const protocols = ['sqs', 'http', 'https'];
 
-/** `path` locates the entry in its batch, for the error texts that name it. */
-export function checkPublication(
-  topic: Topic,
-  entry: PublishEntry,
-  path: string,
-): CheckedPublication | Refusal {
+/** All but the ids. `path` locates the entry in its batch, for the error texts that name it. */
+export function checkPublication(entry: PublishEntry, path: string): CheckedPublication | Refusal {
   const { message: text = '', subject } = entry;
   if (text === '') return refuse('message-empty');
   if (subject !== undefined && !isSubject(subject)) return refuse('subject-invalid');
@@ -36,8 +32,6 @@ export function checkPublication(
   if (!structured.ok) return structured;
   const attributes = checkAttributes(entry.attributes ?? [], path);
   if (!attributes.ok) return attributes;
-  const refusal = checkIds(topic, entry);
-  if (refusal !== undefined) return refusal;
   const { message, messageFor } = structured;
   return { ok: true, text, message, messageFor, attributes: attributes.values };
 }
@@ -93,22 +87,27 @@ function readStructure(text: string, structure: string | undefined): Structured 
 // Letters, digits and ASCII punctuation: everything printable but the space.
 const idForm = /^[!-~]+$/;
 
-function checkIds(topic: Topic, { groupId, deduplicationId }: PublishEntry): Refusal | undefined {
+/** The ids of all entries, because a group missing from any of them is told before a missing id (7.2, 10.2–10.4). */
+export function checkIds(topic: Topic, entries: readonly PublishEntry[]): Refusal | undefined {
+  const groups = entries.map(({ groupId }) => groupId);
+  const ids = entries.map(({ deduplicationId }) => deduplicationId);
   if (topic.isFifo) {
-    if (groupId === undefined) return refuse('publication-group-missing');
-    if (deduplicationId === undefined && !topic.settings.isContentBased) {
+    if (groups.includes(undefined)) return refuse('publication-group-missing');
+    if (ids.includes(undefined) && !topic.settings.isContentBased) {
       return refuse('publication-id-missing');
     }
-  } else if (deduplicationId !== undefined) {
+  } else if (ids.some((id) => id !== undefined)) {
     return refuse('publication-id-on-standard');
   }
-  const isGood = (id: string | undefined): boolean =>
-    id === undefined || (id.length <= idLengthMax && idForm.test(id));
-  if (!isGood(groupId)) return refuse('publication-id-invalid', { name: 'MessageGroupId' });
-  if (!isGood(deduplicationId)) {
+  if (!groups.every(isId)) return refuse('publication-id-invalid', { name: 'MessageGroupId' });
+  if (!ids.every(isId)) {
     return refuse('publication-id-invalid', { name: 'MessageDeduplicationId' });
   }
   return undefined;
+}
+
+function isId(id: string | undefined): boolean {
+  return id === undefined || (id.length <= idLengthMax && idForm.test(id));
 }
 
 function checkAttributes(

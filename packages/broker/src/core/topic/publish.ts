@@ -17,7 +17,12 @@ import { comparedMd5 } from '../trace-context.ts';
 import type { Turn } from '../turn.ts';
 import type { PublishEntry, PublishResult, TopicCommandOf, TopicOutcomes } from './commands.ts';
 import { fanOut, Notice, type Surroundings } from './fan-out.ts';
-import { type CheckedPublication, checkPublication, publicationSize } from './publication-check.ts';
+import {
+  type CheckedPublication,
+  checkIds,
+  checkPublication,
+  publicationSize,
+} from './publication-check.ts';
 import type { Topic } from './topic.ts';
 
 export function publish(
@@ -32,10 +37,12 @@ export function publish(
   const checked: CheckedPublication[] = [];
   for (const [at, entry] of entries.entries()) {
     const path = isBatch ? `publishBatchRequestEntries.${at + 1}.member.` : '';
-    const publication = checkPublication(topic, entry, path);
+    const publication = checkPublication(entry, path);
     if (!publication.ok) return publication;
     checked.push(publication);
   }
+  const wrongIds = checkIds(topic, entries);
+  if (wrongIds !== undefined) return wrongIds;
   const results = entries.map((entry, at) => {
     const words = checked[at] as CheckedPublication;
     return topic.isFifo

@@ -9,7 +9,12 @@ import type { Turn } from '../turn.ts';
 import type { TopicCommandOf, TopicOutcomes } from './commands.ts';
 import { endReplays } from './replay.ts';
 import type { Topic } from './topic.ts';
-import { readTopicAttribute, settingsOf, shownTopicAttributes } from './topic-attributes.ts';
+import {
+  readTopicAttribute,
+  refuseLarge,
+  settingsOf,
+  shownTopicAttributes,
+} from './topic-attributes.ts';
 
 export function shownAttributes(topic: Topic): Record<string, string> {
   const { subscriptions } = topic;
@@ -34,10 +39,7 @@ export function setTopicAttribute(
     return refuse('topic-attribute-invalid', { attribute: name, reason });
   }
   const isLarge = name === 'MaximumMessageSize' && Number(read.text) > publicationSizeBytesDefault;
-  if (isLarge && !hasRoomForLarge(topic)) {
-    const reason = `Above ${publicationSizeBytesDefault} a topic has up to ${largePublicationSubscriptionsMax} subscriptions, of sqs`;
-    return refuse('topic-attribute-invalid', { attribute: name, reason });
-  }
+  if (isLarge && !hasRoomForLarge(topic)) return refuseLarge();
   const attributes = read.text === '' ? others : { ...others, [name]: read.text };
   const isArchived = settingsOf(attributes).archiveMs !== undefined;
   const archivedSince = isArchived ? (topic.kept.archivedSince ?? turn.now) : undefined;
@@ -50,7 +52,6 @@ export function setTopicAttribute(
   return { ok: true };
 }
 
-/** Large publications go to few subscriptions, and to queues alone (3.10). */
 function hasRoomForLarge({ subscriptions }: Topic): boolean {
   return (
     subscriptions.size <= largePublicationSubscriptionsMax &&

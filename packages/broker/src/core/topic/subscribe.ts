@@ -29,6 +29,7 @@ import {
   subscriptionAttributeNames,
 } from './subscription-attributes.ts';
 import type { Topic } from './topic.ts';
+import { refuseLarge } from './topic-attributes.ts';
 
 /** Limits that count over all topics. */
 export interface Neighbours {
@@ -125,17 +126,15 @@ function sameAgain(
   return { ok: true, subscriptionArn: arn, isConfirmed: kept.isConfirmed };
 }
 
-function checkRoom(topic: Topic, protocol: string): Refusal | undefined {
-  const isLarge = topic.settings.sizeBytesMax > publicationSizeBytesDefault;
-  if (isLarge && protocol !== 'sqs') {
-    const reason = `MaximumMessageSize above ${publicationSizeBytesDefault} is for sqs subscriptions`;
-    return refuse('topic-parameter-invalid', { name: 'Protocol', reason });
-  }
-  const kindMax = topic.isFifo ? fifoSubscriptionsMax : subscriptionsMax;
-  const limit = isLarge ? Math.min(kindMax, largePublicationSubscriptionsMax) : kindMax;
-  return topic.subscriptions.size >= limit
-    ? refuse('subscriptions-too-many', { limit })
-    : undefined;
+function checkRoom(
+  { isFifo, settings, subscriptions }: Topic,
+  protocol: string,
+): Refusal | undefined {
+  const limit = isFifo ? fifoSubscriptionsMax : subscriptionsMax;
+  if (subscriptions.size >= limit) return refuse('subscriptions-too-many', { limit });
+  if (settings.sizeBytesMax <= publicationSizeBytesDefault) return undefined;
+  const isRoom = protocol === 'sqs' && subscriptions.size < largePublicationSubscriptionsMax;
+  return isRoom ? undefined : refuseLarge();
 }
 
 /** What a newly set attribute needs beyond being well-formed. */

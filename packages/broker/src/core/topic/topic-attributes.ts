@@ -13,6 +13,7 @@ import { parseObject } from '../json-object.ts';
 import {
   archiveDaysMax,
   displayNameLengthMax,
+  largePublicationSubscriptionsMax,
   messageSizeBytesMin,
   publicationSizeBytesDefault,
   publicationSizeBytesMax,
@@ -89,6 +90,12 @@ export function readTopicAttribute(
   const read = row.read(value);
   if (read.ok) return read;
   return refuse('topic-attribute-invalid', { attribute: name, reason: read.reason });
+}
+
+/** Publications above the default size go to few subscriptions, and to queues alone (3.10). */
+export function refuseLarge(): Refusal {
+  const reason = `Above ${publicationSizeBytesDefault} a topic has up to ${largePublicationSubscriptionsMax} subscriptions, of sqs`;
+  return refuse('topic-attribute-invalid', { attribute: 'MaximumMessageSize', reason });
 }
 
 /** All attributes of a new topic, without FifoTopic; or why they are refused. */

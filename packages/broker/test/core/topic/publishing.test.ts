@@ -107,11 +107,20 @@ test('of several things wrong with a batch the first in a fixed order is told (7
     invalid,
     'Invalid parameter: Message Structure - JSON message body failed to parse',
   );
-  const { structure: _, ...grouped } = broken;
+  const { structure: _, ...ungrouped } = broken;
+  const groupMissing =
+    'Invalid parameter: The MessageGroupId parameter is required for FIFO topics';
+  assertRefused(topic.tryPublishBatch([ungrouped]), invalid, groupMissing);
+  // The order is one of the request: it does not matter which entry comes first.
   assertRefused(
-    topic.tryPublishBatch([grouped]),
+    topic.tryPublishBatch([{ groupId: undefined }, { structure: 'json', message: '{' }]),
     invalid,
-    'Invalid parameter: The MessageGroupId parameter is required for FIFO topics',
+    'Invalid parameter: Message Structure - JSON message body failed to parse',
+  );
+  assertRefused(
+    topic.tryPublishBatch([{ deduplicationId: undefined }, { groupId: undefined }]),
+    invalid,
+    groupMissing,
   );
 });
 

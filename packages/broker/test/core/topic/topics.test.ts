@@ -240,8 +240,15 @@ test('MaximumMessageSize is 1024 to 1048576, and large ones are for queues alone
   assertRefused(topic.trySet('MaximumMessageSize', '1048577'), invalid);
   topic.set('MaximumMessageSize', '262145');
   const outcome = topic.trySubscribe({ protocol: 'http', endpoint: 'http://a.example/' });
-  assertRefused(outcome, invalid);
-  topic.subscribeQueue('jobs');
+  const text =
+    'Invalid parameter: MaximumMessageSize Reason: Above 262144 a topic has up to 100 subscriptions, of sqs';
+  assertRefused(outcome, invalid, text);
+  for (let at = 0; at < 100; at += 1) topic.subscribeQueue(`jobs-${at}`);
+  assertRefused(
+    topic.trySubscribe({ endpoint: topic.home.createQueue('more').arn }),
+    invalid,
+    text,
+  );
   const other = topic.home.createTopic('other');
   accepted(other.trySubscribe({ protocol: 'http', endpoint: 'http://a.example/' }));
   assertRefused(other.trySet('MaximumMessageSize', '262145'), invalid);
