@@ -81,6 +81,13 @@ describe('a backend that fails', () => {
     assert.doesNotMatch(reply.body, /disk|secret/);
     assert.deepEqual(api.errors, [cause]);
   });
+
+  test('is 500 InternalError in SNS', async () => {
+    const reply = await failing().sns('ListTopics', {});
+    assert.equal(reply.status, 500);
+    assert.equal(reply.value.Error.Type, 'Receiver');
+    assert.equal(reply.value.Error.Code, 'InternalError');
+  });
 });
 
 test("what the server has against a request is told in the request's wire form", () => {

@@ -171,6 +171,49 @@ test('a publication to nobody is told both parameters that could name a topic (1
   );
 });
 
+test('a required parameter that is missing is told, and an empty list is not missing (1.6)', async () => {
+  const api = new TestApi();
+  await api.told('CreateTopic', { Name: 'prices' });
+  const missing: readonly [string, string, string][] = [
+    ['TagResource', 'ResourceArn', 'Tags'],
+    ['UntagResource', 'ResourceArn', 'TagKeys'],
+    ['PutDataProtectionPolicy', 'ResourceArn', 'DataProtectionPolicy'],
+    ['ConfirmSubscription', 'TopicArn', 'Token'],
+  ];
+  for (const [action, arn, name] of missing) {
+    const reply = await api.sns(action, { [arn]: prices });
+    assert.equal(reply.status, 400, reply.body);
+    const { Code, Message } = reply.value.Error;
+    const text = `Invalid parameter: ${name} Reason: no value for required parameter`;
+    assert.deepEqual([Code, Message], ['InvalidParameter', text]);
+  }
+  // AWS clients write an empty list as a parameter without a value.
+  await api.told('TagResource', { ResourceArn: prices, Tags: '' });
+  await api.told('UntagResource', { ResourceArn: prices, TagKeys: '' });
+});
+
+test('a tag without a key or a value is a validation error that says where (1.6)', async () => {
+  const api = new TestApi();
+  await api.told('CreateTopic', { Name: 'prices' });
+  const first = { 'Tags.member.1.Key': 'a', 'Tags.member.1.Value': '' };
+  for (const [given, absent] of [
+    ['Key', 'value'],
+    ['Value', 'key'],
+  ]) {
+    const tags = { ...first, [`Tags.member.2.${given}`]: 'b' };
+    for (const [action, target] of [
+      ['TagResource', { ResourceArn: prices }],
+      ['CreateTopic', { Name: 'others' }],
+    ] as const) {
+      const reply = await api.sns(action, { ...target, ...tags });
+      assert.equal(reply.status, 400, reply.body);
+      const { Code, Message } = reply.value.Error;
+      const text = `1 validation error detected: Value null at 'tags.2.member.${absent}' failed to satisfy constraint: Member must not be null`;
+      assert.deepEqual([Code, Message], ['ValidationError', text]);
+    }
+  }
+});
+
 test('links in an envelope start with the URL that the publisher used', async () => {
   const api = new TestApi({ publicUrl: 'https://mq.example' });
   await api.told('CreateTopic', { Name: 'prices' });

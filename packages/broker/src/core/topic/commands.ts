@@ -27,12 +27,18 @@ export interface Tag {
   readonly value: string;
 }
 
+/** A tag as it is given; both members are required. */
+export interface TagInput {
+  readonly key?: string | undefined;
+  readonly value?: string | undefined;
+}
+
 export type TopicCommand =
   | {
       readonly type: 'create-topic';
       readonly name?: string | undefined;
       readonly attributes?: Attributes | undefined;
-      readonly tags?: readonly Tag[] | undefined;
+      readonly tags?: readonly TagInput[] | undefined;
       readonly dataProtectionPolicy?: string | undefined;
     }
   | { readonly type: 'delete-topic'; readonly topicArn?: string | undefined }
@@ -47,12 +53,12 @@ export type TopicCommand =
   | {
       readonly type: 'tag-topic';
       readonly resourceArn?: string | undefined;
-      readonly tags: readonly Tag[];
+      readonly tags?: readonly TagInput[] | undefined;
     }
   | {
       readonly type: 'untag-topic';
       readonly resourceArn?: string | undefined;
-      readonly keys: readonly string[];
+      readonly keys?: readonly string[] | undefined;
     }
   | { readonly type: 'list-topic-tags'; readonly resourceArn?: string | undefined }
   | {

@@ -28,6 +28,10 @@ export const topicErrors = {
     'InvalidParameterException',
     'Invalid parameter: {name} Reason: no value for required parameter',
   ],
+  'topic-member-missing': [
+    'ValidationException',
+    "1 validation error detected: Value null at '{path}' failed to satisfy constraint: Member must not be null",
+  ],
   'topic-parameter-invalid': [
     'InvalidParameterException',
     'Invalid parameter: {name} Reason: {reason}',
@@ -183,10 +187,6 @@ export const topicErrors = {
   'publication-id-invalid': [
     'InvalidParameterException',
     'Invalid parameter: {name} Reason: {name} can only include alphanumeric and punctuation characters. 1 to 128 in length',
-  ],
-  'publication-attribute-untyped': [
-    'ValidationException',
-    "1 validation error detected: Value null at '{path}messageAttributes.{name}.member.dataType' failed to satisfy constraint: Member must not be null",
   ],
   'publication-attribute-name-long': [
     'InvalidParameterValueException',

@@ -152,7 +152,10 @@ function checkValue(
   { name, type, stringValue, binaryValue }: AttributeInput,
   path: string,
 ): { ok: true; value: string | Uint8Array } | Refusal {
-  if (type === undefined) return refuse('publication-attribute-untyped', { name, path });
+  if (type === undefined) {
+    const place = `${path}messageAttributes.${name}.member.dataType`;
+    return refuse('topic-member-missing', { path: place });
+  }
   const base = typeForm.exec(type)?.[1];
   if (base === undefined) return refuse('publication-attribute-type', { name });
   const isBinary = base === 'Binary';

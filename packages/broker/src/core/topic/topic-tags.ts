@@ -7,14 +7,22 @@ import { type Refusal, refuse } from '../errors.ts';
 import { topicTagsMax } from '../limits.ts';
 import { checkTags } from '../queue/tags.ts';
 import type { Turn } from '../turn.ts';
-import type { Tag } from './commands.ts';
+import type { TagInput } from './commands.ts';
 import type { Topic } from './topic.ts';
 
 type Tags = Readonly<Record<string, string>>;
 
 /** The tags as they are kept; or why they cannot be. */
-export function readTags(tags: readonly Tag[]): { ok: true; tags: Tags } | Refusal {
-  const read = Object.fromEntries(tags.map(({ key, value }) => [key, value]));
+export function readTags(tags: readonly TagInput[]): { ok: true; tags: Tags } | Refusal {
+  const pairs: [string, string][] = [];
+  for (const [at, { key, value }] of tags.entries()) {
+    if (key === undefined || value === undefined) {
+      const member = key === undefined ? 'key' : 'value';
+      return refuse('topic-member-missing', { path: `tags.${at + 1}.member.${member}` });
+    }
+    pairs.push([key, value]);
+  }
+  const read = Object.fromEntries(pairs);
   if (Object.keys(read).length < tags.length) return refuse('topic-tags-repeated');
   if (tags.length > topicTagsMax) return refuse('topic-tags-too-many');
   // One form for the tags of queues and topics; only the texts differ.
@@ -22,7 +30,12 @@ export function readTags(tags: readonly Tag[]): { ok: true; tags: Tags } | Refus
   return isGood ? { ok: true, tags: read } : refuse('topic-tag-invalid');
 }
 
-export function tagTopic(topic: Topic, tags: readonly Tag[], turn: Turn): { ok: true } | Refusal {
+export function tagTopic(
+  topic: Topic,
+  tags: readonly TagInput[] | undefined,
+  turn: Turn,
+): { ok: true } | Refusal {
+  if (tags === undefined) return refuse('topic-parameter-missing', { name: 'Tags' });
   const read = readTags(tags);
   if (!read.ok) return read;
   const all = { ...topic.kept.tags, ...read.tags };
@@ -31,7 +44,12 @@ export function tagTopic(topic: Topic, tags: readonly Tag[], turn: Turn): { ok: 
   return { ok: true };
 }
 
-export function untagTopic(topic: Topic, keys: readonly string[], turn: Turn): { ok: true } {
+export function untagTopic(
+  topic: Topic,
+  keys: readonly string[] | undefined,
+  turn: Turn,
+): { ok: true } | Refusal {
+  if (keys === undefined) return refuse('topic-parameter-missing', { name: 'TagKeys' });
   const remaining = Object.entries(topic.kept.tags).filter(([key]) => !keys.includes(key));
   topic.configure(turn, { ...topic.kept, tags: Object.fromEntries(remaining) });
   return { ok: true };

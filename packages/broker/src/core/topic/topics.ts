@@ -194,6 +194,9 @@ export class Topics {
         return { ok: true, tags };
       }
       case 'put-data-protection': {
+        if (command.policy === undefined) {
+          return refuse('topic-parameter-missing', { name: 'DataProtectionPolicy' });
+        }
         const dataProtectionPolicy = command.policy === '' ? undefined : command.policy;
         topic.configure(turn, { ...topic.kept, dataProtectionPolicy });
         return { ok: true };
@@ -279,10 +282,11 @@ export class Topics {
 
   /** The token identifies the topic: the ARN need only be a topic's of this region, as on AWS (5.12). */
   #confirm(command: TopicCommandOf<'confirm-subscription'>, turn: Turn): Outcome {
-    const { topicArn } = command;
+    const { topicArn, token } = command;
     if (topicArn === undefined) return refuse('topic-parameter-missing', { name: 'TopicArn' });
+    if (token === undefined) return refuse('topic-parameter-missing', { name: 'Token' });
     if (!readTopicArn(this.#realm, topicArn).ok) return refuse('confirmation-topic-invalid');
-    return confirmSubscription(this.#ofToken(command.token), command, turn);
+    return confirmSubscription(this.#ofToken(token), command, turn);
   }
 
   #ofToken(token = ''): Topic | undefined {

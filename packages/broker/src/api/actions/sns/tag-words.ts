@@ -1,12 +1,9 @@
-/**
- * Tags in AWS's terms, as CreateTopic and TagResource take them. A missing key or value becomes empty, and core refuses an
- * empty key.
- */
+/** Tags in AWS's terms, as CreateTopic and TagResource take them. Core judges what is missing. */
 
-import type { Tag } from '../../../core/topic/commands.ts';
+import type { TagInput } from '../../../core/topic/commands.ts';
 
 export type TagWords = { readonly Key?: string; readonly Value?: string };
 
-export function tagsOf(words: readonly TagWords[] = []): Tag[] {
-  return words.map(({ Key = '', Value = '' }) => ({ key: Key, value: Value }));
+export function tagsOf(words: readonly TagWords[] | undefined): TagInput[] | undefined {
+  return words?.map(({ Key, Value }) => ({ key: Key, value: Value }));
 }

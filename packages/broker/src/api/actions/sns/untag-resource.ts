@@ -9,6 +9,6 @@ import { type Answer, type Call, doneUnlessRefused } from '../action.ts';
 type Input = { readonly ResourceArn?: string; readonly TagKeys?: readonly string[] };
 
 export async function untagResource(input: Input, { backend }: Call): Promise<Answer | Fault> {
-  const { ResourceArn: resourceArn, TagKeys: keys = [] } = input;
+  const { ResourceArn: resourceArn, TagKeys: keys } = input;
   return doneUnlessRefused(await backend.run({ type: 'untag-topic', resourceArn, keys }));
 }
