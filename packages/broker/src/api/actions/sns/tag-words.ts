@@ -1,4 +1,7 @@
-/** Tags in AWS's terms, as CreateTopic and TagResource take them. Core judges what is missing. */
+/**
+ * Tags in AWS's terms, as CreateTopic and TagResource take them. Core judges what is missing: all of them in TagResource,
+ * the key or the value of a tag in both.
+ */
 
 import type { TagInput } from '../../../core/topic/commands.ts';
 
