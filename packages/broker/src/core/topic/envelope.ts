@@ -129,7 +129,7 @@ function signatureFields(
 function written(fields: Fields): string {
   return Object.entries(fields)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `  "${name}" : ${JSON.stringify(value)}`)
+    .map(([name, value]) => `  "${name}" : ${json(value)}`)
     .join(',\n');
 }
 
@@ -137,7 +137,12 @@ function writtenAttributes(attributes: readonly MessageAttribute[]): string {
   if (attributes.length === 0) return '';
   const entries = attributes.map(({ name, type, value }) => {
     const pair = { Type: type, Value: typeof value === 'string' ? value : base64(value) };
-    return `    ${JSON.stringify(name)} : ${JSON.stringify(pair)}`;
+    return `    ${json(name)} : ${json(pair)}`;
   });
   return `,\n  "MessageAttributes" : {\n${entries.join(',\n')}\n  }`;
+}
+
+/** U+FFFE and U+FFFF, which no queue accepts and JSON.stringify leaves as they are, are escaped like control characters. */
+function json(value: unknown): string {
+  return JSON.stringify(value).replaceAll('\uFFFE', '\\ufffe').replaceAll('\uFFFF', '\\uffff');
 }

@@ -140,6 +140,19 @@ test('a raw delivery with more than ten attributes is a dead letter in its envel
   assert.equal(topic.home.told('delivery-failed')[0]?.deadLetterQueue, 'dead');
 });
 
+test('an envelope carries what no queue takes as it is (9.1)', () => {
+  const topic = openTopic();
+  const queue = topic.home.createQueue('jobs');
+  topic.subscribe(queue);
+  const text = 'a\u0001\uFFFE\uFFFFb';
+  topic.publish({
+    message: text,
+    attributes: [{ name: 'n', type: 'String', stringValue: text }],
+  });
+  const { Message, MessageAttributes } = JSON.parse(queue.receiveOne().body);
+  assert.deepEqual([Message, MessageAttributes.n.Value], [text, text]);
+});
+
 test('what no queue takes raw is a dead letter in its envelope (9.5)', () => {
   const number = { name: 'n', type: 'Number', stringValue: '1'.repeat(50) };
   const structure = { structure: 'json', message: '{"default":"d","sqs":""}' } as const;
