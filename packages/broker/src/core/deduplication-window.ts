@@ -82,8 +82,8 @@ export class DeduplicationWindow {
     this.#entries += 1;
     this.#file(sequence, entry, digests, 0);
     if (entry.bodyHash !== undefined) {
-      const byBody = digestsOf({ ...entry, deduplicationId: entry.bodyHash });
-      this.#file(sequence, entry, byBody, isByBody);
+      const { id0, id1, id2, id3 } = keyOf(entry.bodyHash, entry.groupId);
+      this.#file(sequence, entry, { ...digests, id0, id1, id2, id3 }, isByBody);
     }
   }
 

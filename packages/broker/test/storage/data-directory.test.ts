@@ -22,6 +22,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { manualClock } from '../../src/server/clock.ts';
+import type { Backend } from '../../src/storage/backend.ts';
 import { checkData } from '../../src/storage/local/lmdb/check.ts';
 import { DataError } from '../../src/storage/local/lmdb/data-error.ts';
 import { Environment } from '../../src/storage/local/lmdb/environment.ts';
@@ -278,6 +279,30 @@ test('an id that was over at a start stays forgotten, also if the window is made
     assert.ok(sent.ok);
     assert.equal(sent.results[0]?.ok && sent.results[0].isDuplicate, false);
     await last.close();
+  }));
+
+test('a queue that treats equal bodies as duplicates still knows them after a restart', () =>
+  withDirectory(async (path) => {
+    const queue = 'jobs.fifo';
+    const open = () => openDataBackend({ clock: manualClock(startedAt) }, { directory: path });
+    const send = async (backend: Backend, deduplicationId: string) => {
+      const entries = [{ body: 'b', groupId: 'g', deduplicationId }];
+      const sent = await backend.run({ type: 'send', queue, isBatch: false, entries });
+      const result = sent.ok ? sent.results[0] : undefined;
+      assert.ok(result?.ok);
+      return result;
+    };
+    const first = await open();
+    const attributes = { FifoQueue: 'true', ContentBasedDeduplication: 'true', Profile: 'yandex' };
+    await first.run({ type: 'create-queue', queue, attributes });
+    const original = await send(first, 'd1');
+    await first.close();
+    const later = await open();
+    const again = await send(later, 'd2');
+    assert.equal(again.isDuplicate, true);
+    assert.equal(again.messageId, original.messageId);
+    assert.deepEqual(again.suppressed?.differed, { body: false, attributes: false, group: false });
+    await later.close();
   }));
 
 test('time that was moved stays moved after a restart, also if nothing else happened', () =>
