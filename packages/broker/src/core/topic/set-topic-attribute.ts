@@ -16,12 +16,15 @@ import {
   shownTopicAttributes,
 } from './topic-attributes.ts';
 
-export function shownAttributes(topic: Topic): Record<string, string> {
+export function shownAttributes(topic: Topic, turn: Turn): Record<string, string> {
   const { subscriptions } = topic;
   const pending = subscriptions.inOrder().filter(({ kept }) => !kept.isConfirmed).length;
   const confirmed = subscriptions.size - pending;
   const { arn, account, isFifo, kept } = topic;
-  return shownTopicAttributes({ arn, account, isFifo, kept, confirmed, pending });
+  const { archiveMs = Number.POSITIVE_INFINITY } = topic.settings;
+  // What was published before has left the archive, or came before there was one.
+  const archivedFrom = kept.archivedSince && Math.max(kept.archivedSince, turn.now - archiveMs);
+  return shownTopicAttributes({ arn, account, isFifo, kept, confirmed, pending, archivedFrom });
 }
 
 export function setTopicAttribute(

@@ -123,6 +123,8 @@ interface Shown {
   readonly kept: KeptTopic;
   readonly confirmed: number;
   readonly pending: number;
+  /** The earliest time that a replay can begin at; undefined without an archive. */
+  readonly archivedFrom: number | undefined;
 }
 
 /** What GetTopicAttributes gives (3.5). */
@@ -140,9 +142,9 @@ export function shownTopicAttributes(topic: Shown): Record<string, string> {
     SubscriptionsDeleted: String(kept.unsubscribed),
     SubscriptionsPending: String(topic.pending),
     TopicArn: arn,
-    ...(kept.archivedSince === undefined
+    ...(topic.archivedFrom === undefined
       ? {}
-      : { BeginningArchiveTime: isoTime(kept.archivedSince) }),
+      : { BeginningArchiveTime: isoTime(topic.archivedFrom) }),
   };
 }
 

@@ -162,7 +162,7 @@ export class Topics {
     found.advance(turn);
     switch (command.type) {
       case 'get-topic-attributes':
-        return { ok: true, attributes: shownAttributes(found) };
+        return { ok: true, attributes: shownAttributes(found, turn) };
       case 'set-topic-attribute':
         return setTopicAttribute(found, command, turn);
       case 'add-topic-permission':
