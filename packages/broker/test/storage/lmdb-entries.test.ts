@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Change } from '../../src/core/changes.ts';
+import { Engine } from '../../src/core/engine.ts';
 import type { EntriesUser } from '../../src/storage/local/entries.ts';
 import { checkData } from '../../src/storage/local/lmdb/check.ts';
 import { Environment } from '../../src/storage/local/lmdb/environment.ts';
@@ -100,6 +101,13 @@ function ordered(value: object): object {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** Engines take entries as the store gives them, with texts that are read only if somebody asks for them. */
+function engineOf(entries: MemoryEntries | LmdbEntries): Engine {
+  const engine = new Engine();
+  for (const changes of entries.load()) engine.absorb(changes, 0);
+  return engine;
+}
+
 async function proveKept(path: string, written: readonly Written[], salt: number): Promise<void> {
   const memory = new MemoryEntries();
   // A time before everything, so that nothing has expired for the store that memory still has.
@@ -113,6 +121,7 @@ async function proveKept(path: string, written: readonly Written[], salt: number
     assert.deepEqual(await problemsIn(path), []);
     lmdb = await openEntries(path, 0);
     assert.deepEqual(told(lmdb), told(memory));
+    assert.equal(engineOf(lmdb).nextDueAt(), engineOf(memory).nextDueAt());
   }
   await lmdb.close();
   assert.deepEqual(await problemsIn(path), []);
