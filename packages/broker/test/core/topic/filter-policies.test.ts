@@ -233,6 +233,7 @@ test('what is wrong with a policy is told in the words of AWS (11.10)', () => {
     [{ k: [{ suffix: 1 }] }, 'suffix match pattern must be a string'],
     [{ k: [{ prefix: [] }] }, 'prefix match pattern must be a string'],
     [{ k: [{ cidr: 1 }] }, 'prefix match pattern must be a string'],
+    [{ k: [{ wildcard: 'a**b' }] }, 'Consecutive wildcard characters at pos 2'],
     [{ k: [{ exists: 'yes' }] }, 'exists match pattern must be either true or false.'],
     [{ k: [{ 'anything-but': { exists: true } }] }, 'Unsupported anything-but pattern: exists'],
     [{ k: [{ cidr: '10.0.0.0' }] }, "Malformed CIDR, one '/' required"],

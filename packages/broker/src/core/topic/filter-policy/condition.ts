@@ -68,7 +68,8 @@ function readTextual(operator: string, operand: unknown): Condition | Wrong {
       return matching((value) => typeof value === 'string' && value.toLowerCase() === folded);
     }
     default: {
-      if (operand.includes('**')) return wrong('Consecutive wildcard characters at pos 0');
+      const doubledAt = operand.indexOf('**');
+      if (doubledAt >= 0) return wrong(`Consecutive wildcard characters at pos ${doubledAt + 1}`);
       if (operand.split('*').length - 1 > wildcardsMax) {
         return wrong(`wildcard match pattern can not have more than ${wildcardsMax} wildcards`);
       }
