@@ -1,8 +1,8 @@
 /**
  * Whether a resource's policy allows a service to do something: the part of IAM's policy language that queue policies for
  * SNS use. Effect Allow and Deny, Principal by service or `*`, Action and Resource with wildcards, each also with Not, and
- * conditions on the source's ARN and account. A condition that is not understood counts as met in a Deny and as not met in
- * an Allow, so nothing is allowed by mistake.
+ * conditions on the source's ARN and account and on secure transport. A condition that is not understood counts as met in a
+ * Deny and as not met in an Allow, so nothing is allowed by mistake.
  */
 
 import { parseObject } from './json-object.ts';
@@ -93,6 +93,7 @@ const operators: Readonly<Record<string, Operator | undefined>> = {
   stringlike: { isEqual: isLike, isNegated: false },
   stringnotequals: { isEqual: same, isNegated: true },
   stringnotlike: { isEqual: isLike, isNegated: true },
+  bool: { isEqual: sameInAnyCase, isNegated: false },
 };
 
 function knownValue(key: string, { sourceArn, sourceAccount }: Asked): string | undefined {
@@ -102,6 +103,9 @@ function knownValue(key: string, { sourceArn, sourceAccount }: Asked): string | 
     case 'aws:sourceaccount':
     case 'aws:sourceowner':
       return sourceAccount;
+    // Services call each other over TLS, and many queues deny everything else.
+    case 'aws:securetransport':
+      return 'true';
     default:
       return undefined;
   }

@@ -250,7 +250,10 @@ test('a policy is judged by principal, action, resource and conditions (12.1)', 
   assert.equal(judge({ ...allow, Action: 'sqs:ReceiveMessage' }), false);
   assert.equal(judge({ ...allow, Resource: arnOf('other') }), false);
   assert.equal(judge({ ...allow, Condition: { ArnEquals: { 'aws:SourceArn': 'x' } } }), false);
-  assert.equal(judge({ ...allow, Condition: { Bool: { 'aws:SecureTransport': 'true' } } }), false);
+  const secure = (is: string) => ({ Condition: { Bool: { 'aws:SecureTransport': is } } });
+  assert.ok(judge({ ...allow, ...secure('true') }));
+  assert.ok(judge(allow, { ...allow, Effect: 'Deny', ...secure('false') }));
+  assert.equal(judge(allow, { ...allow, Effect: 'Deny', ...secure('true') }), false);
   assert.equal(isAllowed('no policy', asked), false);
 });
 
