@@ -46,12 +46,23 @@ test('an entry id has 1 to 80 letters, digits, hyphens and underscores (8.6)', (
   openQueue().sendBatch([{ id: 'aZ0-_' }, { id: 'x'.repeat(80) }]);
   const text =
     'A batch entry id can only contain alphanumeric characters, hyphens and underscores. It can be at most 80 letters long.';
-  for (const id of ['', 'a b', 'a.b', 'é', 'x'.repeat(81), undefined]) {
+  for (const id of ['', 'a b', 'a.b', 'é', 'x'.repeat(81)]) {
     assertNothingSent(openQueue(), [{}, { id }], 'InvalidBatchEntryId', text);
   }
   assertRefused(openQueue().tryRemoveBatch([{ id: 'a b' }]), 'InvalidBatchEntryId', text);
   const change = openQueue().tryChangeVisibilityBatch([{ id: 'a b' }]);
   assertRefused(change, 'InvalidBatchEntryId', text);
+});
+
+test('an entry without an id fails the whole batch and is named with its place (8.6)', () => {
+  const entries = [{}, { id: undefined }];
+  const text = (entry: string): string => `The request must contain the parameter ${entry}.2.Id.`;
+  const shape = 'MissingParameter';
+  assertNothingSent(openQueue(), entries, shape, text('SendMessageBatchRequestEntry'));
+  const removal = openQueue().tryRemoveBatch(entries);
+  assertRefused(removal, shape, text('DeleteMessageBatchRequestEntry'));
+  const change = openQueue().tryChangeVisibilityBatch(entries);
+  assertRefused(change, shape, text('ChangeMessageVisibilityBatchRequestEntry'));
 });
 
 test('the first entry id found twice is named (8.6)', () => {
@@ -223,6 +234,7 @@ test('of everything wrong with a batch the first in a fixed order is reported (1
   const big = { body: 'x'.repeat(1_048_576), groupId: undefined };
   assert.equal(code([]), 'batch-empty');
   assert.equal(code(Array.from({ length: 11 }, () => ({ ...big, id: '!' }))), 'batch-too-many');
+  assert.equal(code([{ ...big, id: '!' }, { id: undefined }]), 'parameter-missing');
   assert.equal(code([{ ...big, id: 'a' }, { ...big, id: 'a' }, { id: '!' }]), 'batch-id-invalid');
   assert.equal(
     code([

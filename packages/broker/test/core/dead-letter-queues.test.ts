@@ -62,7 +62,7 @@ test('maxReceiveCount is 1 to 1000 (12.1)', () => {
     const policy = `{"deadLetterTargetArn":"${dead.arn}","maxReceiveCount":${count}}`;
     queue.set({ RedrivePolicy: policy });
   }
-  for (const count of ['0', '1001', '-1', '1.5', '"x"', '""', 'true']) {
+  for (const count of ['0', '1001', '-1', '1.5', '"x"', '""', 'true', '[7]', '{}']) {
     const policy = `{"deadLetterTargetArn":"${dead.arn}","maxReceiveCount":${count}}`;
     const shown = count.replaceAll('"', '');
     const reason = `Invalid value for maxReceiveCount: ${shown}, valid values are from 1 to 1000 both inclusive.`;

@@ -197,7 +197,7 @@ export class TestQueue {
   }
 
   tryRemoveBatch(
-    entries: readonly { id?: string; receiptHandle?: string }[],
+    entries: readonly { id?: string | undefined; receiptHandle?: string }[],
   ): Outcome<'delete-messages'> {
     const filled = entries.map((entry, at) => ({ id: `e${at}`, ...entry }));
     const command = { type: 'delete-messages', queue: this.name, isBatch: true } as const;
@@ -218,7 +218,11 @@ export class TestQueue {
   }
 
   tryChangeVisibilityBatch(
-    entries: readonly { id?: string; receiptHandle?: string; visibilitySeconds?: number }[],
+    entries: readonly {
+      id?: string | undefined;
+      receiptHandle?: string;
+      visibilitySeconds?: number;
+    }[],
   ): Outcome<'change-visibility'> {
     const filled = entries.map((entry, at) => ({ id: `e${at}`, ...entry }));
     const command = { type: 'change-visibility', queue: this.name, isBatch: true } as const;

@@ -29,6 +29,8 @@ export function checkBatch(
   if (!isBatch) return undefined;
   if (entries.length === 0) return refuse('batch-empty', { entry: entryName });
   if (entries.length > batchEntriesMax) return refuse('batch-too-many', { count: entries.length });
+  const lacking = entries.findIndex(({ id }) => id === undefined);
+  if (lacking !== -1) return refuseMissing('Id', entryName, lacking);
   for (const { id } of entries) {
     if (!id || id.length > batchEntryIdLengthMax || noIdCharacter.test(id)) {
       return refuse('batch-id-invalid');

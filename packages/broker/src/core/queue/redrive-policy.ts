@@ -28,7 +28,8 @@ export function readRedrivePolicy(value: string): RedriveRead {
   const isDecimal = typeof count === 'number' || (typeof count === 'string' && /^\d+$/.test(count));
   const times = isDecimal ? Number(count) : Number.NaN;
   if (!Number.isInteger(times) || times < 1 || times > receiveCountMax) {
-    return refuse('redrive-count-invalid', { value, count: String(count) });
+    const shown = typeof count === 'object' ? JSON.stringify(count) : String(count);
+    return refuse('redrive-count-invalid', { value, count: shown });
   }
   if (typeof targetArn !== 'string' || !isArn(targetArn)) return invalid('redrive-target-invalid');
   return {
