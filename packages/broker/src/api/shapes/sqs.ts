@@ -116,6 +116,12 @@ const receiptHandle: Member = {
   doc: 'From the receive of the message.',
 };
 
+const visibilityTimeout: Member = {
+  type: integer,
+  isRequired: true,
+  doc: '0 to 43200 seconds from now.',
+};
+
 const maxResults: Member = { type: integer, doc: 'Page size, 1 to 1000.' };
 const nextToken: Member = { type: string, doc: "The last page's NextToken." };
 
@@ -179,7 +185,7 @@ export const sqsActions: Readonly<Record<string, ActionShape>> = actions({
     input: {
       QueueUrl: queueUrl,
       ReceiptHandle: receiptHandle,
-      VisibilityTimeout: { type: integer, isRequired: true, doc: '0 to 43200 seconds from now.' },
+      VisibilityTimeout: visibilityTimeout,
     },
     output: undefined,
   },
@@ -192,7 +198,7 @@ export const sqsActions: Readonly<Record<string, ActionShape>> = actions({
           structure({
             Id: entryId,
             ReceiptHandle: receiptHandle,
-            VisibilityTimeout: { type: integer, doc: '0 to 43200 seconds from now.' },
+            VisibilityTimeout: visibilityTimeout,
           }),
         ),
         query: 'ChangeMessageVisibilityBatchRequestEntry',
