@@ -159,10 +159,11 @@ test('queues are listed with their counts', async (t) => {
 test('peeking shows messages in order and receives none', async (t) => {
   const server = await withQueue(t);
   await send(server, 'one');
-  await send(server, 'two', 'h');
+  const { body: sent } = await send(server, 'two', 'h');
   const peeked = await ask(server, '/_oncemq/queues/jobs.fifo/messages?group=h&limit=5');
   assert.equal(peeked.body.messages.length, 1);
   assert.equal(peeked.body.messages[0].body, 'two');
+  assert.equal(peeked.body.messages[0].sequenceNumber, sent.SequenceNumber);
   const received = await sqs(server, 'ReceiveMessage', {
     QueueUrl: 'jobs.fifo',
     MaxNumberOfMessages: 10,
@@ -190,6 +191,7 @@ test('explaining an id tells the original, the source, the age and what differed
   const { body } = await ask(server, `/_oncemq/queues/jobs.fifo/dedup?id=${id}`);
   assert.equal(body.entry.source, 'content');
   assert.equal(body.entry.original.messageId, original.body.MessageId);
+  assert.equal(body.entry.original.sequenceNumber, original.body.SequenceNumber);
   assert.equal(body.entry.ageSeconds, 60);
   assert.equal(body.entry.expiresInSeconds, 240);
   assert.deepEqual(body.entry.suppressed[0].differed, ['attributes']);

@@ -5,6 +5,7 @@
 
 import { differencesIn, isCollision } from '../../core/difference.ts';
 import type { Refusal } from '../../core/errors.ts';
+import { sequenceNumber } from '../../core/sequence-number.ts';
 import type { Backend, Explained } from '../../storage/backend.ts';
 import { failed, type InspectResponse, limitOf, ok, refused, wrongLimit } from './answers.ts';
 
@@ -38,7 +39,12 @@ export async function explained(
     id: entry.deduplicationId,
     source: entry.source,
     groupId: entry.groupId,
-    original: { messageId: entry.messageId, sequence: entry.sequence, sentAt: entry.acceptedAt },
+    original: {
+      messageId: entry.messageId,
+      sequence: entry.sequence,
+      sequenceNumber: sequenceNumber(entry.sequence),
+      sentAt: entry.acceptedAt,
+    },
     ageSeconds: (now - entry.acceptedAt) / 1000,
     expiresAt: entry.expiresAt,
     expiresInSeconds: (entry.expiresAt - now) / 1000,

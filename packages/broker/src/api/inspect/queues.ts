@@ -4,6 +4,7 @@
  */
 
 import type { QueueDescription } from '../../core/commands.ts';
+import { sequenceNumber } from '../../core/sequence-number.ts';
 import type { Backend } from '../../storage/backend.ts';
 import {
   failed,
@@ -76,6 +77,7 @@ export async function listMessages(
   const groupId = query.get('group') || undefined;
   const found = await backend.peek({ type: 'peek-messages', queue: name, groupId, after, limit });
   if (!found.ok) return refused(found);
+  const isFifo = name.endsWith('.fifo');
   const messages = found.messages.map(({ content, state, visibleAt, ...message }) => ({
     messageId: message.messageId,
     state,
@@ -83,6 +85,7 @@ export async function listMessages(
     groupId: message.groupId ?? content.groupId ?? null,
     deduplicationId: message.deduplicationId ?? content.deduplicationId ?? null,
     sequence: message.sequence,
+    sequenceNumber: isFifo ? sequenceNumber(message.sequence) : null,
     sentAt: message.sentAt,
     receiveCount: message.receiveCount,
     firstReceivedAt: message.firstReceivedAt ?? null,
