@@ -67,19 +67,23 @@ export class Catalogue {
 
   create(command: CommandOf<'create-queue'>, turn: Turn): Outcome<'create-queue'> {
     const { queue: name, attributes: given = {}, tags = {} } = command;
-    const asksForFifo = given['FifoQueue']?.toLowerCase() === 'true';
-    const existing = this.#queues.get(name ?? '');
+    if (name === undefined) return refuse('queue-name-missing');
+    const existing = this.#queues.get(name);
+    // A FIFO queue that exists is also found without FifoQueue (5.2).
+    const asksForFifo = existing?.isFifo === true || given['FifoQueue']?.toLowerCase() === 'true';
+    const misnamed = checkName(name, asksForFifo);
+    if (misnamed !== undefined) return misnamed;
     if (existing !== undefined) return this.#sameAgain(existing, given);
-    const refusal = checkName(name, asksForFifo) ?? checkTags(name ?? '', tags);
-    if (name === undefined || refusal !== undefined) return refusal ?? refuse('queue-name-missing');
-    const freeAt = this.#taken.timeOf(name);
-    if (freeAt !== undefined && turn.now < freeAt) {
-      return refuse('queue-deleted-recently', { seconds: this.#limits.nameReuseMs / 1000 });
-    }
+    const refusal = checkTags(name, tags);
+    if (refusal !== undefined) return refusal;
     const isFifo = name.endsWith(fifoSuffix);
     const stored: Attributes = isFifo && this.#profile !== 'aws' ? { Profile: this.#profile } : {};
     const changed = this.#changed({ name, isFifo, stored }, given);
     if (!changed.ok) return changed;
+    const freeAt = this.#taken.timeOf(name);
+    if (freeAt !== undefined && turn.now < freeAt) {
+      return refuse('queue-deleted-recently', { seconds: this.#limits.nameReuseMs / 1000 });
+    }
     const value: KeptQueue = {
       createdAt: turn.now,
       modifiedAt: turn.now,
@@ -216,12 +220,14 @@ export class Catalogue {
   ): { ok: true; stored: Record<string, string> } | Refusal {
     const read = readAttributes(queue.isFifo, given);
     if (!read.ok) return read;
+    const changed = changedAttributes(queue.stored, read.values);
+    if (!changed.ok) return changed;
     for (const { name, targetArn } of read.values) {
       if (targetArn === undefined) continue;
       const refusal = this.#refusal(queue, targetArn, String(given[name]));
       if (refusal !== undefined) return refusal;
     }
-    return changedAttributes(queue.stored, read.values);
+    return changed;
   }
 
   /** Why a queue cannot be this one's dead-letter queue (12.1–12.3); a queue can be its own. */
@@ -256,8 +262,7 @@ export class Catalogue {
   }
 }
 
-function checkName(name: string | undefined, asksForFifo: boolean): Refusal | undefined {
-  if (name === undefined) return refuse('queue-name-missing');
+function checkName(name: string, asksForFifo: boolean): Refusal | undefined {
   if (name === '') return refuse('queue-name-empty');
   const isFifo = name.endsWith(fifoSuffix);
   const stem = isFifo ? name.slice(0, -fifoSuffix.length) : name;

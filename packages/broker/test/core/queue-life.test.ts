@@ -253,3 +253,18 @@ test('a missing queue is noticed before anything else about the request (14.1)',
   const command = { type: 'send', queue: arnOf('none'), isBatch: true, entries: [] } as const;
   assertRefused(home.apply(command), 'QueueDoesNotExist');
 });
+
+test('bad attributes are noticed before the name of a deleted queue (14.1)', () => {
+  const queue = openQueue();
+  queue.delete();
+  assertRefused(createAgain(queue, { VisibilityTimeout: '-1' }), 'InvalidAttributeValue');
+  assertRefused(createAgain(queue), 'QueueDeletedRecently');
+});
+
+test('attributes that exclude each other are noticed before a missing dead-letter queue (14.1)', () => {
+  const queue = openQueue();
+  const policy = { RedrivePolicy: redrivePolicy(arnOf('none'), 3) };
+  const encryptedTwice = { KmsMasterKeyId: 'key', SqsManagedSseEnabled: 'true' };
+  assertRefused(queue.trySet({ ...policy, ...encryptedTwice }), 'InvalidAttributeName');
+  assertRefused(queue.trySet(policy), 'InvalidParameterValue');
+});

@@ -62,6 +62,13 @@ test('a name in .fifo without FifoQueue=true is refused (1.2, 5.3)', () => {
 test('FifoQueue=true with another name is refused (1.2, 5.3)', () => {
   assertRefused(create('jobs', { FifoQueue: 'true' }), 'InvalidParameterValue', fifoNameText);
   assertRefused(create('jobs.FIFO', { FifoQueue: 'true' }), 'InvalidParameterValue', fifoNameText);
+  const { home, name } = openQueue();
+  const again = home.apply({
+    type: 'create-queue',
+    queue: name,
+    attributes: { FifoQueue: 'true' },
+  });
+  assertRefused(again, 'InvalidParameterValue', fifoNameText);
 });
 
 test('a missing and an empty name have texts of their own (5.3)', () => {
