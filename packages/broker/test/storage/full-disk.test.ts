@@ -15,7 +15,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PrometheusPage } from '../support/prometheus-page.ts';
 import { type Answer, ServerProcess } from '../support/server-process.ts';
-import { SmallDisk } from '../support/small-disk.ts';
+import { type SmallDisk, testOnSmallDisk } from '../support/small-disk.ts';
 import { temporaryDirectory } from './backends.ts';
 
 const name = 'orders.fifo';
@@ -144,19 +144,6 @@ async function drain(server: ServerProcess, restart: () => Promise<ServerProcess
   const again = await restart();
   assert.deepEqual(await receiveAll(again), sender.answeredInOrder());
   await again.kill();
-}
-
-/** Runs the test on a disk of its own; skipped by name where none can be mounted. */
-function testOnSmallDisk(title: string, run: (disk: SmallDisk) => Promise<void>): void {
-  test(title, async (t) => {
-    const disk = SmallDisk.mount('4m');
-    if (disk === undefined) return t.skip('no tmpfs can be mounted here');
-    try {
-      await run(disk);
-    } finally {
-      disk.remove();
-    }
-  });
 }
 
 testOnSmallDisk(

@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { test } from 'node:test';
 
 export class SmallDisk {
   readonly path: string;
@@ -32,4 +33,17 @@ export class SmallDisk {
     execFileSync('umount', [this.path]);
     rmSync(this.path, { recursive: true });
   }
+}
+
+/** Runs the test on a disk of its own; skipped by name where none can be mounted. */
+export function testOnSmallDisk(title: string, run: (disk: SmallDisk) => Promise<void>): void {
+  test(title, async (t) => {
+    const disk = SmallDisk.mount('4m');
+    if (disk === undefined) return t.skip('no tmpfs can be mounted here');
+    try {
+      await run(disk);
+    } finally {
+      disk.remove();
+    }
+  });
 }
