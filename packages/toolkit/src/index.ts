@@ -24,6 +24,7 @@ export {
   type Every,
   type Heartbeat,
   type HeartbeatOptions,
+  type Held,
   startHeartbeat,
 } from './consumer/heartbeat.ts';
 export {

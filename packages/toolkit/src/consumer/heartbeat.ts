@@ -19,9 +19,13 @@ export interface HeartbeatOptions {
 /** Calls a function periodically; returns a function that stops it. */
 export type Every = (milliseconds: number, beat: () => void) => () => void;
 
-export interface Heartbeat {
-  /** Aborts when the message could not be held. */
+/** What a handler learns about its message while it runs. */
+export interface Held {
+  /** Aborts when the message could not be held. A handler that stops because of it must throw: returning means handled. */
   readonly signal: AbortSignal;
+}
+
+export interface Heartbeat extends Held {
   stop(): void;
 }
 

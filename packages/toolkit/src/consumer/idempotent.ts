@@ -12,7 +12,7 @@
 import type { Envelope } from '../contract/envelope.ts';
 import type { Inbox, InboxOutcome } from '../inbox/inbox.ts';
 import type { NotedSpan, Telemetry } from '../telemetry/telemetry.ts';
-import { type HeartbeatOptions, startHeartbeat } from './heartbeat.ts';
+import { type HeartbeatOptions, type Held, startHeartbeat } from './heartbeat.ts';
 import {
   asSqsMessage,
   envelopeOf,
@@ -22,12 +22,11 @@ import {
   type SqsMessage,
 } from './received.ts';
 
-export interface HandlerContext<Transaction> {
+/** The signal never aborts if neither `consume` nor a heartbeat holds the message. */
+export interface HandlerContext<Transaction> extends Held {
   readonly message: SqsMessage;
   /** The inbox's transaction, for effects that commit together with their mark. */
   readonly transaction: Transaction;
-  /** Aborts when the message could not be held; without a heartbeat, never. */
-  readonly signal: AbortSignal;
 }
 
 export type Handler<Payload, Transaction> = (
@@ -38,7 +37,7 @@ export type Handler<Payload, Transaction> = (
 export interface IdempotentOptions {
   /** First part of every event_source; default kfm. */
   readonly namespace?: string;
-  /** Extends the visibility timeout while the handler runs; default: it is not extended. */
+  /** Extends the visibility timeout while the handler runs; default: it is not extended. `consume` does so itself. */
   readonly heartbeat?: HeartbeatOptions;
   /** Called with the inbox's outcome for each message. */
   readonly onOutcome?: (outcome: InboxOutcome, envelope: Envelope) => void;
@@ -49,7 +48,8 @@ export interface IdempotentOptions {
 }
 
 export interface IdempotentHandler {
-  <Message extends SqsMessage>(message: Message): Promise<Message>;
+  /** With `held`, the caller holds the message, as `consume` does, and no heartbeat is started. */
+  <Message extends SqsMessage>(message: Message, held?: Held): Promise<Message>;
   <Message extends SqsMessage>(messages: readonly Message[]): Promise<Message[]>;
   (event: LambdaEvent): Promise<LambdaAnswer>;
 }
@@ -67,15 +67,18 @@ export function idempotent<Payload, Transaction>(
   const { namespace, heartbeat, onOutcome = () => {}, telemetry } = options;
   const queueUrl = options.queueUrl ?? heartbeat?.queueUrl;
 
-  const handle = (message: SqsMessage, queue = queueUrl): Promise<void> =>
+  const handle = (message: SqsMessage, queue = queueUrl, held?: Held): Promise<void> =>
     telemetry === undefined
-      ? handleOne(message)
-      : telemetry.processing(message, queue, (span) => handleOne(message, span));
+      ? handleOne(message, held)
+      : telemetry.processing(message, queue, (span) => handleOne(message, held, span));
 
-  const handleOne = async (message: SqsMessage, span?: NotedSpan): Promise<void> => {
+  const handleOne = async (message: SqsMessage, held?: Held, span?: NotedSpan): Promise<void> => {
     const envelope = envelopeOf<Payload>(message, namespace);
-    const beat = heartbeat === undefined ? undefined : startHeartbeat(message, heartbeat);
-    const signal = beat?.signal ?? neverAborts;
+    const beat =
+      heartbeat === undefined || held?.signal !== undefined
+        ? undefined
+        : startHeartbeat(message, heartbeat);
+    const signal = held?.signal ?? beat?.signal ?? neverAborts;
     try {
       const outcome = await inbox.once(envelope.dedupe_key, (transaction) =>
         handler(envelope, { message, transaction, signal }),
@@ -113,6 +116,7 @@ export function idempotent<Payload, Transaction>(
 
   const run = async (
     given: SqsMessage | readonly SqsMessage[] | LambdaEvent,
+    held?: Held,
   ): Promise<SqsMessage | SqsMessage[] | LambdaAnswer> => {
     if ('Records' in given) {
       const messages = given.Records.map(asSqsMessage);
@@ -128,7 +132,7 @@ export function idempotent<Payload, Transaction>(
       if (done.length === 0 && failure !== undefined) throw failure;
       return done;
     }
-    await handle(given);
+    await handle(given, queueUrl, held);
     return given;
   };
   return run as IdempotentHandler;

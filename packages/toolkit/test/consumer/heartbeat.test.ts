@@ -4,13 +4,13 @@
  */
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
+import { consume } from '../../src/consumer/consume.ts';
 import { type Heartbeat, startHeartbeat } from '../../src/consumer/heartbeat.ts';
 import { idempotent } from '../../src/consumer/idempotent.ts';
 import type { SqsMessage } from '../../src/consumer/received.ts';
 import { memoryInbox } from '../../src/inbox/memory-inbox.ts';
-import { landsat, scene } from '../support/landsat.ts';
+import { landsat, type Scene, scene, scenes } from '../support/landsat.ts';
 import { type OpenQueue, openQueue } from '../support/server.ts';
 
 /** A timer that the test fires by hand. */
@@ -37,7 +37,25 @@ async function beat({ server }: OpenQueue, beats: ReadonlySet<() => void>): Prom
     server.events.filter(({ type }) => type === 'visibility-changed').length;
   const before = count();
   for (const each of beats) each();
-  while (count() === before) await new Promise((resolve) => setImmediate(resolve));
+  while (count() === before) await turn();
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Works for longer than the message is hidden. Another consumer receives it, and the next beats fail. */
+async function outlive(
+  { server, client, queueUrl }: OpenQueue,
+  beats: Iterable<() => void>,
+  signal: AbortSignal,
+): Promise<void> {
+  await server.clock.advance(30);
+  const { Messages = [] } = await client.receiveMessage({ QueueUrl: queueUrl });
+  assert.equal(Messages.length, 1);
+  for (const each of beats) each();
+  while (!signal.aborted) await turn();
+  signal.throwIfAborted();
 }
 
 test('a message stays hidden while its handler runs, however long that is', async (t) => {
@@ -63,16 +81,114 @@ test('a message stays hidden while its handler runs, however long that is', asyn
   assert.equal(Messages.length, 1);
 });
 
-test('a handler whose message cannot be held any more is told by its signal', async (t) => {
+test('a handler whose message another consumer has by now is told by its signal', async (t) => {
   const { queue, message } = await received(t);
   const { every, beats } = handTimer();
   const { client, queueUrl } = queue;
-  const heartbeat: Heartbeat = startHeartbeat(message, { client, queueUrl, every });
-  await queue.server.clock.advance(30);
-  const lost = once(heartbeat.signal, 'abort');
-  for (const each of beats) each();
-  await lost;
-  heartbeat.stop();
+  const handler = idempotent((_, { signal }) => outlive(queue, beats, signal), memoryInbox(), {
+    heartbeat: { client, queueUrl, every },
+  });
+  await assert.rejects(handler(message), /not available for visibility timeout change/);
+  assert.equal(beats.size, 0);
+});
+
+describe('in the plain loop', () => {
+  const setUp = async (t: TestContext, events: readonly Scene[]) => {
+    const queue = await openQueue(t);
+    await landsat({ groupId: ({ tile }) => tile }).sendBatch(events, queue);
+    const { every, beats } = handTimer();
+    const told: [name: string, id: string | undefined][] = [];
+    const ending = new AbortController();
+    const options = {
+      ...queue,
+      every,
+      waitSeconds: 0,
+      signal: ending.signal,
+      onError: (error: unknown, message: SqsMessage | undefined) => {
+        told.push([(error as Error).name, message?.MessageId]);
+      },
+    };
+    const sent = queue.server.events.flatMap((event) =>
+      event.type === 'sent' ? [event.messageId] : [],
+    );
+    return { queue, beats, told, ending, options, sent };
+  };
+
+  test('the handler and onError are told, once each, that another consumer has the message', async (t) => {
+    const { queue, beats, told, ending, options, sent } = await setUp(t, [scene]);
+    const handler = idempotent(async (_, { signal }) => {
+      ending.abort();
+      await outlive(queue, beats, signal);
+    }, memoryInbox());
+    await consume({ ...options, handler });
+    assert.deepEqual(told, [['InvalidParameterValue', sent[0]]]);
+  });
+
+  test('a handler with a heartbeat of its own does not extend what the loop extends', async (t) => {
+    const { queue, beats, told, ending, options } = await setUp(t, [scene]);
+    const heartbeat = { ...queue, every: options.every };
+    const handler = idempotent(
+      async () => {
+        ending.abort();
+        assert.equal(beats.size, 1);
+      },
+      memoryInbox(),
+      { heartbeat },
+    );
+    await consume({ ...options, handler });
+    assert.deepEqual(told, []);
+  });
+
+  test('a message that is lost while it waits is not handled, nor are the later ones of its group', async (t) => {
+    const later = { ...scene, day: '2025-12-05' };
+    const { queue, beats, told, ending, options, sent } = await setUp(t, [
+      ...scenes(1),
+      scene,
+      later,
+    ]);
+    const handled: unknown[] = [];
+    await consume({
+      ...options,
+      handler: async ({ MessageId }, { signal }) => {
+        ending.abort();
+        handled.push(MessageId);
+        await outlive(queue, [...beats].slice(0, 2), signal).catch(() => {});
+        while (told.length < 2) await turn();
+      },
+    });
+    assert.deepEqual(handled, sent.slice(0, 1));
+    // The third is the handler's message again, which could not be deleted.
+    assert.deepEqual(
+      told.map(([, id]) => id),
+      [sent[0], sent[1], sent[0]],
+    );
+  });
+
+  test('an onError that throws over a lost message ends the loop, and not the process', async (t) => {
+    const { queue, beats, options } = await setUp(t, scenes(2));
+    const handled: unknown[] = [];
+    const failing = consume({
+      ...options,
+      handler: async ({ MessageId }) => {
+        handled.push(MessageId);
+        const [first, second] = [...beats] as [() => void, () => void];
+        await queue.server.clock.advance(15);
+        await beat(queue, new Set([first]));
+        await queue.server.clock.advance(15);
+        second();
+        while (thrown === 0) await turn();
+      },
+      onError: (error) => {
+        thrown += 1;
+        throw error;
+      },
+    });
+    let thrown = 0;
+    await assert.rejects(failing, /not available for visibility timeout change/);
+    assert.equal(handled.length, 1);
+    assert.equal(queue.server.events.filter(({ type }) => type === 'deleted').length, 1);
+    assert.equal(beats.size, 0);
+  });
 });
 
 test('after twelve hours a message is let go', async (t) => {
