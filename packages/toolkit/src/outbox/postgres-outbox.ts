@@ -4,6 +4,10 @@
  *
  * Ids are assigned when a message is inserted, not when its transaction commits. To make the order of ids the order of
  * commits within a group, `append` holds a lock on the group until the transaction ends.
+ *
+ * After an outage there can be any number of unsent messages, in one group or in as many groups. So `take` reads neither
+ * all messages nor all groups: it goes through the index from group to group and reads only the first entry of each,
+ * beginning where the last `take` ended, so that every group gets its turn.
  */
 
 import { inTransaction, type Pool, type Queryable, tableName } from '../database.ts';
@@ -34,6 +38,8 @@ interface Row {
   readonly attributes: Readonly<Record<string, string>> | null;
 }
 
+type Head = Pick<Row, 'id' | 'group_id'>;
+
 const columns = 'id, appended_at, body, group_id, attributes';
 const pageSize = 100;
 /** The largest time a Date can hold; a range may be open-ended (Infinity), which a bigint column cannot take. */
@@ -57,6 +63,39 @@ export function postgresOutbox(options: PostgresOutboxOptions): PostgresOutbox {
     return Number((rows[0] as Row).id);
   };
 
+  /** The last group that was taken. */
+  let lastGroup = '';
+
+  /**
+   * The oldest unsent message of each group, at most `limit`, in order of the groups. PostgreSQL computes only as many
+   * rows of the recursion as the limit asks for; the groups left out are passed on the way, with one index lookup each.
+   */
+  const heads = async (
+    connection: Queryable,
+    limit: number,
+    leaveOut: ReadonlySet<string>,
+  ): Promise<readonly Head[]> => {
+    const found: Head[] = [];
+    for (const part of ['group_id > $1', 'group_id <= $1']) {
+      const { rows } = await connection.query(
+        `with recursive heads as (
+           (select group_id, id from ${table}
+            where sent_at is null and ${part} order by group_id, id limit 1)
+           union all
+           select next.* from heads, lateral (
+             select group_id, id from ${table}
+             where sent_at is null and ${part} and group_id > heads.group_id
+             order by group_id, id limit 1
+           ) next
+         )
+         select group_id, id from heads where group_id <> all ($2) limit $3`,
+        [lastGroup, [...leaveOut], limit - found.length],
+      );
+      found.push(...(rows as Head[]));
+    }
+    return found;
+  };
+
   const take: Outbox['take'] = (limit, leaveOut, work) =>
     inTransaction(pool, async (connection) => {
       const { rows: locked } = await connection.query(
@@ -64,12 +103,11 @@ export function postgresOutbox(options: PostgresOutboxOptions): PostgresOutbox {
         [name],
       );
       if (!(locked[0] as { is_mine: boolean }).is_mine) return 0;
+      const taken = await heads(connection, limit, leaveOut);
+      lastGroup = taken.at(-1)?.group_id ?? lastGroup;
       const { rows } = await connection.query(
-        `select ${columns} from (
-           select distinct on (group_id) ${columns} from ${table}
-           where sent_at is null and group_id <> all ($1) order by group_id, id
-         ) heads order by id limit $2`,
-        [[...leaveOut], limit],
+        `select ${columns} from ${table} where id = any ($1) order by id`,
+        [taken.map(({ id }) => id)],
       );
       if (rows.length === 0) return 0;
       const sent = await work((rows as Row[]).map(keptOf));

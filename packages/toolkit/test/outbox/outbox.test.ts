@@ -9,6 +9,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import pg from 'pg';
 import { RecordLog } from '../../src/log/record-log.ts';
 import { openFileOutbox } from '../../src/outbox/file-outbox.ts';
 import type { KeptMessage, Outbox } from '../../src/outbox/outbox.ts';
@@ -65,14 +66,15 @@ for (const [kind, open] of Object.entries(kinds)) {
 
     test('sends what it keeps, in order and as it was kept, once', async (t) => {
       const { queue, outbox, relay } = await setUp(t);
-      const events = [...days(5), ...scenes(30)];
+      // More groups than the relay takes at once. One of these scenes is in the group of the days.
+      const events = [...days(5), ...scenes(130)];
       for (const event of events) await outbox.append(byTile.message(event));
-      assert.deepEqual(await relay.flush(), { sent: 35, pastWindow: 0, failures: [] });
+      assert.deepEqual(await relay.flush(), { sent: 135, pastWindow: 0, failures: [] });
       assert.deepEqual(await relay.flush(), { sent: 0, pastWindow: 0, failures: [] });
       const received = await drain(queue);
       assert.deepEqual([...received].sort(), bodies(events).sort());
       const ofGroup = received.filter((body) => body.includes(`"${scene.tile}"`));
-      assert.deepEqual(ofGroup, bodies(days(5)));
+      assert.deepEqual(ofGroup, bodies([...days(5), scene]));
     });
 
     test('keeps attributes, and sends an unmarked message again as the same bytes', async (t) => {
@@ -241,6 +243,60 @@ test('in PostgreSQL the order of a group is that of the commits', async (t) => {
     (await drain(queue)).slice(1),
     days(2).map((event) => byTile.message(event).body),
   );
+});
+
+describe('a take from PostgreSQL reads few rows of 20,000 that are unsent', () => {
+  const readMax = 1_000;
+  const backlogs = {
+    'in one group': { groups: 1, leaveOut: [], given: 1 },
+    'in as many groups': { groups: 20_000, leaveOut: [], given: 100 },
+    'half of them in a group that is left out': { groups: 2, leaveOut: ['g0'], given: 1 },
+  };
+  for (const [name, { groups, leaveOut, given }] of Object.entries(backlogs)) {
+    test(name, async (t) => {
+      // With one connection, the statistics that it reports hold everything that was read.
+      const pool = new pg.Pool({ connectionString: database.url, max: 1 });
+      t.after(() => pool.end());
+      const table = database.newTable();
+      const outbox = postgresOutbox({ pool, table });
+      await outbox.migrate();
+      await pool.query(
+        `insert into ${table} (appended_at, event_time, group_id, body)
+         select 0, 0, 'g' || n % $1::int, '{}' from generate_series(1, 20000) n`,
+        [groups],
+      );
+      const rowsRead = async (): Promise<number> => {
+        await pool.query('select pg_stat_force_next_flush()');
+        const { rows } = await pool.query(
+          `select sum(idx_tup_read) + (select seq_tup_read from pg_stat_user_tables where relname = $1)
+             as read from pg_stat_user_indexes where relname = $1`,
+          [table],
+        );
+        return Number(rows[0].read);
+      };
+      const before = await rowsRead();
+      assert.equal(await outbox.take(100, new Set(leaveOut), async () => []), given);
+      const read = (await rowsRead()) - before;
+      assert.ok(read >= given && read <= readMax, `${read} rows were read`);
+    });
+  }
+});
+
+test('in PostgreSQL every group gets its turn, even if those before it always have more', async () => {
+  const { pool } = database;
+  const outbox = postgresOutbox({ pool, table: database.newTable() });
+  await outbox.migrate();
+  const { body } = byTile.message(scene);
+  await outbox.append(pool, { body, groupId: 'c' });
+  const taken = new Set<string>();
+  for (let round = 0; round < 3; round += 1) {
+    for (const groupId of ['a', 'b']) await outbox.append(pool, { body, groupId });
+    await outbox.take(2, new Set(), async (kept) => {
+      for (const { message } of kept) taken.add(message.groupId);
+      return kept.map(({ id }) => id);
+    });
+  }
+  assert.deepEqual([...taken].sort(), ['a', 'b', 'c']);
 });
 
 test('without somebody to tell, the process warns of a message that may come twice', async (t) => {
