@@ -43,18 +43,7 @@ export function postgresInbox(options: PostgresInboxOptions): PostgresInbox {
   const keepMs = keepMsOf(options);
   const table = tableName(options.table ?? 'oncemq_inbox');
 
-  /** Earlier versions stored long keys unhashed if the index could compress them. */
-  const isKeptPlainly = async (transaction: Queryable, key: string): Promise<boolean> => {
-    if (key === keptKey(key) || key.includes('\0')) return false;
-    const { rows } = await transaction.query(
-      `select from ${table} where key = $1 and expires_at > $2`,
-      [key, now()],
-    );
-    return rows.length > 0;
-  };
-
   const isFirst = async (transaction: Queryable, key: string): Promise<boolean> => {
-    if (await isKeptPlainly(transaction, key)) return false;
     await transaction.query(`set local lock_timeout = ${Math.ceil(waitMs)}`);
     const { rows } = await transaction.query(
       `insert into ${table} as kept (key, expires_at) values ($1, $2)

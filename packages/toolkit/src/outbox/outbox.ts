@@ -41,20 +41,25 @@ export interface TimeRange {
   readonly to: number;
 }
 
-/** When the event of a message happened; NaN if the body is not an envelope, which earlier versions could keep. */
+/** When the event of a kept message happened. */
 export function eventTimeOf({ body }: ProducerMessage): number {
-  try {
-    return epochMsOf((JSON.parse(body) as Envelope).event_time);
-  } catch {
-    return Number.NaN;
-  }
+  return epochMsOf((JSON.parse(body) as Envelope).event_time);
 }
 
 /** The same for a message about to be kept. Throws if the body is not an envelope: no relay could send it by its key. */
 export function timeToKeep(message: ProducerMessage): number {
-  const time = eventTimeOf(message);
-  if (Number.isFinite(time)) return time;
+  try {
+    const time = eventTimeOf(message);
+    if (Number.isFinite(time) && typeof keyOf(message) === 'string') return time;
+  } catch {
+    // Not JSON, or not an object: refused below like the others.
+  }
   throw new Error(
-    'The message cannot be put into an outbox: its body is not an envelope with a valid event_time. Create it with a producer.',
+    'The message cannot be put into an outbox: its body is not an envelope with a dedupe_key and a valid event_time. Create it with a producer.',
   );
+}
+
+/** The dedupe_key of a kept message. */
+export function keyOf({ body }: ProducerMessage): string {
+  return (JSON.parse(body) as Envelope).dedupe_key;
 }

@@ -7,10 +7,9 @@
  * sends it, and leaves it to the consumer's inbox to recognize it.
  */
 
-import type { Envelope } from '../contract/envelope.ts';
 import { windowMsDefault } from '../contract/window.ts';
 import { batchesOf, type Destination, type ProducerMessage, sendBatch } from '../producer/send.ts';
-import type { KeptMessage, Outbox, TimeRange } from './outbox.ts';
+import { type KeptMessage, keyOf, type Outbox, type TimeRange } from './outbox.ts';
 
 export interface RelayOptions extends Destination {
   readonly outbox: Outbox;
@@ -88,19 +87,9 @@ export function createRelay(options: RelayOptions): Relay {
 
 function warnOfProcess({ id, message }: KeptMessage, ageMs: number): void {
   process.emitWarning(
-    `Message ${id} (${keyOf(message) ?? 'no envelope'}) was stored ${Math.round(ageMs / 1000)} s ago, longer than the queue's deduplication window. If it was already sent, it is delivered again, and the consumer's inbox must recognize it.`,
+    `Message ${id} (${keyOf(message)}) was stored ${Math.round(ageMs / 1000)} s ago, longer than the queue's deduplication window. If it was already sent, it is delivered again, and the consumer's inbox must recognize it.`,
     { code: 'ONCEMQ_PAST_WINDOW' },
   );
-}
-
-/** Undefined for bodies that are not envelopes, which earlier versions could keep. */
-function keyOf({ body }: ProducerMessage): string | undefined {
-  try {
-    const { dedupe_key: key } = JSON.parse(body) as Partial<Envelope>;
-    return typeof key === 'string' ? key : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Returns the ids of the accepted messages. A request that fails as a whole ends the attempt: `isBroken`. */
@@ -111,14 +100,8 @@ async function sendKept(
 ): Promise<{ done: number[]; isBroken: boolean }> {
   const idOf = new Map<ProducerMessage, number>(kept.map(({ id, message }) => [message, id]));
   const done: number[] = [];
-  // Such a message is reported here: building the request would throw, for the other messages too.
-  const isSendable = ({ id, message }: KeptMessage): boolean => {
-    if (destination.deduplicateBy !== 'key' || keyOf(message) !== undefined) return true;
-    failures.push(`Message ${id} has no dedupe_key and cannot be sent.`);
-    return false;
-  };
   try {
-    for (const batch of batchesOf(kept.filter(isSendable).map(({ message }) => message))) {
+    for (const batch of batchesOf(kept.map(({ message }) => message))) {
       const { answers, failures: refused } = await sendBatch(batch, destination);
       failures.push(...refused);
       for (const [index, message] of batch.entries()) {

@@ -278,20 +278,6 @@ describe('an inbox in PostgreSQL', () => {
     });
   });
 
-  test('knows a long key again that a version before kept plainly, until its time is over', async () => {
-    let time = 0;
-    const { pool } = database;
-    const table = database.newTable();
-    const inbox = postgresInbox({ pool, table, now: () => time });
-    await inbox.migrate();
-    const long = '\u{20000}'.repeat(1_024);
-    await pool.query(`insert into ${table} values ($1, 10)`, [long]);
-    assert.equal(await inbox.once(long, async () => assert.fail()), 'duplicate');
-    time = 10;
-    assert.equal(await inbox.once(long, async () => {}), 'done');
-    assert.equal(await inbox.once(long, async () => assert.fail()), 'duplicate');
-  });
-
   test('keys whose time is over are removed when asked', async () => {
     let time = 0;
     const { pool } = database;

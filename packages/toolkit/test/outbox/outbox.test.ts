@@ -10,7 +10,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import pg from 'pg';
-import { RecordLog } from '../../src/log/record-log.ts';
 import { openFileOutbox } from '../../src/outbox/file-outbox.ts';
 import type { KeptMessage, Outbox } from '../../src/outbox/outbox.ts';
 import { postgresOutbox } from '../../src/outbox/postgres-outbox.ts';
@@ -128,7 +127,15 @@ for (const [kind, open] of Object.entries(kinds)) {
 
     test('refuses what is no envelope at once, since no relay would get past it', async (t) => {
       const { outbox, relay } = await setUp(t);
-      for (const body of ['hello', 'null', '{}', '{"event_time":"yesterday"}', '{"event_time":7}'])
+      const keyless = JSON.stringify({ ...JSON.parse(byTile.message(scene).body), dedupe_key: 7 });
+      for (const body of [
+        'hello',
+        'null',
+        '{}',
+        '{"event_time":"yesterday"}',
+        '{"event_time":7}',
+        keyless,
+      ])
         await assert.rejects(outbox.append({ body, groupId: 'g' }), /its body is not an envelope/);
       await outbox.append(byTile.message(scene));
       assert.equal((await relay.flush()).sent, 1);
@@ -310,32 +317,6 @@ test('without somebody to tell, the process warns of a message that may come twi
   const [warning] = (await warned) as [Error & { code: string }];
   assert.equal(warning.code, 'ONCEMQ_PAST_WINDOW');
   assert.match(warning.message, /landsat\/p32r29\/2025-12-04\) was stored 300 s ago/);
-});
-
-test('a folder with bodies that are no envelopes, of a version before, is sent and replayed', async (t) => {
-  const queue = await openQueue(t);
-  const folder = mkdtempSync(join(tmpdir(), 'oncemq-outbox-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const strange = ['hello', 'null', '{}', '{"event_time":7}'];
-  const log = await RecordLog.open(folder, {}, () => {});
-  for (const [id, body] of strange.entries()) {
-    await log.append({ id, at: 0, message: { body, groupId: `g${id}` } });
-  }
-  await log.close();
-  await using outbox = await openFileOutbox(folder, { now: () => 0 });
-  await outbox.append(byTile.message(scene));
-  const byKey = createRelay({ ...queue, outbox, now: () => 0, deduplicateBy: 'key' });
-  const { sent, failures } = await byKey.flush();
-  assert.equal(sent, 1);
-  assert.deepEqual(
-    failures,
-    strange.map((_, id) => `Message ${id} has no dedupe_key and cannot be sent.`),
-  );
-  const relay = createRelay({ ...queue, outbox, now: () => 300_000 });
-  assert.deepEqual(await relay.flush(), { sent: 4, pastWindow: 4, failures: [] });
-  assert.deepEqual((await drain(queue)).sort(), [...strange, byTile.message(scene).body].sort());
-  const all = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
-  assert.deepEqual(await relay.replay(all), { sent: 1, pastWindow: 1, failures: [] });
 });
 
 test('a name that could be more than a name is refused as a table', () => {
