@@ -27,14 +27,13 @@ export const queueUsage = `Usage: oncemq queue COMMAND [--url URL] [--json]
 
 const queueCommands: RemoteCommands = {
   usage: queueUsage,
-  flags: ['group', 'limit', 'to', 'rate'],
   commands: {
-    list: { words: 0, run: list },
-    peek: { words: 1, run: peek },
-    explain: { words: 2, run: explain },
-    violations: { words: 1, run: violations },
-    purge: { words: 1, run: purge },
-    redrive: { words: 1, run: redrive },
+    list: { words: 0, flags: [], run: list },
+    peek: { words: 1, flags: ['group', 'limit'], run: peek },
+    explain: { words: 2, flags: ['group', 'limit'], run: explain },
+    violations: { words: 1, flags: ['limit'], run: violations },
+    purge: { words: 1, flags: [], run: purge },
+    redrive: { words: 1, flags: ['to', 'rate'], run: redrive },
   },
 };
 

@@ -19,19 +19,22 @@ export interface RemoteCall {
 export interface RemoteCommand {
   /** The maximum number of arguments. */
   readonly words: number;
+  /**
+   * The flags that it accepts, besides url and json. Any other is refused: one that was meant to narrow a purge must not be
+   * ignored.
+   */
+  readonly flags: readonly string[];
   run(call: RemoteCall): Promise<void>;
 }
 
 export interface RemoteCommands {
   readonly usage: string;
-  /** The flags that some of them accept, besides url and json. */
-  readonly flags: readonly string[];
   readonly commands: Readonly<Record<string, RemoteCommand>>;
 }
 
 export async function runRemoteCommand(
   args: readonly string[],
-  { usage, flags: known, commands }: RemoteCommands,
+  { usage, commands }: RemoteCommands,
 ): Promise<void> {
   const { words, flags } = readArguments(args, ['json']);
   const [name = '', ...rest] = words;
@@ -46,7 +49,7 @@ export async function runRemoteCommand(
   if (extra !== undefined) {
     throw new UsageError(`Unexpected argument after ${name}: ${extra}\n\n${usage}`);
   }
-  checkFlags(flags, ['url', 'json', ...known], usage);
+  checkFlags(flags, ['url', 'json', ...command.flags], usage, name);
   const remote = new Remote(flags);
   endWithReader();
   const print: RemoteCall['print'] = (value, text) => {

@@ -22,11 +22,10 @@ export const topicUsage = `Usage: oncemq topic COMMAND [--url URL] [--json]
 
 const topicCommands: RemoteCommands = {
   usage: topicUsage,
-  flags: ['group', 'limit'],
   commands: {
-    list: { words: 0, run: list },
-    show: { words: 1, run: show },
-    explain: { words: 2, run: explain },
+    list: { words: 0, flags: [], run: list },
+    show: { words: 1, flags: [], run: show },
+    explain: { words: 2, flags: ['group', 'limit'], run: explain },
   },
 };
 

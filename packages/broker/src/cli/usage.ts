@@ -38,14 +38,17 @@ export function readArguments(args: readonly string[], switches: readonly string
   return { words, flags: Object.fromEntries(flags) };
 }
 
-/** Refuses unknown flags, and flags without a value. */
+/** Refuses unknown flags, and flags without a value. `command` is named where the usage is that of several. */
 export function checkFlags(
   flags: Arguments['flags'],
   known: readonly string[],
   usage: string,
+  command?: string,
 ): void {
+  const place = command === undefined ? '' : ` for ${command}`;
   for (const [name, value] of Object.entries(flags)) {
-    if (!known.includes(name)) throw new UsageError(`There is no flag --${name}.\n\n${usage}`);
+    if (!known.includes(name))
+      throw new UsageError(`There is no flag --${name}${place}.\n\n${usage}`);
     if (value === '') throw new UsageError(`--${name} needs a value.\n\n${usage}`);
   }
 }

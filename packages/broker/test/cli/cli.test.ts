@@ -335,6 +335,28 @@ test('the queue commands list, peek, explain, purge and redrive', async (t) => {
   assert.match(missing.error, /does not exist/);
 });
 
+test('a flag that narrows another command is refused, and nothing is purged or moved', async (t) => {
+  const server = await startTestServer({ clock: 'manual' });
+  t.after(() => server.close());
+  const client = new SQS(server.clientConfig);
+  t.after(() => client.destroy());
+  await client.createQueue({ QueueName: 'jobs.fifo', Attributes: attributes });
+  const message = { QueueUrl: 'jobs.fifo', MessageBody: 'x', MessageGroupId: 'g' };
+  await client.sendMessage(message);
+  for (const [area, command, name, flag] of [
+    ['queue', 'purge', 'jobs.fifo', '--group'],
+    ['queue', 'redrive', 'jobs.fifo', '--limit'],
+    ['queue', 'violations', 'jobs.fifo', '--group'],
+    ['topic', 'show', 'prices', '--limit'],
+  ] as const) {
+    const { code, error } = await run(area, command, name, flag, '1', '--url', server.url);
+    assert.equal(code, 2, command);
+    const text = `oncemq: There is no flag ${flag} for ${command}.\n\nUsage: oncemq ${area} `;
+    assert.ok(error.startsWith(text), error);
+  }
+  assert.match((await run('queue', 'list', '--url', server.url)).out, /jobs\.fifo +1/);
+});
+
 test('topic list, show and explain tell what a topic has and did', async (t) => {
   const server = await startTestServer({ clock: 'manual' });
   t.after(() => server.close());
