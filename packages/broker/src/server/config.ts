@@ -14,6 +14,7 @@ import {
   credentialVariables,
   environmentCredentials,
 } from './credentials.ts';
+import { isServiceLink } from './service-links.ts';
 import { exportsOf, type TelemetryExports } from './telemetry/otel-environment.ts';
 import { texts } from './texts.ts';
 import { type TopicConfig, topicsOf } from './topics-at-start.ts';
@@ -315,7 +316,7 @@ function environmentSettings(
   const found: Record<string, string> = {};
   for (const [variable, value] of Object.entries(environment)) {
     if (!variable.startsWith(environmentPrefix) || value === undefined) continue;
-    if (otherVariables.includes(variable)) continue;
+    if (otherVariables.includes(variable) || isServiceLink(variable, value)) continue;
     const name = variable.slice(environmentPrefix.length).toLowerCase().replaceAll('_', '-');
     found[name] = value;
   }

@@ -81,6 +81,32 @@ test('an unknown name is refused with the nearest known one, in the spelling of 
   refused(() => readConfig({ config: queues }, {}), /queues\[0\].*atributes.*attributes\?/);
 });
 
+test('what Kubernetes sets for a Service named oncemq, or oncemq-…, is no setting', () => {
+  const links = {
+    ONCEMQ_SERVICE_HOST: '10.0.0.1',
+    ONCEMQ_SERVICE_PORT: '9324',
+    ONCEMQ_SERVICE_PORT_HTTP: '9324',
+    ONCEMQ_PORT: 'tcp://10.0.0.1:9324',
+    ONCEMQ_PORT_9324_TCP: 'tcp://10.0.0.1:9324',
+    ONCEMQ_PORT_9324_TCP_PROTO: 'tcp',
+    ONCEMQ_PORT_9324_TCP_PORT: '9324',
+    ONCEMQ_PORT_9324_TCP_ADDR: '10.0.0.1',
+    ONCEMQ_STAGING_SERVICE_HOST: '10.0.0.2',
+    ONCEMQ_STAGING_PORT: 'tcp://10.0.0.2:9324',
+  };
+  assert.deepEqual(readConfig({}, links), readConfig({}, {}));
+  assert.equal(readConfig({}, { ...links, ONCEMQ_PORT: '7' }).port, 7);
+  for (const [variable, value] of [
+    ['ONCEMQ_PORT', 'http://10.0.0.1:9324'],
+    ['ONCEMQ_PORTS', 'tcp://10.0.0.1:9324'],
+    ['ONCEMQ_SERVICE', '10.0.0.1'],
+    ['ONCEMQ_PORT_9324', '9324'],
+    ['ONCEMQ_STAGING_PORT', '9324'],
+  ] as const) {
+    assert.throws(() => readConfig({}, { [variable]: value }), ConfigError, variable);
+  }
+});
+
 test('a name like nothing known is refused without a guess', () => {
   refused(() => readConfig({ zzzzzzzz: '1' }, {}), /no flag --zzzzzzzz\.$/);
 });
