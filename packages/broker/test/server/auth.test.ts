@@ -44,11 +44,13 @@ test('health and the certificate are for all, everything else is for those with 
     'nothing',
     'health/',
     '../_oncemq/queues',
+    '../metrics',
   ]) {
     assert.equal(await status(path), 401, path);
   }
   assert.equal(await status('reset', { method: 'POST' }), 401);
   assert.equal(await status('queues', { headers: good }), 200);
+  assert.equal(await status('../metrics', { headers: good }), 200);
   assert.equal(await status('reset', { method: 'POST', headers: good }), 200);
 });
 

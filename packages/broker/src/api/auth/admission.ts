@@ -1,7 +1,8 @@
 /**
- * Who may use the `/_oncemq/` endpoints of a server that checks signatures: callers that sign as for SQS, as the command
- * line does, or send key id and secret as HTTP Basic, which browsers ask people for. Only endpoints that reveal nothing
- * about queues are open to all: health, and the certificate that subscribers need to verify what they are sent.
+ * Who may use `/metrics` and the `/_oncemq/` endpoints of a server that checks signatures: callers that sign as for SQS, as
+ * the command line does, or send key id and secret as HTTP Basic, which browsers ask people for and Prometheus supports.
+ * Only endpoints that reveal nothing about queues are open to all: health, and the certificate that subscribers need to
+ * verify what they are sent.
  *
  * A browser sends Basic credentials whichever page makes the request, so requests from pages of other sites are refused.
  */

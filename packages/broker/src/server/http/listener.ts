@@ -60,7 +60,7 @@ export interface ListenerOptions {
   /** Whether the server is reachable from this machine only. */
   readonly isLocal: boolean;
   readonly metrics?: Metrics | undefined;
-  /** Why a request may not use the endpoints below `/_oncemq/`; absent if every request may. */
+  /** Why a request may not use `/metrics` and the endpoints below `/_oncemq/`; absent if every request may. */
   readonly rejectionOf?:
     | ((request: ApiRequest) => Promise<InspectResponse | undefined>)
     | undefined;
@@ -74,7 +74,8 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
     const path = inspectPathOf(call);
     if (path !== undefined) return answerInspect(api, inspect, { call, path }, options);
     // Cannot be the path of a queue: those begin with an account.
-    if (call.path === metricsPath && metrics !== undefined) return metrics.answer(call.method);
+    if (call.path === metricsPath && metrics !== undefined)
+      return answerMetrics(metrics, call, options);
     const isPage = call.path === consolePath && call.method === 'GET';
     if (isPage) return Promise.resolve(toConsole);
     return isOpenedInBrowser(call) ? Promise.resolve(fromRoot) : api.handle(call);
@@ -185,6 +186,16 @@ async function answerInspect(
     const failure = { code: 'InternalFailure', message: 'Internal error; see the server log.' };
     return inspectAnswer({ status: 500, body: { error: failure } });
   }
+}
+
+/** Metrics carry the names of queues and topics, so the rule is that of the endpoints below `/_oncemq/`. */
+async function answerMetrics(
+  metrics: Metrics,
+  call: Call,
+  options: ListenerOptions,
+): Promise<Answer> {
+  const rejection = await inspectRejection(call, options);
+  return rejection === undefined ? metrics.answer(call.method) : inspectAnswer(rejection);
 }
 
 async function inspectRejection(
