@@ -83,6 +83,7 @@ async function startWith(config: Config, options: StartOptions, opened: Opened):
   const counts = options.isCounting === false ? undefined : new Counts();
   const kept = await openBackend(config, options, log, counts);
   opened.push(() => kept.close().then(() => ledger?.close()));
+  if (config.clock === 'real') tellLead(kept.now() - Date.now(), log);
   ledger?.follow(kept);
   const backend = contract === undefined ? kept : contractedBackend(kept, contract);
   if (counts !== undefined) backend.listen((event) => counts.events.note(event));
@@ -171,6 +172,18 @@ function openBackend(
   return storage.kind === 'memory'
     ? openMemoryBackend(options)
     : openDataBackend(options, { ...storage, ...(onProgress && { onProgress }) });
+}
+
+/** A smaller lead is what setting the machine's clock leaves now and then. */
+const leadMsTold = 5_000;
+
+/** Otherwise nobody would notice: the lead stays through every restart, because time never goes back. */
+function tellLead(leadMs: number, log: Log): void {
+  if (leadMs < leadMsTold) return;
+  const seconds = Math.round(leadMs / 1000).toLocaleString('en-US');
+  log.info(
+    `the clock is ${seconds} s ahead of the machine's, because the stored data is: the machine's clock was once ahead, or the data was used with a virtual or manual clock`,
+  );
 }
 
 function urlOf({ host }: Config, port: number): string {

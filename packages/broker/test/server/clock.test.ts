@@ -4,8 +4,13 @@
  */
 
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { manualClock, realClock, virtualClock } from '../../src/server/clock.ts';
+import { startTestServer } from '../../src/testing.ts';
+import { ServerProcess } from '../support/server-process.ts';
 
 const hourMs = 3_600_000;
 
@@ -33,4 +38,21 @@ test("a real clock runs on when the machine's is set back", (t) => {
   assert.ok(clock.now() >= before);
   clock.notBefore(before + hourMs);
   assert.ok(clock.now() >= before + hourMs);
+});
+
+test("a start on data that is ahead of the machine's clock says by how much", async (t) => {
+  const data = mkdtempSync(join(tmpdir(), 'oncemq-clock-'));
+  t.after(() => rmSync(data, { recursive: true }));
+  const leadOf = async (): Promise<string | undefined> => {
+    const server = await ServerProcess.start(['--data', data]);
+    assert.equal(await server.kill('SIGTERM'), 0);
+    return /^oncemq: the clock is (\S+) s ahead of the machine's/m.exec(server.said())?.[1];
+  };
+  assert.equal(await leadOf(), undefined);
+  const tested = await startTestServer({ data });
+  await tested.clock.advance(86_400);
+  await fetch(`${tested.url}/?Action=CreateQueue&QueueName=jobs`);
+  await tested.close();
+  assert.match((await leadOf()) ?? '', /^86,[34]\d\d$/);
+  assert.match((await leadOf()) ?? '', /^86,[34]\d\d$/, 'a restart does not end it');
 });
