@@ -4,14 +4,16 @@
  */
 
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { ConfigError, startServer } from '../../src/index.ts';
 import { startTestServer, type TestServer, type TestServerOptions } from '../../src/testing.ts';
+import { holdCommits } from '../support/commit-holder.ts';
 
 async function open(t: TestContext, options: TestServerOptions = {}): Promise<TestServer> {
   const server = await startTestServer({ clock: 'manual', ...options });
@@ -319,6 +321,50 @@ test('a body over the limit is refused in the wire form of its request', async (
   assert.match(await query.text(), /<Code>RequestEntityTooLarge/);
   assert.equal((await ask(server, '/_oncemq/health')).status, 200);
 });
+
+for (const [reader, create] of Object.entries({
+  'a plain connection': (server: TestServer) => sqs(server, 'CreateQueue', { QueueName: 'q' }),
+  'node:http': ({ url }: TestServer) => fetch(`${url}/?Action=CreateQueue&QueueName=q`),
+})) {
+  test(`stopping answers what has arrived on ${reader}, however long the disk takes`, async (t) => {
+    const data = mkdtempSync(join(tmpdir(), 'oncemq-server-'));
+    t.after(() => rmSync(data, { recursive: true }));
+    const server = await startTestServer({ data, clock: 'manual' });
+    const letGo = await holdCommits(data);
+    t.after(letGo);
+    const arrived = new Promise<unknown>((resolve) => {
+      subscribe('oncemq.request', resolve);
+      t.after(() => unsubscribe('oncemq.request', resolve));
+    });
+    const answer = create(server);
+    await arrived;
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    const closed = server.close();
+    for (let times = 0; times < 10; times += 1) t.mock.timers.tick(2_000);
+    letGo();
+    assert.equal((await answer).status, 200);
+    await closed;
+  });
+
+  test(`stopping waits two seconds for the rest of a request on ${reader}`, async (t) => {
+    const server = await startTestServer();
+    const { port } = new URL(server.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    t.after(() => socket.destroy());
+    const head = 'POST / HTTP/1.1\r\nHost: any\r\nContent-Length: 9\r\n';
+    const other = reader === 'node:http' ? 'Expect: 100-continue\r\n' : '';
+    socket.write(`${head}${other}\r\n1`);
+    // An answer to a later connection shows that the server has read the earlier one.
+    await ask(server, '/_oncemq/health');
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    const closed = server.close();
+    t.mock.timers.tick(1_999);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(socket.closed, false);
+    t.mock.timers.tick(1);
+    await closed;
+  });
+}
 
 test('stopping does not wait for a connection that says nothing', async () => {
   const server = await startTestServer();

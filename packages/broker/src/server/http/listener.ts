@@ -5,8 +5,10 @@
  * Every connection starts as a plain one (plain-connection.ts). At the first request that is not plain, the connection is
  * handed to the node:http server created here, which reads that request from its first byte.
  *
- * Bounds: the number of connections, the size of a body, about a minute for a request to arrive, two seconds to stop.
- * Anything that is not HTTP is answered with 400 and disconnected.
+ * Bounds: the number of connections, the size of a body, and the time for a request to arrive: 60 to 90 seconds in
+ * node:http, 75 to 90 on a plain connection, because both check only now and then. Anything that is not HTTP is answered
+ * with 400 and disconnected. Stopping answers the requests that have arrived, at most one on each connection, however long
+ * the disk takes, and gives clients two seconds for everything else.
  */
 
 import {
@@ -28,7 +30,10 @@ import { PlainConnections } from './plain-connections.ts';
 import { partsOf } from './request-head.ts';
 
 const connectionsMax = 10_000;
-/** How long stopping waits for requests that have not completely arrived. */
+/**
+ * How long stopping waits for clients: to send the rest of a request, and to read their answers. While requests that have
+ * arrived are not answered yet, it waits for as long again.
+ */
 const stopMsMax = 2_000;
 const requestMsMax = 60_000;
 const headersMsMax = 30_000;
@@ -81,6 +86,8 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
     return isOpenedInBrowser(call) ? Promise.resolve(fromRoot) : api.handle(call);
   };
   const bodies = new Bodies();
+  /** How many requests to node:http have arrived and are not answered yet. */
+  let answering = 0;
   const server = createServer((request, response) => {
     bodies.read(request, response, (body, refusal) => {
       const call = callOf(request, response, body);
@@ -89,13 +96,16 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
         refusal === undefined
           ? answer(call)
           : Promise.resolve(api.fail(call, refusal.code, refusal.detail));
+      answering += 1;
       answered.then(
         (ready) => {
+          answering -= 1;
           // While the server stops, a connection must not be kept open for another request.
           if (plain.isClosing || refusal !== undefined) response.shouldKeepAlive = false;
           send(response, ready);
         },
         (error: unknown) => {
+          answering -= 1;
           onError(error);
           response.destroy();
         },
@@ -113,7 +123,7 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
   });
   return {
     server,
-    close: () => close(server, plain),
+    close: () => close(server, plain, () => answering > 0 || plain.isAnswering),
   };
 }
 
@@ -222,15 +232,16 @@ function inspectAnswer(response: InspectResponse): Answer {
   };
 }
 
-/** Gives the requests in progress a while to be answered, then disconnects every client that is left. */
-function close(server: Server, plain: PlainConnections): Promise<void> {
+/** Waits for the requests in progress to be answered, then disconnects every client that is left. */
+function close(server: Server, plain: PlainConnections, isAnswering: () => boolean): Promise<void> {
   return new Promise((resolve, reject) => {
-    const impatience = setTimeout(() => {
+    const impatience = setInterval(() => {
+      if (isAnswering()) return;
       server.closeAllConnections();
       plain.destroyAll();
     }, stopMsMax);
     server.close((error) => {
-      clearTimeout(impatience);
+      clearInterval(impatience);
       if (error === undefined) resolve();
       else reject(error);
     });

@@ -70,6 +70,10 @@ export class PlainConnection {
     return this.#state === 'idle';
   }
 
+  get isAnswering(): boolean {
+    return this.#state === 'answering';
+  }
+
   destroy(): void {
     this.#socket.destroy();
   }

@@ -44,6 +44,10 @@ export class PlainConnections implements PlainListener {
     this.#sweeping.unref();
   }
 
+  get isAnswering(): boolean {
+    return [...this.#open].some((connection) => connection.isAnswering);
+  }
+
   /** Lets the requests in progress be answered, and those that have already arrived be read. */
   close(): void {
     this.isClosing = true;
