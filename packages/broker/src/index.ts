@@ -6,8 +6,15 @@
 import { configOf, type ServerOptions } from './server/options.ts';
 import { type Started, start } from './server/start-server.ts';
 
-export { ConfigError } from './server/config.ts';
-export type { ServerOptions } from './server/options.ts';
+export { type Config, ConfigError } from './server/config.ts';
+export type { CredentialConfig } from './server/credentials.ts';
+export type {
+  AttributeOptions,
+  QueueOptions,
+  ServerOptions,
+  SubscriptionOptions,
+  TopicOptions,
+} from './server/options.ts';
 
 /** A running server: where it listens, its configuration, and how to stop it. */
 export type RunningServer = Omit<Started, 'backend'>;

@@ -3,6 +3,7 @@
  */
 
 import { resolve } from 'node:path';
+import { dataDefault } from '../server/config.ts';
 import { BackupTarget } from '../storage/local/lmdb/backup-target.ts';
 import { type CheckReport, checkData } from '../storage/local/lmdb/check.ts';
 import { lockRefusal } from '../storage/local/lmdb/data-directory.ts';
@@ -13,13 +14,11 @@ import { isChild, runInChild } from './in-child.ts';
 import { table } from './table.ts';
 import { type Arguments, checkFlags, readArguments, UsageError } from './usage.ts';
 
-const defaultDirectory = './oncemq-data';
-
 export const backupUsage: string = `Usage: oncemq backup TO [--data DIR]
 
 Copies the data of a running or stopped server, as of one moment, to the directory TO. A server can be started on the copy.
 
-  --data DIR   the server's data directory [${defaultDirectory}, or ONCEMQ_DATA]
+  --data DIR   the server's data directory [${dataDefault}, or ONCEMQ_DATA]
 `;
 
 export const checkUsage: string = `Usage: oncemq check DIR [--json]
@@ -31,7 +30,7 @@ counters and deduplication windows are consistent. Exits with 1 if not.
 export async function backup(args: readonly string[]): Promise<void> {
   const { words, flags } = readArguments(args, []);
   const to = oneWord({ words, flags }, ['data'], backupUsage);
-  const directory = flags['data'] ?? (process.env['ONCEMQ_DATA'] || defaultDirectory);
+  const directory = flags['data'] ?? (process.env['ONCEMQ_DATA'] || dataDefault);
   const target = new BackupTarget(to, isChild ? process.ppid : process.pid);
   if (isChild) return copy(directory, to, target);
   target.prepare();

@@ -8,12 +8,7 @@ import { readFileSync } from 'node:fs';
 import type { Credential } from '../api/auth/credential.ts';
 import { nearestName } from '../api/nearest-name.ts';
 import { ConfigError } from './config-error.ts';
-import {
-  type CredentialConfig,
-  credentialsOf,
-  credentialVariables,
-  environmentCredentials,
-} from './credentials.ts';
+import { credentialsOf, credentialVariables, environmentCredentials } from './credentials.ts';
 import { isServiceLink } from './service-links.ts';
 import { exportsOf, type TelemetryExports } from './telemetry/otel-environment.ts';
 import { texts } from './texts.ts';
@@ -79,6 +74,9 @@ interface Setting {
   readonly notYet?: string;
 }
 
+/** Relative to the working directory. */
+export const dataDefault = './oncemq-data';
+
 /** By flag name. The config file uses camel case; the environment uses capitals with the prefix ONCEMQ_. */
 export const settings: Readonly<Record<string, Setting>> = {
   host: {
@@ -97,7 +95,7 @@ export const settings: Readonly<Record<string, Setting>> = {
   data: {
     doc: 'directory to store everything in',
     value: 'DIR',
-    default: './oncemq-data',
+    default: dataDefault,
   },
   durability: {
     doc: 'fsync: answers wait for the disk; os: a power cut can lose the latest changes',
@@ -190,16 +188,23 @@ const environmentPrefix = 'ONCEMQ_';
 /** Variables with the same prefix that are not in the table. */
 const otherVariables: readonly string[] = ['ONCEMQ_URL', ...credentialVariables];
 
+/** What is no single value: a key of the config file, or an option of a program. Not checked yet. */
+export interface Lists {
+  readonly credentials?: unknown;
+  readonly queues?: unknown;
+  readonly topics?: unknown;
+}
+
+/** `lists` are a program's; they are added to those of the file. */
 export function readConfig(
   flags: Readonly<Record<string, string>>,
   environment: Readonly<Record<string, string | undefined>>,
-  credentialList: readonly CredentialConfig[] = [],
+  lists: Lists = {},
 ): Config {
   const fromFlags = checkNames(flags, 'flag', (name) => `--${name}`);
   const fromEnvironment = environmentSettings(environment);
   const file = fromFlags['config'] ?? fromEnvironment['config'];
   const fromFile = file === undefined ? noFile : fileSettings(file);
-  const { queues, topics } = fromFile;
   const layers = [fromFile.settings, fromEnvironment, fromFlags];
   for (const layer of layers) {
     for (const [name, value] of Object.entries(layer)) check(name, value);
@@ -209,8 +214,8 @@ export function readConfig(
   const auth = value('auth') as Config['auth'];
   const credentials = credentialsOf(
     [
-      ['credentials', credentialList],
-      [`${file}: credentials`, fromFile.credentials],
+      ['credentials', lists.credentials ?? []],
+      [`${file}: credentials`, fromFile.lists.credentials ?? []],
       ['the environment', environmentCredentials(environment)],
     ],
     value('account'),
@@ -241,8 +246,14 @@ export function readConfig(
         ? undefined
         : { directory: given['ledger'], bytesMax: Number(value('ledger-max-bytes')) },
     exports: exportsOf(environment),
-    queues,
-    topics,
+    queues: [
+      ...queuesOf(fromFile.lists.queues ?? [], `${file}: queues`),
+      ...queuesOf(lists.queues ?? [], 'queues'),
+    ],
+    topics: [
+      ...topicsOf(fromFile.lists.topics ?? [], `${file}: topics`),
+      ...topicsOf(lists.topics ?? [], 'topics'),
+    ],
   });
 }
 
@@ -327,16 +338,13 @@ function environmentSettings(
 
 interface FileSettings {
   readonly settings: Readonly<Record<string, string>>;
-  readonly queues: readonly QueueConfig[];
-  readonly topics: readonly TopicConfig[];
-  /** Not checked yet. */
-  readonly credentials: unknown;
+  readonly lists: Lists;
 }
 
-const noFile: FileSettings = { settings: {}, queues: [], topics: [], credentials: [] };
+const noFile: FileSettings = { settings: {}, lists: {} };
 
 function fileSettings(file: string): FileSettings {
-  const { queues, topics, credentials = [], ...others } = parseFile(file);
+  const { queues, topics, credentials, ...others } = parseFile(file);
   const found: Record<string, string> = {};
   for (const [key, value] of Object.entries(others)) {
     const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -352,9 +360,7 @@ function fileSettings(file: string): FileSettings {
     name.replace(/-[a-z]/g, (pair) => (pair[1] as string).toUpperCase());
   return {
     settings: checkNames(found, `setting in ${file}:`, spell, ['queues', 'topics', 'credentials']),
-    queues: queuesOf(queues ?? [], file),
-    topics: topicsOf(topics ?? [], file),
-    credentials,
+    lists: { queues, topics, credentials },
   };
 }
 
@@ -382,10 +388,10 @@ function parseFile(file: string): Record<string, unknown> {
 
 const queueKeys = ['name', 'attributes', 'tags'];
 
-function queuesOf(value: unknown, file: string): QueueConfig[] {
-  if (!Array.isArray(value)) throw new ConfigError(`${file}: queues must be a list.`);
+function queuesOf(value: unknown, list: string): QueueConfig[] {
+  if (!Array.isArray(value)) throw new ConfigError(`${list} must be a list.`);
   return value.map((item: unknown, index) => {
-    const where = `${file}: queues[${index}]`;
+    const where = `${list}[${index}]`;
     const queue = typeof item === 'string' ? { name: item } : item;
     if (typeof queue !== 'object' || queue === null) {
       throw new ConfigError(`${where} must be a queue name, or an object with one.`);

@@ -43,17 +43,46 @@ export interface ServerOptions {
   readonly ledger?: string;
   /** The maximum size of the ledger; default 1 GiB, at least 1,000,000. */
   readonly ledgerMaxBytes?: number;
-  /** A JSON file with these settings, credentials, and queues and topics to create. */
+  /** Queues to create if they do not exist, by name, or with attributes and tags. */
+  readonly queues?: readonly (string | QueueOptions)[];
+  /** Topics to create after the queues if they do not exist, by name, or with attributes, tags and subscriptions. */
+  readonly topics?: readonly (string | TopicOptions)[];
+  /** A JSON file with these settings; its queues and topics are created before those given here. */
   readonly config?: string;
 }
 
+/** A queue to create; a name that ends in `.fifo` makes it a FIFO queue. */
+export interface QueueOptions {
+  readonly name: string;
+  readonly attributes?: AttributeOptions;
+  readonly tags?: Readonly<Record<string, string>>;
+}
+
+/** A topic to create; a name that ends in `.fifo` makes it a FIFO topic. */
+export interface TopicOptions {
+  readonly name: string;
+  readonly attributes?: AttributeOptions;
+  readonly tags?: Readonly<Record<string, string>>;
+  /** A bare name is a queue of this server, which must exist. */
+  readonly subscriptions?: readonly (string | SubscriptionOptions)[];
+}
+
+/** A queue of this server, by name, or an endpoint by its protocol. */
+export type SubscriptionOptions = { readonly attributes?: AttributeOptions } & (
+  | { readonly queue: string }
+  | { readonly protocol: string; readonly endpoint: string }
+);
+
+/** By AWS's names; numbers, booleans and, for policies, objects become strings. */
+export type AttributeOptions = Readonly<Record<string, string | number | boolean | object>>;
+
 /** The whole configuration that the options stand for. */
-export function configOf({ credentials, ...options }: ServerOptions): Config {
+export function configOf({ credentials, queues, topics, ...options }: ServerOptions): Config {
   const flags = Object.entries(options)
     .filter(([, value]) => value !== undefined && value !== false)
     .map(([key, value]) => [
       key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
       String(value),
     ]);
-  return readConfig(Object.fromEntries(flags), {}, credentials);
+  return readConfig(Object.fromEntries(flags), {}, { credentials, queues, topics });
 }

@@ -1,5 +1,5 @@
 /**
- * Reads the topics and subscriptions in a config file, and creates those that do not exist when the server starts. A
+ * Reads the topics and subscriptions of a config file or a program, and creates those that do not exist when the server starts. A
  * subscription to a bare queue name means the queue of that name on this server. `baseUrl` is the start of the links
  * that are sent to HTTP endpoints.
  */
@@ -27,10 +27,11 @@ export interface TopicConfig {
 const topicKeys = ['name', 'attributes', 'tags', 'subscriptions'];
 const subscriptionKeys = ['queue', 'protocol', 'endpoint', 'attributes'];
 
-export function topicsOf(value: unknown, file: string): TopicConfig[] {
-  if (!Array.isArray(value)) throw new ConfigError(`${file}: topics must be a list.`);
+/** `list` is the list's name in errors. */
+export function topicsOf(value: unknown, list: string): TopicConfig[] {
+  if (!Array.isArray(value)) throw new ConfigError(`${list} must be a list.`);
   return value.map((item: unknown, index) => {
-    const where = `${file}: topics[${index}]`;
+    const where = `${list}[${index}]`;
     const topic = objectOf(typeof item === 'string' ? { name: item } : item, topicKeys, where);
     const { name, subscriptions = [] } = topic;
     if (typeof name !== 'string') throw new ConfigError(`${where}: name must be a string.`);

@@ -264,6 +264,40 @@ test('a queue of the config file that cannot be created stops the start with its
   }
 });
 
+test('a program gives queues and topics as in the config file, beside those of one', async (t) => {
+  const config = join(mkdtempSync(join(tmpdir(), 'oncemq-server-')), 'config.json');
+  writeFileSync(config, '{"queues":["of-file"]}');
+  const server = await open(t, {
+    config,
+    queues: ['plain', { name: 'orders.fifo', attributes: { VisibilityTimeout: 7 } }],
+    topics: [{ name: 'prices.fifo', subscriptions: ['orders.fifo', { queue: 'plain' }] }],
+  });
+  const { queues } = (await ask(server, '/_oncemq/queues')).body;
+  assert.deepEqual(
+    queues.map(({ name }: { name: string }) => name),
+    ['of-file', 'orders.fifo', 'plain'],
+  );
+  const { body } = await sqs(server, 'GetQueueAttributes', {
+    QueueUrl: 'orders.fifo',
+    AttributeNames: ['All'],
+  });
+  assert.equal(body.Attributes.VisibilityTimeout, '7');
+  assert.equal((await ask(server, '/_oncemq/topics/prices.fifo')).body.subscriptions.length, 2);
+  for (const [options, reason] of [
+    [{ queues: 'plain' }, /^queues must be a list\.$/],
+    [
+      { queues: [{ nam: 'plain' }] },
+      /^queues\[0\]: there is no setting nam\. Did you mean name\?$/,
+    ],
+    [{ topics: [{ name: 'a', subscriptions: [{}] }] }, /^topics\[0\]\.subscriptions\[0\] must/],
+  ] as const) {
+    await assert.rejects(
+      startTestServer(options as unknown as TestServerOptions),
+      (error) => error instanceof ConfigError && reason.test(error.message),
+    );
+  }
+});
+
 test('a port that is taken is refused with what to do', async (t) => {
   const server = await startServer({ port: 0, memory: true });
   t.after(() => server.close());
