@@ -1,6 +1,6 @@
 /**
- * The log: errors and recoveries, written to standard error for people or for programs. Successes are not logged; events
- * report what happens to messages.
+ * The log: errors, recoveries and a clock that is ahead, written to standard error for people or for programs. Successes
+ * are not logged; events report what happens to messages.
  */
 
 export interface Log {
