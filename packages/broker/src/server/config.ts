@@ -9,18 +9,12 @@ import type { Credential } from '../api/auth/credential.ts';
 import { nearestName } from '../api/nearest-name.ts';
 import { ConfigError } from './config-error.ts';
 import { credentialsOf, credentialVariables, environmentCredentials } from './credentials.ts';
+import { type QueueConfig, queuesOf } from './queues-at-start.ts';
 import { isServiceLink } from './service-links.ts';
 import { exportsOf, type TelemetryExports } from './telemetry/otel-environment.ts';
-import { texts } from './texts.ts';
 import { type TopicConfig, topicsOf } from './topics-at-start.ts';
 
 export { ConfigError } from './config-error.ts';
-
-export interface QueueConfig {
-  readonly name: string;
-  readonly attributes: Readonly<Record<string, string>>;
-  readonly tags: Readonly<Record<string, string>>;
-}
 
 export interface Config {
   readonly host: string;
@@ -384,26 +378,4 @@ function parseFile(file: string): Record<string, unknown> {
     throw new ConfigError(`${file} is not JSON: ${reason}.`);
   }
   throw new ConfigError(`${file} must contain a JSON object.`);
-}
-
-const queueKeys = ['name', 'attributes', 'tags'];
-
-function queuesOf(value: unknown, list: string): QueueConfig[] {
-  if (!Array.isArray(value)) throw new ConfigError(`${list} must be a list.`);
-  return value.map((item: unknown, index) => {
-    const where = `${list}[${index}]`;
-    const queue = typeof item === 'string' ? { name: item } : item;
-    if (typeof queue !== 'object' || queue === null) {
-      throw new ConfigError(`${where} must be a queue name, or an object with one.`);
-    }
-    const unknown = Object.keys(queue).find((key) => !queueKeys.includes(key));
-    if (unknown !== undefined) {
-      const near = nearestName(unknown, queueKeys);
-      const hint = near === undefined ? '' : ` Did you mean ${near}?`;
-      throw new ConfigError(`${where}: there is no setting ${unknown}.${hint}`);
-    }
-    const { name, attributes, tags } = queue as Record<string, unknown>;
-    if (typeof name !== 'string') throw new ConfigError(`${where}: name must be a string.`);
-    return { name, attributes: texts(attributes, where), tags: texts(tags, where) };
-  });
 }

@@ -10,10 +10,7 @@ import { isLocalName } from '../api/auth/foreign-page.ts';
 import { createApi } from '../api/handler.ts';
 import { EventStream } from '../api/inspect/event-stream.ts';
 import { createInspect } from '../api/inspect/inspect.ts';
-import { nearestName } from '../api/nearest-name.ts';
-import { errorText } from '../core/errors.ts';
 import { relaxedLimits, strictLimits } from '../core/limits.ts';
-import { settableAttributes } from '../core/queue/attributes.ts';
 import type { Backend } from '../storage/backend.ts';
 import type { Commit } from '../storage/local/entries.ts';
 import { openDataBackend, openMemoryBackend } from '../storage/local/local-backend.ts';
@@ -26,6 +23,7 @@ import { createListener } from './http/listener.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createLog, type Log } from './log.ts';
 import { post } from './poster.ts';
+import { createQueues } from './queues-at-start.ts';
 import { type CertifiedSigner, createSigner } from './signer.ts';
 import { Counts } from './telemetry/counts.ts';
 import { type Metrics, startMetrics } from './telemetry/metrics.ts';
@@ -87,7 +85,7 @@ async function startWith(config: Config, options: StartOptions, opened: Opened):
   ledger?.follow(kept);
   const backend = contract === undefined ? kept : contractedBackend(kept, contract);
   if (counts !== undefined) backend.listen((event) => counts.events.note(event));
-  await createQueues(backend, config);
+  await createQueues(backend, config.queues);
   await createTopics(backend, config.topics, config.publicUrl ?? urlOf(config, config.port));
   const onError = (error: unknown): void => log.error('a request failed', error);
   const authentication = await authenticationOf(config);
@@ -227,24 +225,6 @@ async function tracingOf(
   if (traces === undefined) return undefined;
   const { startTracing } = await import('./tracing/start-tracing.ts');
   return startTracing({ backend, traces, log });
-}
-
-async function createQueues(backend: Backend, { queues }: Config): Promise<void> {
-  for (const { name, attributes, tags } of queues) {
-    const isFifo = name.endsWith('.fifo');
-    const outcome = await backend.run({
-      type: 'create-queue',
-      queue: name,
-      attributes: isFifo ? { FifoQueue: 'true', ...attributes } : attributes,
-      tags,
-    });
-    if (!outcome.ok) {
-      const unknown = Object.keys(attributes).find((each) => !settableAttributes.includes(each));
-      const near = unknown === undefined ? undefined : nearestName(unknown, settableAttributes);
-      const hint = near === undefined ? '' : ` Did you mean ${near}?`;
-      throw new ConfigError(`The queue ${name} cannot be created: ${errorText(outcome)}${hint}`);
-    }
-  }
 }
 
 function listen(

@@ -1,15 +1,14 @@
 /**
- * Reads the topics and subscriptions of a config file or a program, and creates those that do not exist when the server starts. A
- * subscription to a bare queue name means the queue of that name on this server. `baseUrl` is the start of the links
- * that are sent to HTTP endpoints.
+ * Reads the topics and subscriptions that a config file or a program lists, and creates those that do not exist when the
+ * server starts. A subscription to a bare queue name means the queue of that name on this server. `baseUrl` is the start of
+ * the links that are sent to HTTP endpoints.
  */
 
-import { nearestName } from '../api/nearest-name.ts';
 import { queueArn } from '../core/arn.ts';
 import { errorText } from '../core/errors.ts';
 import type { Backend } from '../storage/backend.ts';
 import { ConfigError } from './config-error.ts';
-import { texts } from './texts.ts';
+import { objectOf, texts } from './listed.ts';
 
 export interface SubscriptionConfig {
   readonly protocol: string;
@@ -62,19 +61,6 @@ function subscriptionOf(item: unknown, where: string): SubscriptionConfig {
     throw new ConfigError(`${where} must have a queue, or a protocol and an endpoint.`);
   }
   return { protocol, endpoint, attributes };
-}
-
-function objectOf(value: unknown, keys: readonly string[], where: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new ConfigError(`${where} must be a name, or an object with one.`);
-  }
-  const unknown = Object.keys(value).find((key) => !keys.includes(key));
-  if (unknown !== undefined) {
-    const near = nearestName(unknown, keys);
-    const hint = near === undefined ? '' : ` Did you mean ${near}?`;
-    throw new ConfigError(`${where}: there is no setting ${unknown}.${hint}`);
-  }
-  return value as Record<string, unknown>;
 }
 
 export async function createTopics(

@@ -1,0 +1,39 @@
+/**
+ * Reads what a config file or a program lists of queues and topics: objects with known keys, and their attributes and tags,
+ * whose values become strings, as in AWS.
+ */
+
+import { nearestName } from '../api/nearest-name.ts';
+import { ConfigError } from './config-error.ts';
+
+/** Values may be written as numbers, booleans or, for policies, objects; all become strings. */
+export function texts(value: unknown, where: string): Record<string, string> {
+  if (value === undefined) return {};
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ConfigError(`${where}: attributes and tags must be objects.`);
+  }
+  return Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => [
+      key,
+      typeof entry === 'object' ? JSON.stringify(entry) : String(entry),
+    ]),
+  );
+}
+
+/** `where` is its place in errors. */
+export function objectOf(
+  value: unknown,
+  keys: readonly string[],
+  where: string,
+): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ConfigError(`${where} must be a name, or an object with one.`);
+  }
+  const unknown = Object.keys(value).find((key) => !keys.includes(key));
+  if (unknown !== undefined) {
+    const near = nearestName(unknown, keys);
+    const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+    throw new ConfigError(`${where}: there is no setting ${unknown}.${hint}`);
+  }
+  return value as Record<string, unknown>;
+}
