@@ -162,6 +162,7 @@ function openBackend(
     profile: config.profile,
     onAvailability,
     onError: (error: unknown) => log.error('an event listener failed', error),
+    onUnreadable: (error: unknown) => log.error('a message cannot be read', error),
     onCommit: counts && ((commit: Commit) => counts.committed(commit)),
     arePoliciesEnforced: config.arePoliciesEnforced,
     signer,

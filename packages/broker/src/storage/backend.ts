@@ -122,7 +122,8 @@ export interface Backend {
   /**
    * Receives messages, waiting for them as long as the command or the queue says. First come, first served. When the
    * client's signal aborts, the wait ends with no messages; messages already found count as delivered and become visible
-   * again at their timeout. `signal` is read only if the receive has to wait.
+   * again at their timeout. So do messages that cannot be read; if no others were found, the promise rejects. `signal` is
+   * read only if the receive has to wait.
    */
   receive(
     command: CommandOf<'receive'>,

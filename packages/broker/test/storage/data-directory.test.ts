@@ -30,35 +30,16 @@ import { bringUpToDate, currentFormat, formatOf } from '../../src/storage/local/
 import { keyOf, nameKeyOf, rangeOf } from '../../src/storage/local/lmdb/keys.ts';
 import { openDataBackend } from '../../src/storage/local/local-backend.ts';
 import { ServerProcess } from '../support/server-process.ts';
-import { temporaryDirectory } from './backends.ts';
+import { type Meddling, meddle, withDirectory } from './data-directories.ts';
 import { checkFixture, openFixture, startedAt, writeFixture } from './format-fixture.ts';
 
 const fixtures = 'packages/broker/test/storage/fixtures';
-
-async function withDirectory(run: (path: string) => Promise<void>): Promise<void> {
-  const { path, remove } = temporaryDirectory();
-  try {
-    await run(path);
-  } finally {
-    remove();
-  }
-}
 
 function refusedToOpen(directory: string, text: RegExp): Promise<void> {
   return assert.rejects(
     openDataBackend({ clock: manualClock(startedAt) }, { directory }),
     (error) => error instanceof DataError && text.test(error.message),
   );
-}
-
-/** Writes records, bypassing everything that would check them. */
-async function meddle(
-  directory: string,
-  writes: (put: (key: Buffer, value: Buffer | null) => void, environment: Environment) => void,
-): Promise<void> {
-  const environment = await Environment.open({ directory });
-  await environment.write((put) => writes(put, environment));
-  await environment.close();
 }
 
 for (const fixture of readdirSync(fixtures)) {
@@ -344,7 +325,7 @@ test('check counts what is there and finds nothing wrong with what was written',
 
 test('check finds each thing that does not fit', () =>
   withDirectory(async (path) => {
-    const wrongs: [RegExp, Parameters<typeof meddle>[1]][] = [
+    const wrongs: [RegExp, Meddling][] = [
       [/orders\.fifo: message 5 has no content/, (put) => put(keyOf('content', 3, 5), null)],
       [/content 77 belongs to no message/, (put, environment) => copy(put, environment, [5, 77])],
       [

@@ -242,3 +242,31 @@ test('what came during a commit is committed with what those ask next who waited
   await entries.close();
   directory.remove();
 });
+
+/** The engine has moved on by all of the command's changes. */
+test('if a part of the changes of a command cannot be applied, none is kept, and their places are loaded again', async () => {
+  const directory = temporaryDirectory();
+  const environment = await Environment.open({ directory: directory.path });
+  await bringUpToDate(environment);
+  const takenBack: string[] = [];
+  const takeBack = (places: ReadonlySet<string>): void => {
+    takenBack.push(...places);
+  };
+  const entries = new LmdbEntries(environment, { ...user(0), takeBack });
+  for (const _ of entries.load());
+  entries.apply([
+    { kind: 'name', queue: 'first', value: 1 },
+    { kind: 'counter', queue: 'unknown', value: 1 },
+    { kind: 'name', queue: 'last', value: 1 },
+  ]);
+  await assert.rejects(
+    entries.kept() ?? assert.fail('it is kept'),
+    /a counter came for unknown, which is not kept/,
+  );
+  assert.deepEqual(takenBack, ['first', 'unknown', 'last']);
+  await entries.close();
+  const later = await openEntries(directory.path, 0);
+  assert.deepEqual(told(later), []);
+  await later.close();
+  directory.remove();
+});

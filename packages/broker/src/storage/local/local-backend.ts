@@ -62,6 +62,8 @@ export interface LocalOptions {
   readonly onAvailability?: OnAvailability | undefined;
   /** Called with what an event listener threw; default: it is ignored. */
   readonly onError?: (error: unknown) => void;
+  /** Called when a message cannot be read and no request fails with it; default: it is ignored. */
+  readonly onUnreadable?: (error: unknown) => void;
   /** Called after each commit to the disk. */
   readonly onCommit?: ((commit: Commit) => void) | undefined;
   /** Whether a queue's policy must allow a topic to send to it; default false. */
@@ -103,6 +105,7 @@ class LocalBackend implements Backend, EntriesUser {
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #onAvailability: OnAvailability;
+  readonly #onUnreadable: (error: unknown) => void;
   #engine: Engine;
   readonly #entries: Entries;
   readonly #polls: LongPolls;
@@ -121,8 +124,9 @@ class LocalBackend implements Backend, EntriesUser {
     this.#alarm = new Alarm(options.clock, () => this.#doWhatIsDue());
     this.#ids = options.ids ?? { uuid: randomUUID };
     this.#onAvailability = options.onAvailability ?? (() => {});
+    this.#onUnreadable = options.onUnreadable ?? (() => {});
     this.#readers = new EventReaders(
-      (queue, sequence) => this.#entries.content(queue, sequence),
+      (queue, sequence) => this.#contentIfReadable(queue, sequence),
       options.onError ?? (() => {}),
     );
     this.#engine = this.#newEngine();
@@ -177,10 +181,16 @@ class LocalBackend implements Backend, EntriesUser {
     const refusal = this.#refusalOf(command);
     if (refusal !== undefined) return refusal;
     const { outcome } = this.#step(command, this.#catchUp());
-    // Read before waiting receivers are served: one of them could move these very messages.
-    const received = outcome.ok ? this.#delivered(command.queue, outcome.messages) : outcome;
-    this.#serve();
-    this.#setAlarm();
+    let received: Received;
+    try {
+      // Read before waiting receivers are served: one of them could move these very messages.
+      received = outcome.ok ? this.#delivered(command.queue, outcome.messages) : outcome;
+    } catch (error) {
+      return Promise.reject(error);
+    } finally {
+      this.#serve();
+      this.#setAlarm();
+    }
     const mayWait = outcome.ok && outcome.messages.length === 0 && outcome.waitMs > 0;
     if (!mayWait || this.#isClosed || client.signal.aborted) return this.#answer(received);
     const { noneUntil, waitMs } = outcome;
@@ -422,22 +432,61 @@ class LocalBackend implements Backend, EntriesUser {
     this.#alarm.set(this.#nextAt());
   }
 
-  #delivered(
-    queue: string,
-    messages: readonly Omit<Delivered, 'content'>[],
-  ): { ok: true; messages: Delivered[] } {
-    return {
-      ok: true,
-      messages: messages.map((message) =>
-        withContent(message, this.#content(queue, message.sequence)),
-      ),
-    };
+  #delivered(queue: string, messages: readonly Omit<Delivered, 'content'>[]): Received {
+    try {
+      return {
+        ok: true,
+        messages: messages.map((message) =>
+          withContent(message, this.#content(queue, message.sequence)),
+        ),
+      };
+    } catch (problem) {
+      const readable = this.#readableOf(queue, messages);
+      if (readable.length === 0) throw problem;
+      this.#onUnreadable(problem);
+      return { ok: true, messages: readable };
+    }
+  }
+
+  /**
+   * A message that cannot be read stays in flight until its timeout, and so do those of its group after it, which may not
+   * overtake it. The others are delivered: it must not take them along to a dead-letter queue.
+   */
+  #readableOf(queue: string, messages: readonly Omit<Delivered, 'content'>[]): Delivered[] {
+    const heldUp = new Set<string>();
+    return messages.flatMap((message) => {
+      const { groupId } = message;
+      if (groupId !== undefined && heldUp.has(groupId)) return [];
+      try {
+        return [withContent(message, this.#content(queue, message.sequence))];
+      } catch {
+        if (groupId !== undefined) heldUp.add(groupId);
+        return [];
+      }
+    });
   }
 
   #content(queue: string, sequence: number): MessageContent {
-    const content = this.#entries.content(queue, sequence);
-    if (content === undefined) throw new Error(`message ${sequence} of ${queue} has no content`);
-    return content;
+    let reason = 'it has no content';
+    let cause: unknown;
+    try {
+      const content = this.#entries.content(queue, sequence);
+      if (content !== undefined) return content;
+    } catch (error) {
+      cause = error;
+      reason = (error as Error).message;
+    }
+    throw new Error(`message ${sequence} of ${queue} cannot be read: ${reason}`, { cause });
+  }
+
+  /** Undefined if it is no longer in the queue, or cannot be read. */
+  #contentIfReadable(queue: string, sequence: number): MessageContent | undefined {
+    try {
+      return this.#entries.content(queue, sequence);
+    } catch (error) {
+      this.#onUnreadable(error);
+      return undefined;
+    }
   }
 }
 

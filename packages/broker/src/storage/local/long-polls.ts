@@ -26,7 +26,7 @@ export interface LongPollsUser {
 }
 
 interface Waiting extends Receiver {
-  end(received: Received): void;
+  end(answer: Promise<Received>): void;
 }
 
 export class LongPolls {
@@ -52,12 +52,12 @@ export class LongPolls {
       const receiver: Waiting = {
         command,
         deadline: times.deadline,
-        end: (received) => {
+        end: (answer) => {
           this.#receivers.remove(name);
           signal.removeEventListener('abort', receiver.giveUp);
-          resolve(this.#user.answer(received));
+          resolve(answer);
         },
-        giveUp: () => receiver.end({ ok: true, messages: [] }),
+        giveUp: () => receiver.end(this.#user.answer({ ok: true, messages: [] })),
       };
       signal.addEventListener('abort', receiver.giveUp, { once: true });
       const name = this.#receivers.park(receiver);
@@ -92,12 +92,13 @@ export class LongPolls {
       for (;;) {
         const receiver = this.#receivers.first(queue);
         if (receiver === undefined) break;
-        const { received, noneUntil } = this.#user.ask(receiver.command);
-        if (received === undefined) {
-          this.#receivers.sleepUntil(queue, noneUntil);
+        const asked = this.#ask(receiver);
+        if (asked === undefined) continue;
+        if (asked.received === undefined) {
+          this.#receivers.sleepUntil(queue, asked.noneUntil);
           break;
         }
-        receiver.end(received);
+        receiver.end(this.#user.answer(asked.received));
       }
     }
   }
@@ -119,5 +120,15 @@ export class LongPolls {
   /** The earliest time at which a receiver gives up. */
   nextDeadline(): number | undefined {
     return this.#receivers.nextDeadline();
+  }
+
+  /** A failure ends this receiver's wait: whoever's command, or the timer, led here has no part in it. */
+  #ask(receiver: Waiting): Asked | undefined {
+    try {
+      return this.#user.ask(receiver.command);
+    } catch (error) {
+      receiver.end(Promise.reject(error));
+      return undefined;
+    }
   }
 }

@@ -33,6 +33,8 @@ export class Batch {
   /** Holds its records until it is written. */
   readonly writer: ByteWriter;
   bytes = 0;
+  /** Why it lacks some of the changes it should contain; it must not be written then. */
+  flaw: Error | undefined;
   /** Differs from every other batch's. */
   readonly #number: number;
   readonly #writes: Written[] = [];
@@ -49,7 +51,12 @@ export class Batch {
   }
 
   get isEmpty(): boolean {
-    return this.#writes.length === 0 && this.blocks.size === 0 && this.heads.size === 0;
+    return (
+      this.#writes.length === 0 &&
+      this.blocks.size === 0 &&
+      this.heads.size === 0 &&
+      this.flaw === undefined
+    );
   }
 
   get records(): number {

@@ -12,7 +12,12 @@
  * (recovery.ts). Read-only commands are answered all the while; what expires with them gathers and is written later.
  */
 
-import type { Change, KeptWindowEntry, MessageContent } from '../../../core/changes.ts';
+import {
+  type Change,
+  type KeptWindowEntry,
+  type MessageContent,
+  placeOf,
+} from '../../../core/changes.ts';
 import { Unavailable } from '../../backend.ts';
 import type { Entries, EntriesUser } from '../entries.ts';
 import { Batch } from './batch.ts';
@@ -53,7 +58,13 @@ export class LmdbEntries implements Entries {
 
   apply(changes: readonly Change[]): void {
     if (changes.length === 0) return;
-    for (const change of changes) this.#places.apply(change, this.#gathering);
+    try {
+      for (const change of changes) this.#places.apply(change, this.#gathering);
+    } catch (error) {
+      // The engine has all of them, the batch a part: none of it may be kept.
+      this.#gathering.flaw ??= readingError(this.#environment.directory, error) as Error;
+      for (const change of changes) this.#gathering.places.add(placeOf(change));
+    }
     this.#schedule();
   }
 
@@ -139,15 +150,18 @@ export class LmdbEntries implements Entries {
     const batch = this.#gathering;
     this.#gathering = this.#newBatch();
     this.#writing = batch;
+    const startedAt = performance.now();
+    this.#write(batch).then(
+      () => this.#committed(batch, performance.now() - startedAt),
+      (error: Error) => this.#failed(error.message, batch),
+    );
+  }
+
+  #write(batch: Batch): Promise<void> {
+    if (batch.flaw !== undefined) return Promise.reject(batch.flaw);
     this.#places.complete(batch);
     this.#writeTime(batch);
-    const startedAt = performance.now();
-    this.#environment
-      .write((put) => batch.writeAll(put))
-      .then(
-        () => this.#committed(batch, performance.now() - startedAt),
-        (error: Error) => this.#failed(error.message, batch),
-      );
+    return this.#environment.write((put) => batch.writeAll(put));
   }
 
   /** Keeps the current time: a later start does not go back before it. */

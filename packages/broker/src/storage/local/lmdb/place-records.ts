@@ -86,7 +86,7 @@ export class PlaceRecords {
   messages = 0;
   windowEntries = 0;
   blocks: Map<number, Block> = new Map();
-  /** Contents, publications and posts that are not in the file yet. */
+  /** Contents, publications and posts that are not in the file yet; of moved messages the record of the content. */
   readonly fresh: BySequence<unknown> = new BySequence();
   /** It was deleted; nothing more is written for it. */
   isGone = false;

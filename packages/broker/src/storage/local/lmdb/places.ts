@@ -5,6 +5,7 @@
 
 import {
   type Change,
+  type ContentFrom,
   type KeptMessage,
   type KeptPost,
   type KeptWindowEntry,
@@ -189,9 +190,10 @@ export class Places implements TopicEntriesReader {
     const records = this.#places.get(place);
     if (records === undefined) return undefined;
     const fresh = records.fresh.get(id);
-    if (fresh !== undefined) return fresh as T;
+    const isRecord = Buffer.isBuffer(fresh);
+    if (fresh !== undefined && !isRecord) return fresh as T;
     const number = kind === 'archived' ? records.other : records.contents;
-    const bytes = this.#environment.get(keyOf(kind, number, id));
+    const bytes = isRecord ? fresh : this.#environment.get(keyOf(kind, number, id));
     return bytes && reading(this.#environment.directory, () => read(bytes));
   }
 
@@ -357,21 +359,28 @@ export class Places implements TopicEntriesReader {
     block.growing.addMessage(id, message);
     block.live += 1;
     records.messages += 1;
+    if (content === undefined) return;
     records.fresh.set(id, content);
-    writeContent(batch.writer, content);
-    batch.writeRecord('content', records.contents, id, records);
+    if (Buffer.isBuffer(content)) {
+      batch.write('content', records.contents, id, content, records);
+    } else {
+      writeContent(batch.writer, content);
+      batch.writeRecord('content', records.contents, id, records);
+    }
   }
 
-  #moved({
-    queue,
-    sequence,
-  }: {
-    readonly queue: string;
-    readonly sequence: number;
-  }): MessageContent {
-    const content = this.content(queue, sequence);
-    if (content !== undefined) return content;
-    throw new Error(`a message moved from ${queue} ${sequence}, which is not kept`);
+  /**
+   * The content of a message that moves, as it is in the file if it is there: one that cannot be read moves as well. It is
+   * to reach a dead-letter queue like any other that nobody can handle.
+   */
+  #moved({ queue, sequence }: ContentFrom['from']): MessageContent | Buffer | undefined {
+    const records = this.#places.get(queue);
+    if (records === undefined) return undefined;
+    const fresh = records.fresh.get(sequence) as MessageContent | Buffer | undefined;
+    if (fresh !== undefined) return fresh;
+    const bytes = this.#environment.get(keyOf('content', records.contents, sequence));
+    // A copy, since the next `get` overwrites it.
+    return bytes && Buffer.from(bytes.subarray(0, bytes.length));
   }
 }
 
