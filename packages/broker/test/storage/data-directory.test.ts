@@ -34,6 +34,9 @@ import { type Meddling, meddle, withDirectory } from './data-directories.ts';
 import { checkFixture, openFixture, startedAt, writeFixture } from './format-fixture.ts';
 
 const fixtures = 'packages/broker/test/storage/fixtures';
+/** LMDB's, which is that of the machine. */
+const pageBytes = 4096;
+const metaBytes = 2 * pageBytes;
 
 function refusedToOpen(directory: string, text: RegExp): Promise<void> {
   return assert.rejects(
@@ -97,18 +100,34 @@ test('a second server is refused while one runs, and not after it was killed', (
     assert.equal(await next.kill('SIGTERM'), 0);
   }));
 
-test('a second server is refused also if it has the same number, in a container of its own', () =>
-  withDirectory(async (path) => {
-    const words = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'];
-    const isPossible = spawnSync('unshare', [...words.slice(1), 'true']).status === 0;
-    // Where no container can be made, the two have different pids.
-    const options = isPossible ? { prefix: words } : {};
-    const expected = isPossible
-      ? /in use by another process with the same pid, 1, probably in another container\. Stop that server/
-      : /in use by process \d+\. Stop that server/;
-    const first = await ServerProcess.start(['--data', path], options);
+test('a second server is refused also if it has the same number, in a container of its own', (t) => {
+  const prefix = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'];
+  const { status } = spawnSync('unshare', [...prefix.slice(1), 'true']);
+  if (status !== 0) return t.skip('no container can be made here');
+  return withDirectory(async (path) => {
+    const first = await ServerProcess.start(['--data', path], { prefix });
     try {
-      assert.match(await ServerProcess.refusal(['--data', path], options), expected);
+      assert.match(
+        await ServerProcess.refusal(['--data', path], { prefix }),
+        /in use by another process with the same pid, 1, probably in another container\. Stop that server/,
+      );
+    } finally {
+      await first.kill();
+    }
+  });
+});
+
+/** It could be cut off: the server that runs may have written more since its size was read. */
+test('a second server that is refused does not resize the file of the one that runs', () =>
+  withDirectory(async (path) => {
+    const first = await ServerProcess.start(['--data', path]);
+    try {
+      // A file can lack its last pages, if they were never written.
+      const file = join(path, 'data.mdb');
+      const size = statSync(file).size - pageBytes;
+      truncateSync(file, size);
+      assert.match(await ServerProcess.refusal(['--data', path]), /in use by process/);
+      assert.equal(statSync(file).size, size);
     } finally {
       await first.kill();
     }
@@ -207,6 +226,16 @@ test('a file that is cut off, empty or something else is said to be damaged, or 
     await (await openFixture(path)).close();
   }));
 
+test('pages that are missing at the end but needed are said to be damaged, and do not kill the process', () =>
+  withDirectory(async (path) => {
+    cpSync(join(fixtures, 'format-1'), path, { recursive: true });
+    truncateSync(join(path, 'data.mdb'), metaBytes);
+    assert.match(
+      await ServerProcess.refusal(['--data', path]),
+      /The data in .* is damaged: MDB_CORRUPTED.*Restore a backup, or move the directory away/,
+    );
+  }));
+
 test('pages that are found damaged by a commit are said to be, with what to do', () =>
   withDirectory(async (path) => {
     await meddle(path, (put) => {
@@ -214,7 +243,6 @@ test('pages that are found damaged by a commit are said to be, with what to do',
     });
     const environment = await Environment.open({ directory: path });
     const file = join(path, 'data.mdb');
-    const metaBytes = 8192;
     const pages = Buffer.alloc(statSync(file).size - metaBytes);
     const descriptor = openSync(file, 'r+');
     writeSync(descriptor, pages, 0, pages.length, metaBytes);

@@ -10,7 +10,7 @@ import { join, resolve } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import { dataFile, freeBytes, prepareToRead, prepareToWrite } from './data-directory.ts';
 import { DataError, damaged, readingError } from './data-error.ts';
-import { checkMetaPages } from './meta-pages.ts';
+import { checkMetaPages, extendToWhole } from './meta-pages.ts';
 import { sameNumber, takeLock } from './process-lock.ts';
 
 export type Durability = 'fsync' | 'os';
@@ -56,10 +56,12 @@ export class Environment {
     const directory = resolve(given);
     if (isReadOnly) prepareToRead(directory, isAlone);
     else prepareToWrite(directory);
-    checkMetaPages(join(directory, dataFile), isReadOnly);
+    const file = join(directory, dataFile);
+    checkMetaPages(file, isReadOnly);
     const db = openDatabase(directory, durability, isReadOnly);
     try {
       const release = isAlone ? await takeLock(directory, db) : () => {};
+      if (!isReadOnly) extendToWhole(file);
       return new Environment(directory, db, release);
     } catch (error) {
       await db.close();

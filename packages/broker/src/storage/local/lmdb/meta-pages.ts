@@ -3,13 +3,15 @@
  * altogether, would kill the process with a signal instead of giving an error.
  *
  * Pages at the end that a commit allocated and freed again are never written, so an intact file can be a little short. A
- * writer extends it: if such a page is needed after all, LMDB then finds an empty page and says so, instead of no page.
+ * writer extends it: if such a page is needed after all, LMDB then finds an empty page and says so, instead of no page. It
+ * does so once it has the lock, since another process could be extending the file itself, and before it reads any other
+ * page; LMDB has mapped the file by then, which makes no difference.
  *
  * A reader may run beside a server. A commit writes pages first and a meta page last, and a file never gets shorter; so
  * the meta pages are read before the size, and then refer to no more than is there.
  */
 
-import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync, truncateSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DataError, damaged } from './data-error.ts';
 
@@ -26,28 +28,43 @@ const unwrittenPagesMax = 16;
 
 export function checkMetaPages(file: string, isReadOnly: boolean): void {
   if (!existsSync(file)) return;
-  const descriptor = openSync(file, isReadOnly ? 'r' : 'r+');
+  const { size, whole } = sizesOf(file);
+  if (size === 0) {
+    // A server that was killed before its first commit leaves an empty file.
+    if (!isReadOnly) return;
+    throw new DataError(`There is no server data in ${dirname(file)}: data.mdb is empty.`);
+  }
+  if (whole === undefined) throw damaged(dirname(file), 'data.mdb is not an LMDB file');
+  if (size < whole.least) {
+    const text = `data.mdb was cut off: it has ${size} bytes instead of ${whole.most}`;
+    throw damaged(dirname(file), text);
+  }
+}
+
+/** Only for the process that has the lock. */
+export function extendToWhole(file: string): void {
+  const { size, whole } = sizesOf(file);
+  if (whole !== undefined && size < whole.most) truncateSync(file, whole.most);
+}
+
+interface WholeSize {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** `whole` is undefined if it is not an LMDB file. */
+function sizesOf(file: string): { size: number; whole: WholeSize | undefined } {
+  const descriptor = openSync(file, 'r');
   try {
     const whole = wholeSize(descriptor);
-    const { size } = fstatSync(descriptor);
-    if (size === 0) {
-      // A server that was killed before its first commit leaves an empty file.
-      if (!isReadOnly) return;
-      throw new DataError(`There is no server data in ${dirname(file)}: data.mdb is empty.`);
-    }
-    if (whole === undefined) throw damaged(dirname(file), 'data.mdb is not an LMDB file');
-    if (size < whole.least) {
-      const text = `data.mdb was cut off: it has ${size} bytes instead of ${whole.most}`;
-      throw damaged(dirname(file), text);
-    }
-    if (size < whole.most && !isReadOnly) ftruncateSync(descriptor, whole.most);
+    return { size: fstatSync(descriptor).size, whole };
   } finally {
     closeSync(descriptor);
   }
 }
 
 /** The size of an intact file; undefined if it is not an LMDB file. */
-function wholeSize(descriptor: number): { least: number; most: number } | undefined {
+function wholeSize(descriptor: number): WholeSize | undefined {
   const first = metaAt(descriptor, 0);
   const pageSize = first?.readUInt32LE(pageSizeAt) ?? 0;
   const isPower = pageSize >= 512 && (pageSize & (pageSize - 1)) === 0;

@@ -28,9 +28,10 @@ export async function takeLock(
       `The data directory ${directory} is in use by another server in this process.`,
     );
   }
-  // A first read registers this process in the table.
+  // A transaction registers this process in the table, and ending it does not remove it. It must not read yet: a page that
+  // a damaged file refers to may not be there before the file is extended (meta-pages.ts).
   try {
-    db.getBinaryFast(Buffer.from([0]));
+    db.useReadTransaction().done();
   } catch (error) {
     // lmdb got no transaction to read in, and used it nevertheless.
     throw error instanceof TypeError ? sameNumber(directory, error) : error;
