@@ -98,13 +98,19 @@ function reportText({
   records,
   fileBytes,
   queues,
+  topics,
   givenUp,
   problems,
 }: CheckReport): string {
-  const rows = queues.map(({ name, messages, received, windowEntries, bodyBytes }) =>
-    [name, messages, received, windowEntries, bodyBytes].map((cell) =>
-      typeof cell === 'number' ? cell.toLocaleString('en-US') : cell,
-    ),
+  const queueRows = queues.map(({ name, messages, received, windowEntries, bodyBytes }) =>
+    cellsOf(name, messages, received, windowEntries, bodyBytes),
+  );
+  const topicRows = topics.map(({ name, subscriptions, windowEntries, archived, posts }) =>
+    cellsOf(name, subscriptions, windowEntries, archived, posts),
+  );
+  const topicTable = table(
+    ['TOPIC', 'SUBSCRIPTIONS', 'IN WINDOW', 'ARCHIVED', 'CALLS WAITING'],
+    topicRows,
   );
   const file = `format ${format}, ${records.toLocaleString('en-US')} records in ${(fileBytes / 1e6).toFixed(1)} MB`;
   const clearing = givenUp === 0 ? [] : [`purged or deleted, space not yet reclaimed: ${givenUp}`];
@@ -113,9 +119,14 @@ function reportText({
   return [
     file,
     '',
-    table(['QUEUE', 'MESSAGES', 'RECEIVED', 'IN WINDOW', 'BODY BYTES'], rows),
+    table(['QUEUE', 'MESSAGES', 'RECEIVED', 'IN WINDOW', 'BODY BYTES'], queueRows),
     '',
+    ...(topics.length === 0 ? [] : [topicTable, '']),
     ...clearing,
     ...found,
   ].join('\n');
+}
+
+function cellsOf(name: string, ...counts: readonly number[]): string[] {
+  return [name, ...counts.map((count) => count.toLocaleString('en-US'))];
 }

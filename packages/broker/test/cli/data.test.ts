@@ -87,6 +87,29 @@ test('a backup of a running server is a data directory of its moment, and passes
   remove();
 });
 
+test('check lists topics in a table of their own', async () => {
+  const { path, remove } = temporaryDirectory();
+  const backend = await openFixture(path);
+  await backend.run({ type: 'create-queue', queue: 'jobs', attributes: {} });
+  const created = await backend.run({ type: 'create-topic', name: 'news' });
+  assert.ok(created.ok);
+  await backend.run({
+    type: 'subscribe',
+    topicArn: created.topicArn,
+    protocol: 'sqs',
+    endpoint: 'arn:aws:sqs:us-east-1:000000000000:jobs',
+    baseUrl: 'http://localhost',
+  });
+  await backend.close();
+  const { code, stdout } = await run('check', path);
+  assert.equal(code, 0);
+  assert.match(
+    stdout,
+    /QUEUE .*\njobs .*\n\nTOPIC +SUBSCRIPTIONS .*\nnews +1 +0 +0 +0\n\nno problems found/,
+  );
+  remove();
+});
+
 test('wrong use is said with the usage, a directory without data by its name', async () => {
   for (const args of [
     ['backup'],

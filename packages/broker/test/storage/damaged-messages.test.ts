@@ -9,12 +9,10 @@ import type { QueueDescription, SendEntry } from '../../src/core/commands.ts';
 import { manualClock } from '../../src/server/clock.ts';
 import type { Backend, Delivered } from '../../src/storage/backend.ts';
 import type { Clock } from '../../src/storage/clock.ts';
-import { checkData } from '../../src/storage/local/lmdb/check.ts';
-import { Environment } from '../../src/storage/local/lmdb/environment.ts';
 import { keyOf } from '../../src/storage/local/lmdb/keys.ts';
 import { openDataBackend } from '../../src/storage/local/local-backend.ts';
 import { ServerProcess } from '../support/server-process.ts';
-import { meddle, withDirectory } from './data-directories.ts';
+import { checked, meddle, withDirectory } from './data-directories.ts';
 
 const startedAt = 1_800_000_000_000;
 const client = new AbortController();
@@ -169,9 +167,7 @@ for (const isGone of [false, true]) {
       await withBackend(directory, async (backend) => {
         assert.deepEqual(await counts(backend), [0, 2]);
       });
-      const environment = await Environment.open({ directory, isReadOnly: true, isAlone: true });
-      const { problems } = checkData(environment);
-      await environment.close();
+      const { problems } = await checked(directory);
       assert.equal(problems.length, isGone ? 1 : 2, problems.join('\n'));
       for (const problem of problems) assert.match(problem, /^other: (content|message) 1\b/);
     }));

@@ -2,6 +2,7 @@
  * Data directories for tests that look at, or damage, what is in them.
  */
 
+import { type CheckReport, checkData } from '../../src/storage/local/lmdb/check.ts';
 import { Environment } from '../../src/storage/local/lmdb/environment.ts';
 import { temporaryDirectory } from './backends.ts';
 
@@ -24,4 +25,12 @@ export async function meddle(directory: string, writes: Meddling): Promise<void>
   const environment = await Environment.open({ directory });
   await environment.write((put) => writes(put, environment));
   await environment.close();
+}
+
+/** What `oncemq check` finds. */
+export async function checked(directory: string): Promise<CheckReport> {
+  const environment = await Environment.open({ directory, isReadOnly: true, isAlone: true });
+  const report = checkData(environment);
+  await environment.close();
+  return report;
 }

@@ -23,14 +23,13 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { manualClock } from '../../src/server/clock.ts';
 import type { Backend } from '../../src/storage/backend.ts';
-import { checkData } from '../../src/storage/local/lmdb/check.ts';
 import { DataError } from '../../src/storage/local/lmdb/data-error.ts';
 import { Environment } from '../../src/storage/local/lmdb/environment.ts';
 import { bringUpToDate, currentFormat, formatOf } from '../../src/storage/local/lmdb/format.ts';
-import { keyOf, nameKeyOf, rangeOf } from '../../src/storage/local/lmdb/keys.ts';
+import { keyOf, nameKeyOf, rangeOf, textKeyOf } from '../../src/storage/local/lmdb/keys.ts';
 import { openDataBackend } from '../../src/storage/local/local-backend.ts';
 import { ServerProcess } from '../support/server-process.ts';
-import { type Meddling, meddle, withDirectory } from './data-directories.ts';
+import { checked, type Meddling, meddle, withDirectory } from './data-directories.ts';
 import { checkFixture, openFixture, startedAt, writeFixture } from './format-fixture.ts';
 
 const fixtures = 'packages/broker/test/storage/fixtures';
@@ -328,13 +327,7 @@ test('time that was moved stays moved after a restart, also if nothing else happ
 test('check counts what is there and finds nothing wrong with what was written', () =>
   withDirectory(async (path) => {
     await writeFixture(path);
-    const environment = await Environment.open({
-      directory: path,
-      isReadOnly: true,
-      isAlone: true,
-    });
-    const report = checkData(environment);
-    await environment.close();
+    const report = await checked(path);
     assert.deepEqual(report.problems, []);
     assert.deepEqual(
       report.queues.map(({ name, messages, received, windowEntries }) => [
@@ -379,10 +372,41 @@ test('check finds each thing that does not fit', () =>
       const directory = join(path, String(index));
       await writeFixture(directory);
       await meddle(directory, wrong);
-      const environment = await Environment.open({ directory, isReadOnly: true, isAlone: true });
-      const { problems } = checkData(environment);
-      await environment.close();
+      const { problems } = await checked(directory);
       assert.match(problems.join('\n'), expected);
+    }
+  }));
+
+test('check names every record for which a start is refused', () =>
+  withDirectory(async (path) => {
+    const cut = Buffer.from('{');
+    // The queue has the numbers 1 and 2, the topic 3 and 4.
+    const wrongs: [string, Buffer][] = [
+      ['jobs.fifo: head: a record is cut off', Buffer.from(keyOf('head', 1, 0))],
+      ['jobs.fifo: removed 0: a record is cut off', Buffer.from(keyOf('removed', 1, 0))],
+      ['jobs.fifo: attempt a: a record cannot be read', textKeyOf('attempt', 1, 'a')],
+      ['jobs.fifo: task t: a record cannot be read', textKeyOf('task', 2, 't')],
+      ['topic/news: subscription s: a record cannot be read', textKeyOf('subscription', 3, 's')],
+      ['topic/news: archived 1: a record cannot be read', Buffer.from(keyOf('archived', 4, 1))],
+      ['topic/news: post 1: a record cannot be read', Buffer.from(keyOf('post', 3, 1))],
+      ['topic/news: post-attempt 1: a record', Buffer.from(keyOf('post-attempt', 3, 1))],
+      ['the time of the last commit: a time cannot be read', nameKeyOf('store', 'time')],
+    ];
+    for (const [index, [expected, key]] of wrongs.entries()) {
+      const directory = join(path, String(index));
+      const backend = await openFixture(directory);
+      const attributes = { FifoQueue: 'true' };
+      const entries = [{ body: 'b', groupId: 'g', deduplicationId: 'd' }];
+      await backend.run({ type: 'create-queue', queue: 'jobs.fifo', attributes });
+      await backend.run({ type: 'create-topic', name: 'news' });
+      await backend.run({ type: 'send', queue: 'jobs.fifo', isBatch: false, entries });
+      await backend.close();
+      assert.deepEqual((await checked(directory)).problems, []);
+      await meddle(directory, (put) => put(key, cut));
+      const { problems, queues, topics } = await checked(directory);
+      assert.ok(problems[0]?.startsWith(expected), `${problems} instead of ${expected}`);
+      assert.deepEqual([queues[0]?.name, topics[0]?.name], ['jobs.fifo', 'news']);
+      await refusedToOpen(directory, /is damaged: a (record is cut off|.* cannot be read)/);
     }
   }));
 

@@ -10,9 +10,10 @@ import { digestsOf } from '../../../core/deduplication-window.ts';
 import { blockOf, GroupTexts, type LoadedWindowEntry, readBlock } from './block.ts';
 import type { Environment } from './environment.ts';
 import { knownFormat } from './format.ts';
-import { contentKinds, contentsIn, idIn, keyOf, rangeOf } from './keys.ts';
-import { loadStore, type Store } from './loading.ts';
-import { Block, emptyHead, type PlaceRecords, readHead } from './place-records.ts';
+import { jsonIn } from './json-record.ts';
+import { contentKinds, contentsIn, idIn, type Kind, keyOf, rangeOf, textIn } from './keys.ts';
+import { latestTime, loadStore, type Store } from './loading.ts';
+import { Block, emptyHead, type Head, type PlaceRecords, readHead } from './place-records.ts';
 import { readContent, readDelivery } from './records.ts';
 
 export interface CheckedQueue {
@@ -24,11 +25,21 @@ export interface CheckedQueue {
   readonly bodyBytes: number;
 }
 
+export interface CheckedTopic {
+  readonly name: string;
+  readonly subscriptions: number;
+  readonly windowEntries: number;
+  readonly archived: number;
+  /** Calls of HTTP endpoints that are still to be made. */
+  readonly posts: number;
+}
+
 export interface CheckReport {
   readonly format: number;
   readonly records: number;
   readonly fileBytes: number;
   readonly queues: readonly CheckedQueue[];
+  readonly topics: readonly CheckedTopic[];
   /** Contents of purged and deleted queues that are still to be cleared away. */
   readonly givenUp: number;
   /** What is inconsistent, the first hundred. */
@@ -45,12 +56,30 @@ export function checkData(environment: Environment): CheckReport {
   const format = knownFormat(environment) ?? 0;
   const store = loadStore(environment);
   checkNumbers(environment, store, report);
-  const queues = store.places.map((place) => new PlaceCheck(environment, place, report).run());
+  attempt(report, 'the time of the last commit', () => latestTime(environment));
+  const queues: CheckedQueue[] = [];
+  const topics: CheckedTopic[] = [];
+  for (const place of store.places) {
+    const check = new PlaceCheck(environment, place, report);
+    check.run();
+    if (place.kind === 'queue') queues.push(check.queue());
+    else topics.push(check.topic());
+  }
   const { records, fileBytes } = environment.usage();
-  return { format, records, fileBytes, queues, givenUp: store.givenUp.length, problems };
+  return { format, records, fileBytes, queues, topics, givenUp: store.givenUp.length, problems };
 }
 
 type Report = (text: string) => void;
+
+/** Undefined if it cannot be read, which is reported. */
+function attempt<T>(report: Report, what: string, read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    report(`${what}: ${(error as Error).message}`);
+    return undefined;
+  }
+}
 
 /** Every number of contents must belong to one queue or topic, or be given up. */
 function checkNumbers(environment: Environment, store: Store, report: Report): void {
@@ -76,9 +105,13 @@ function checkNumbers(environment: Environment, store: Store, report: Report): v
   }
 }
 
+/** The kinds whose records are JSON. */
+const jsonKinds = ['attempt', 'task', 'subscription', 'archived', 'post', 'post-attempt'] as const;
+const namedByText: ReadonlySet<Kind> = new Set<Kind>(['attempt', 'task', 'subscription']);
+
 class PlaceCheck {
   readonly #environment: Environment;
-  readonly #name: string;
+  readonly #place: PlaceRecords;
   readonly #contents: number;
   readonly #report: Report;
   readonly #contentsLeft: Walk<{ md5: string; actualMd5: string; bytes: number }>;
@@ -90,12 +123,13 @@ class PlaceCheck {
   #windowEntries = 0;
   #bodyBytes = 0;
   #sentAt = 0;
+  readonly #found: Map<Kind, number> = new Map();
 
-  constructor(environment: Environment, { place, contents }: PlaceRecords, report: Report) {
+  constructor(environment: Environment, place: PlaceRecords, report: Report) {
     this.#environment = environment;
-    this.#name = place;
-    this.#contents = contents;
-    this.#report = (text) => report(`${place}: ${text}`);
+    this.#place = place;
+    this.#contents = place.contents;
+    this.#report = (text) => report(`${place.place}: ${text}`);
     this.#contentsLeft = this.#walk('content', (value) => {
       const { body, bodyMd5: md5 } = readContent(value);
       const actualMd5 = createHash('md5').update(body, 'utf8').digest('hex');
@@ -104,9 +138,34 @@ class PlaceCheck {
     this.#deliveriesLeft = this.#walk('delivery', readDelivery);
   }
 
-  run(): CheckedQueue {
+  run(): void {
     const bytes = this.#environment.get(keyOf('head', this.#contents, 0));
-    const head = bytes === undefined ? emptyHead : readHead(bytes);
+    const head = bytes && attempt(this.#report, 'head', () => readHead(bytes));
+    this.#checkBlocks(head ?? emptyHead);
+    for (const kind of jsonKinds) this.#found.set(kind, this.#checkJson(kind));
+  }
+
+  queue(): CheckedQueue {
+    return {
+      name: this.#place.name,
+      messages: this.#messages,
+      received: this.#received,
+      windowEntries: this.#windowEntries,
+      bodyBytes: this.#bodyBytes,
+    };
+  }
+
+  topic(): CheckedTopic {
+    return {
+      name: this.#place.name,
+      subscriptions: this.#found.get('subscription') ?? 0,
+      windowEntries: this.#windowEntries,
+      archived: this.#found.get('archived') ?? 0,
+      posts: this.#found.get('post') ?? 0,
+    };
+  }
+
+  #checkBlocks(head: Head): void {
     this.#counter = head.counter;
     this.#windowFrom = head.windowFrom;
     for (const { key, value } of this.#environment.range(rangeOf('block', this.#contents))) {
@@ -120,13 +179,19 @@ class PlaceCheck {
     }
     this.#compare('messages', head.messages, this.#messages);
     this.#compare('window entries', head.windowEntries, this.#windowEntries);
-    return {
-      name: this.#name,
-      messages: this.#messages,
-      received: this.#received,
-      windowEntries: this.#windowEntries,
-      bodyBytes: this.#bodyBytes,
-    };
+  }
+
+  /** Returns how many there are. */
+  #checkJson(kind: (typeof jsonKinds)[number]): number {
+    let count = 0;
+    for (const number of this.#place.numbers) {
+      for (const { key, value } of this.#environment.range(rangeOf(kind, number))) {
+        const id = namedByText.has(kind) ? textIn(key) : idIn(key);
+        attempt(this.#report, `${kind} ${id}`, () => jsonIn(value, 'record'));
+        count += 1;
+      }
+    }
+    return count;
   }
 
   #compare(what: string, noted: number, found: number): void {
@@ -136,19 +201,19 @@ class PlaceCheck {
   #checkBlock(number: number, bytes: Buffer): void {
     const block = new Block(number);
     const removed = this.#environment.get(keyOf('removed', this.#contents, number));
-    if (removed !== undefined) block.setRemoved(removed);
-    try {
-      readBlock({ place: this.#name, number, bytes }, new GroupTexts(), {
+    if (removed !== undefined) {
+      attempt(this.#report, `removed ${number}`, () => block.setRemoved(removed));
+    }
+    attempt(this.#report, `block ${number}`, () =>
+      readBlock({ place: this.#place.place, number, bytes }, new GroupTexts(), {
         message: (id, { sentAt, deadLetterSource }) => {
           if (blockOf(id) !== number)
             this.#report(`message ${id} is in the wrong block, ${number}`);
           if (!block.isRemoved(id)) this.#checkMessage(id, sentAt, deadLetterSource !== undefined);
         },
         windowEntry: (id, entry, digests) => this.#checkWindowEntry(id, entry, digests),
-      });
-    } catch (error) {
-      this.#report(`block ${number}: ${(error as Error).message}`);
-    }
+      }),
+    );
   }
 
   #checkMessage(id: number, sentAt: number, isDeadLetter: boolean): void {
@@ -190,14 +255,9 @@ class PlaceCheck {
 
   #walk<T>(kind: 'content' | 'delivery', read: (value: Buffer) => T): Walk<T> {
     const range = this.#environment.range(rangeOf(kind, this.#contents));
-    return new Walk(range, (value, id) => {
-      try {
-        return read(value);
-      } catch (error) {
-        this.#report(`${kind} ${id}: ${(error as Error).message}`);
-        return undefined;
-      }
-    });
+    return new Walk(range, (value, id) =>
+      attempt(this.#report, `${kind} ${id}`, () => read(value)),
+    );
   }
 }
 

@@ -42,10 +42,14 @@ export interface Store {
 
 export function loadStore(environment: Environment): Store {
   const placesOf = (kind: PlaceRecords['kind']): PlaceRecords[] =>
-    Array.from(
-      environment.range(rangeOf(kind)),
-      ({ key, value }) => new PlaceRecords(kind, nameIn(key), jsonIn<PlaceRecord>(value, kind)),
-    );
+    Array.from(environment.range(rangeOf(kind)), ({ key, value }) => {
+      const name = nameIn(key);
+      return new PlaceRecords(
+        kind,
+        name,
+        jsonIn<PlaceRecord>(value, `record of the ${kind} ${name}`),
+      );
+    });
   const names = Array.from(environment.range(rangeOf('name')), ({ key, value }) => ({
     name: nameIn(key),
     time: jsonIn<number>(value, 'name'),

@@ -55,8 +55,9 @@ export class Block {
   }
 
   setRemoved(bytes: Buffer): void {
-    this.#removed[0] = bytes.readInt32LE(0);
-    this.#removed[1] = bytes.readInt32LE(4);
+    const reader = new ByteReader(bytes);
+    this.#removed[0] = reader.i32();
+    this.#removed[1] = reader.i32();
   }
 }
 
