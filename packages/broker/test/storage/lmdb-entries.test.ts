@@ -31,6 +31,7 @@ interface Written {
 const user = (now: number): EntriesUser => ({
   now: () => now,
   takeBack: () => assert.fail('a commit failed'),
+  suspend: () => {},
   committed: () => {},
   resume: () => {},
 });

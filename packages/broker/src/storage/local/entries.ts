@@ -31,6 +31,9 @@ export interface Entries {
   /** While nothing can be added: whether what is there cannot be received or removed either. */
   readonly isFrozen: boolean;
 
+  /** Whether what is kept could not be loaded again after a failed commit, so that not even reads can be answered. */
+  readonly isIncomplete: boolean;
+
   /** What the sender wrote, if the message is still there. */
   content(queue: string, sequence: number): MessageContent | undefined;
 
@@ -73,6 +76,8 @@ export interface EntriesUser {
   now(): number;
   /** Applied changes of these queues and topics were lost: their state is what these entries say. */
   takeBack(places: ReadonlySet<string>, kept: Iterable<readonly Change[]>): void;
+  /** A commit failed: it is frozen. */
+  suspend(): void;
   committed(commit: Commit): void;
   /** It is no longer frozen, or no longer unavailable. */
   resume(): void;

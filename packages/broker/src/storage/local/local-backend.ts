@@ -3,7 +3,8 @@
  * applied at once, in memory; its answer leaves when everything applied so far is kept, since it may depend on any of it.
  *
  * While nothing can be added, on a full disk, commands that would do so are refused; read-only ones are answered, and so are
- * those that receive and remove, unless the store is frozen and can keep no change at all.
+ * those that receive and remove, unless the store is frozen and can keep no change at all. If memory could not be brought
+ * back to what is kept, nothing is answered.
  *
  * Time: every command is stamped with the clock's now. The alarm is set to the next moment at which something falls
  * due, in the engine or for a waiting receiver.
@@ -201,6 +202,8 @@ class LocalBackend implements Backend, EntriesUser {
   }
 
   peek(command: CommandOf<'peek-messages'>): Promise<PeekedPage | Refusal> {
+    const refusal = this.#refusalOf(command);
+    if (refusal !== undefined) return refusal;
     // One more than is shown tells whether another page follows.
     const outcome = this.#apply({ ...command, limit: command.limit + 1 });
     if (!outcome.ok) return this.#answer(outcome);
@@ -220,6 +223,8 @@ class LocalBackend implements Backend, EntriesUser {
   explain(
     command: CommandOf<'explain' | 'explain-topic'>,
   ): Promise<{ ok: true; entries: readonly Explained[] } | Refusal> {
+    const refusal = this.#refusalOf(command);
+    if (refusal !== undefined) return refusal;
     const outcome = this.#apply(command);
     if (!outcome.ok) return this.#answer(outcome);
     const isTopic = command.type === 'explain-topic';
@@ -244,6 +249,7 @@ class LocalBackend implements Backend, EntriesUser {
     queue: string,
     sequences: readonly number[],
   ): Promise<readonly (MessageContent | undefined)[]> {
+    if (this.#entries.isIncomplete) return Promise.reject(this.#unavailable());
     return this.#answer(sequences.map((sequence) => this.#entries.content(queue, sequence)));
   }
 
@@ -300,6 +306,9 @@ class LocalBackend implements Backend, EntriesUser {
   takeBack(places: ReadonlySet<string>, kept: Iterable<readonly Change[]>): void {
     for (const place of places) this.#engine.drop(place);
     for (const changes of kept) this.#engine.absorb(changes, this.#clock.now());
+  }
+
+  suspend(): void {
     this.#tellAvailability();
     this.#alarm.clear();
     this.#setAlarm();
@@ -327,7 +336,7 @@ class LocalBackend implements Backend, EntriesUser {
     const target = this.#clock.now() + milliseconds;
     let due = this.#nextAt();
     while (due !== undefined && due <= target) {
-      if (this.#entries.isFrozen) throw this.#unavailable();
+      this.#requireKeeping();
       this.#clock.moveTo(due);
       this.#doWhatIsDue();
       await this.#work.settled();
@@ -336,6 +345,7 @@ class LocalBackend implements Backend, EntriesUser {
       await new Promise((resolve) => setImmediate(resolve));
       due = this.#nextAt();
     }
+    this.#requireKeeping();
     this.#clock.moveTo(target);
     // The time that the timer was set to is nearer now.
     this.#alarm.clear();
@@ -352,9 +362,15 @@ class LocalBackend implements Backend, EntriesUser {
   }
 
   #refusalOf(command: Command): Promise<never> | undefined {
-    if (this.unavailable() === undefined || isLooking(command)) return undefined;
-    if (!this.#entries.isFrozen && isDraining(command)) return undefined;
+    if (this.unavailable() === undefined) return undefined;
+    if (isLooking(command) && !this.#entries.isIncomplete) return undefined;
+    if (isDraining(command) && !this.#entries.isFrozen) return undefined;
     return Promise.reject(this.#unavailable());
+  }
+
+  /** Throws if not even the time can be kept. */
+  #requireKeeping(): void {
+    if (this.#entries.isFrozen) throw this.#unavailable();
   }
 
   #unavailable(): Unavailable {

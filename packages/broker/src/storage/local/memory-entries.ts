@@ -66,6 +66,7 @@ export class MemoryEntries implements Entries {
   }
 
   readonly isFrozen = false;
+  readonly isIncomplete = false;
 
   unavailable(): undefined {
     return undefined;

@@ -9,7 +9,8 @@
  *
  * When a commit fails, what it held and what has gathered since is lost, and whoever waits for it gets an error. The
  * queues and topics concerned are loaded again from the file into the engine. Commits are then tried until all is well
- * (recovery.ts). Read-only commands are answered all the while; what expires with them gathers and is written later.
+ * (recovery.ts). Read-only commands are answered all the while; what expires with them gathers and is written later. If
+ * loading fails too, the engine is incomplete and nothing is answered until a restart.
  */
 
 import {
@@ -33,6 +34,9 @@ import { type Attempt, Recovery } from './recovery.ts';
 const gatheringTurnsMax = 8;
 const retryMs = 1000;
 
+const cannotLoadAgain =
+  'a commit failed, and what is kept could not be loaded again, so the server has to be restarted';
+
 export class LmdbEntries implements Entries {
   readonly kind = 'lmdb';
   readonly topics: Places;
@@ -45,6 +49,7 @@ export class LmdbEntries implements Entries {
   #writing: Batch | undefined;
   #scheduled: NodeJS.Immediate | undefined;
   readonly #recovery: Recovery = new Recovery();
+  #isIncomplete = false;
   #isAttemptDue = false;
   #isClosing = false;
   #retry: NodeJS.Timeout | undefined;
@@ -86,6 +91,10 @@ export class LmdbEntries implements Entries {
 
   get isFrozen(): boolean {
     return this.#recovery.isFrozen;
+  }
+
+  get isIncomplete(): boolean {
+    return this.#isIncomplete;
   }
 
   content(queue: string, sequence: number): MessageContent | undefined {
@@ -206,9 +215,11 @@ export class LmdbEntries implements Entries {
     } catch (error) {
       // What cannot be read is not overwritten either: the store stays frozen.
       const { message } = readingError(this.#environment.directory, error) as Error;
-      this.#recovery.failed(message, 0);
+      this.#recovery.failed(`${cannotLoadAgain}: ${message}`, 0);
+      this.#isIncomplete = true;
       clearInterval(this.#retry);
     }
+    this.#user.suspend();
     const error = new Unavailable(reason);
     batch.fail(error);
     lost.fail(error);
