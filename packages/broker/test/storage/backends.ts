@@ -1,6 +1,6 @@
 /**
- * Every backend, for tests that hold for all of them: memory, and LMDB in a directory of its own that is removed with the
- * test.
+ * Every backend, for tests that hold for all of them: memory, and LMDB with either durability in a directory of its own that
+ * is removed with the test.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -24,19 +24,21 @@ export function temporaryDirectory(): { readonly path: string; remove(): void } 
 /** Runs the test once on each backend; whatever it opens is closed after it. */
 export function testEveryBackend(title: string, run: (open: OpenBackend) => Promise<void>): void {
   test(`${title} (memory)`, () => run(async (options) => openMemoryBackend(options)));
-  test(`${title} (lmdb)`, async () => {
-    const directory = temporaryDirectory();
-    const opened: Backend[] = [];
-    try {
-      await run(async (options) => {
-        const data = { directory: join(directory.path, String(opened.length)) };
-        const backend = await openDataBackend(options, data);
-        opened.push(backend);
-        return backend;
-      });
-    } finally {
-      for (const backend of opened) await backend.close();
-      directory.remove();
-    }
-  });
+  for (const durability of ['fsync', 'os'] as const) {
+    test(`${title} (lmdb, ${durability})`, async () => {
+      const directory = temporaryDirectory();
+      const opened: Backend[] = [];
+      try {
+        await run(async (options) => {
+          const data = { directory: join(directory.path, String(opened.length)), durability };
+          const backend = await openDataBackend(options, data);
+          opened.push(backend);
+          return backend;
+        });
+      } finally {
+        for (const backend of opened) await backend.close();
+        directory.remove();
+      }
+    });
+  }
 }
