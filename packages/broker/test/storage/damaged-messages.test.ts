@@ -1,6 +1,6 @@
 /**
  * Messages whose content is damaged on disk: whoever would get one gets an error, everybody else is served as if it were
- * not there, and the message stays, in its queue or its dead-letter queue, until somebody deletes it.
+ * not there, and the message stays, in its queue or its dead-letter queue, until it is purged or expires.
  */
 
 import assert from 'node:assert/strict';
@@ -100,6 +100,8 @@ test('a waiting receiver whose message cannot be read gets the error, and the se
       assert.equal((await describe(backend, 'jobs')).inFlight, 2);
       await backend.advance(30_000);
       assert.equal((await describe(backend, 'jobs')).visible, 2, 'it is still there');
+      await backend.run({ type: 'purge-queue', queue: 'jobs' });
+      assert.equal((await describe(backend, 'jobs')).visible, 0, 'until somebody removes it');
     });
   }));
 
@@ -135,6 +137,8 @@ test('the other messages that a receive has found are delivered, but none overta
       assert.match(problems.join(), unreadable);
       await backend.advance(30_000);
       assert.equal((await describe(backend, 'jobs.fifo')).visible, 5, 'all are still there');
+      await backend.advance(4 * 24 * 3600 * 1000);
+      assert.equal((await describe(backend, 'jobs.fifo')).visible, 0, 'until they expire');
     });
   }));
 

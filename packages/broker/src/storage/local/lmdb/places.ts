@@ -375,7 +375,7 @@ export class Places implements TopicEntriesReader {
    */
   #moved({ queue, sequence }: ContentFrom['from']): MessageContent | Buffer | undefined {
     const records = this.#places.get(queue);
-    if (records === undefined) return undefined;
+    if (records === undefined) throw new Error(`a message moved from ${queue}, which is not kept`);
     const fresh = records.fresh.get(sequence) as MessageContent | Buffer | undefined;
     if (fresh !== undefined) return fresh;
     const bytes = this.#environment.get(keyOf('content', records.contents, sequence));
