@@ -27,7 +27,6 @@ import type { Profile } from '../../core/queue/attributes.ts';
 import type { Signer } from '../../core/topic/envelope.ts';
 import {
   type Backend,
-  type Delivered,
   type DeliveryCounts,
   type Explained,
   type FailedDeliveries,
@@ -40,6 +39,7 @@ import {
 } from '../backend.ts';
 import type { Clock } from '../clock.ts';
 import { Alarm } from './alarm.ts';
+import { Contents } from './contents.ts';
 import type { Commit, Entries, EntriesUser } from './entries.ts';
 import { EventReaders } from './event-readers.ts';
 import { type DataOptions, openDataEntries } from './lmdb/open.ts';
@@ -106,7 +106,7 @@ class LocalBackend implements Backend, EntriesUser {
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #onAvailability: OnAvailability;
-  readonly #onUnreadable: (error: unknown) => void;
+  readonly #contents: Contents;
   #engine: Engine;
   readonly #entries: Entries;
   readonly #polls: LongPolls;
@@ -125,9 +125,12 @@ class LocalBackend implements Backend, EntriesUser {
     this.#alarm = new Alarm(options.clock, () => this.#doWhatIsDue());
     this.#ids = options.ids ?? { uuid: randomUUID };
     this.#onAvailability = options.onAvailability ?? (() => {});
-    this.#onUnreadable = options.onUnreadable ?? (() => {});
+    this.#contents = new Contents(
+      (queue, sequence) => this.#entries.content(queue, sequence),
+      options.onUnreadable ?? (() => {}),
+    );
     this.#readers = new EventReaders(
-      (queue, sequence) => this.#contentIfReadable(queue, sequence),
+      (queue, sequence) => this.#contents.ifReadable(queue, sequence),
       options.onError ?? (() => {}),
     );
     this.#engine = this.#newEngine();
@@ -185,7 +188,7 @@ class LocalBackend implements Backend, EntriesUser {
     let received: Received;
     try {
       // Read before waiting receivers are served: one of them could move these very messages.
-      received = outcome.ok ? this.#delivered(command.queue, outcome.messages) : outcome;
+      received = outcome.ok ? this.#contents.delivered(command.queue, outcome.messages) : outcome;
     } catch (error) {
       return Promise.reject(error);
     } finally {
@@ -210,7 +213,7 @@ class LocalBackend implements Backend, EntriesUser {
     const messages: Peeked[] = [];
     let chars = 0;
     for (const message of outcome.messages.slice(0, command.limit)) {
-      const content = this.#content(command.queue, message.sequence);
+      const content = this.#contents.of(command.queue, message.sequence);
       messages.push({ ...message, content });
       chars += content.body.length;
       if (chars >= peekedCharsMax) break;
@@ -413,7 +416,7 @@ class LocalBackend implements Backend, EntriesUser {
     if (!outcome.ok) return { received: outcome };
     return outcome.messages.length === 0
       ? { noneUntil: outcome.noneUntil }
-      : { received: this.#delivered(command.queue, outcome.messages) };
+      : { received: this.#contents.delivered(command.queue, outcome.messages) };
   }
 
   #serve(): void {
@@ -447,77 +450,4 @@ class LocalBackend implements Backend, EntriesUser {
   #setAlarm(): void {
     this.#alarm.set(this.#nextAt());
   }
-
-  #delivered(queue: string, messages: readonly Omit<Delivered, 'content'>[]): Received {
-    try {
-      return {
-        ok: true,
-        messages: messages.map((message) =>
-          withContent(message, this.#content(queue, message.sequence)),
-        ),
-      };
-    } catch (problem) {
-      const readable = this.#readableOf(queue, messages);
-      if (readable.length === 0) throw problem;
-      this.#onUnreadable(problem);
-      return { ok: true, messages: readable };
-    }
-  }
-
-  /**
-   * A message that cannot be read stays in flight until its timeout, and so do those of its group after it, which may not
-   * overtake it. The others are delivered: it must not take them along to a dead-letter queue.
-   */
-  #readableOf(queue: string, messages: readonly Omit<Delivered, 'content'>[]): Delivered[] {
-    const heldUp = new Set<string>();
-    return messages.flatMap((message) => {
-      const { groupId } = message;
-      if (groupId !== undefined && heldUp.has(groupId)) return [];
-      try {
-        return [withContent(message, this.#content(queue, message.sequence))];
-      } catch {
-        if (groupId !== undefined) heldUp.add(groupId);
-        return [];
-      }
-    });
-  }
-
-  #content(queue: string, sequence: number): MessageContent {
-    let reason = 'it has no content';
-    let cause: unknown;
-    try {
-      const content = this.#entries.content(queue, sequence);
-      if (content !== undefined) return content;
-    } catch (error) {
-      cause = error;
-      reason = (error as Error).message;
-    }
-    throw new Error(`message ${sequence} of ${queue} cannot be read: ${reason}`, { cause });
-  }
-
-  /** Undefined if it is no longer in the queue, or cannot be read. */
-  #contentIfReadable(queue: string, sequence: number): MessageContent | undefined {
-    try {
-      return this.#entries.content(queue, sequence);
-    } catch (error) {
-      this.#onUnreadable(error);
-      return undefined;
-    }
-  }
-}
-
-/** Field by field: with a spread, V8 gives each message a hidden class of its own, and every access to it is slow. */
-function withContent(message: Omit<Delivered, 'content'>, content: MessageContent): Delivered {
-  return {
-    messageId: message.messageId,
-    sequence: message.sequence,
-    sentAt: message.sentAt,
-    receiveCount: message.receiveCount,
-    firstReceivedAt: message.firstReceivedAt,
-    groupId: message.groupId,
-    deduplicationId: message.deduplicationId,
-    deadLetterSource: message.deadLetterSource,
-    receiptHandle: message.receiptHandle,
-    content,
-  };
 }
