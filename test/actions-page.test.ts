@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { actionsPages } from '../scripts/actions-page.ts';
 
 for (const { path, actions, text } of actionsPages) {
-  test(`${path} is what the shapes say; else run \`npm run docs\``, () => {
+  test(`${path} matches the shapes; otherwise run \`npm run docs\``, () => {
     assert.equal(readFileSync(path, 'utf8'), text());
   });
 
@@ -27,7 +27,7 @@ for (const { path, actions, text } of actionsPages) {
   });
 }
 
-test('a map shows how its pairs are spelled in Query, and the members of what it holds', () => {
+test('a map shows how its pairs are written in Query, including nested members', () => {
   const [queues, topics] = actionsPages.map(({ text }) => text()) as [string, string];
   assert.match(queues, /`Attribute\.N\.Name, \.N\.Value`/);
   assert.match(queues, /`SendMessageBatchRequestEntry\.N\.MessageAttribute\.N\.Value\.DataType`/);

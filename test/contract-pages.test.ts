@@ -34,7 +34,7 @@ const pages = [
 ];
 
 for (const page of pages) {
-  test(`what ${page} shows is so`, async (t) => {
+  test(`the code shown in ${page} runs and its assertions hold`, async (t) => {
     const blocks = [...readFileSync(page, 'utf8').matchAll(/^```ts\n([\s\S]*?)^```/gm)];
     assert.ok(blocks.length > 0);
     const source = blocks.map(([, code = '']) => code).join('\n');

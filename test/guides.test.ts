@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { settings } from '#broker/server/config.js';
 
-test('the code on the first screen of README is that of the first example', () => {
+test('the first code block of README, after its client, is code of the first example', () => {
   const [, block = ''] = /```ts\n([\s\S]*?)```/.exec(readFileSync('README.md', 'utf8')) ?? [];
   const example = readFileSync('examples/01-send-and-receive/main.ts', 'utf8');
   // The example starts its own server, so only the code after the client is identical.
@@ -18,14 +18,14 @@ test('the code on the first screen of README is that of the first example', () =
   assert.ok(example.includes(shown), shown);
 });
 
-test('the producer in README is that of the pipeline example', () => {
+test('the producer in README is the one of the pipeline example', () => {
   const blocks = [...readFileSync('README.md', 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)];
   const shown = blocks.map(([, code = '']) => code).find((code) => code.includes('defineProducer'));
   const example = readFileSync('examples/08-landsat-refresh/landsat.producer.ts', 'utf8');
   assert.ok(shown !== undefined && example.includes(shown), shown);
 });
 
-test('the id that README explains is that of the body it sends', () => {
+test('the id explained in README is the hash of the body it sends', () => {
   const readme = readFileSync('README.md', 'utf8');
   const body = /MessageBody: '([^']+)'/.exec(readme)?.[1] as string;
   assert.ok(readme.includes(`id         ${createHash('sha256').update(body).digest('hex')}`));
@@ -34,7 +34,7 @@ test('the id that README explains is that of the body it sends', () => {
 describe('every setting is in the guide', () => {
   const guide = readFileSync('docs/guide/server.md', 'utf8');
   for (const [name, { value, default: fallback, notYet }] of Object.entries(settings)) {
-    test(`--${name} stands in docs/guide/server.md`, () => {
+    test(`--${name} is listed in docs/guide/server.md`, () => {
       if (notYet !== undefined) {
         assert.match(guide, new RegExp(`\`--${name}[ \`]`));
         return;

@@ -11,12 +11,12 @@ import { metricsPage, withMetrics } from '../scripts/metrics-page.ts';
 
 const page = readFileSync(metricsPage, 'utf8');
 
-test(`${metricsPage} lists what the code lists; else run \`npm run docs\``, () => {
+test(`${metricsPage} lists the metrics of the code; otherwise run \`npm run docs\``, () => {
   assert.equal(page, withMetrics(page));
   for (const name of Object.keys(metricList)) assert.ok(page.includes(`| \`${name}\`<br>`), name);
 });
 
-test('the names of the contract are spelled for Prometheus as the server spells them', () => {
+test('the page gives the Prometheus names of the four metrics of the contract', () => {
   const names = [
     'sqs_fifo_dedupe_collisions_detected_total',
     'sqs_fifo_producer_violations_total',

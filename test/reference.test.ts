@@ -29,7 +29,7 @@ describe('every refusal has its row in errors.md', () => {
   });
 });
 
-describe('every rule names the tests that hold it', () => {
+describe('every rule names the tests that prove it', () => {
   const page = [
     '| rule | what OnceMQ does | held by |',
     '| --- | --- | --- |',
@@ -78,7 +78,7 @@ function agreement(page: string, testFolder: string): void {
     assert.deepEqual(missing(inTests, onPage), [], 'a test, and not named on the page');
   });
 
-  test(`no rule of ${page} stands without a test`, () => {
+  test(`no rule of ${page} is without a test`, () => {
     const source = readFileSync(page, 'utf8');
     const held = new Set(linesOfPage(source).map((line) => line.split(', ')[0]));
     const rules = rowsOf(source, ruleForm).map(([rule]) => rule as string);

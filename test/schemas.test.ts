@@ -11,7 +11,7 @@ for (const [name, schema] of Object.entries({
   envelope: envelopeSchema,
   telemetry: telemetrySchema,
 })) {
-  test(`the published schema of ${name} is the one that is used`, () => {
+  test(`the published schema of ${name} is the one in use`, () => {
     const text = readFileSync(`packages/toolkit/schemas/${name}.schema.json`, 'utf8');
     assert.deepEqual(JSON.parse(text), schema, 'run npm run docs');
   });

@@ -23,7 +23,7 @@ describe('system attributes', () => {
     assert.equal((await received({ AttributeNames: [] })).Attributes, undefined);
   });
 
-  test('both lists of names count together (9.6)', async () => {
+  test('both lists of names are combined (9.6)', async () => {
     const { Attributes } = await received({
       AttributeNames: ['SentTimestamp'],
       MessageSystemAttributeNames: ['ApproximateReceiveCount'],
@@ -71,7 +71,7 @@ describe('system attributes', () => {
     });
   });
 
-  test('a dead letter has its source, and its own id for a deduplication id (7.9, 12.6)', async () => {
+  test('a dead letter has its source, and its own id as deduplication id (7.9, 12.6)', async () => {
     const api = new TestApi();
     const dead = await api.createQueue('dead.fifo');
     const policy = { deadLetterTargetArn: arnOf('dead.fifo'), maxReceiveCount: 1 };
@@ -102,7 +102,7 @@ describe('the trace header', () => {
     assert.deepEqual(Attributes, { AWSTraceHeader: 'Root=own' });
   });
 
-  test("is else the request's own header, in single calls and in batches (7.5)", async () => {
+  test("otherwise is the request's own header, in single calls and in batches (7.5)", async () => {
     const headers = { 'x-amzn-trace-id': 'Root=header' };
     const { Attributes } = await received({ AttributeNames }, {}, headers);
     assert.deepEqual(Attributes, { AWSTraceHeader: 'Root=header' });
@@ -115,13 +115,13 @@ describe('the trace header', () => {
     assert.deepEqual(message.Attributes, { AWSTraceHeader: 'Root=header' });
   });
 
-  test("is not the request's when the message has one (7.5)", async () => {
+  test('is not taken from the request when the message has one (7.5)', async () => {
     const headers = { 'x-amzn-trace-id': 'Root=header' };
     const { Attributes } = await received({ AttributeNames }, { MessageSystemAttributes }, headers);
     assert.deepEqual(Attributes, { AWSTraceHeader: 'Root=own' });
   });
 
-  test('of the request has no digest in the answer, and an empty one is none (7.5)', async () => {
+  test('of the request has no digest in the answer, with or without a value (7.5)', async () => {
     const api = new TestApi();
     await api.createQueue('jobs');
     for (const value of ['Root=header', '']) {
@@ -165,7 +165,7 @@ describe('message attributes', () => {
     });
   }
 
-  test('a message without any has none, whatever is asked (9.7)', async () => {
+  test('a message without attributes returns none, whatever is asked for (9.7)', async () => {
     const message = await received({ MessageAttributeNames: ['All'] });
     assert.equal(message.MessageAttributes, undefined);
     assert.equal(message.MD5OfMessageAttributes, undefined);

@@ -54,7 +54,7 @@ function entriesInQuery(
 
 const cases: readonly Case[] = [
   {
-    title: 'a queue that is missing has a text of its own in Query (3.10)',
+    title: 'a missing queue, which has its own text in Query (3.10)',
     action: 'GetQueueUrl',
     json: { QueueName: 'none' },
     query: { QueueName: 'none' },
@@ -64,7 +64,7 @@ const cases: readonly Case[] = [
     queryText: 'The specified queue does not exist for this wsdl version.',
   },
   {
-    title: 'a queue of the same name with another attribute value',
+    title: 'an existing queue with another attribute value',
     given: aQueue,
     action: 'CreateQueue',
     json: { QueueName: 'jobs', Attributes: { DelaySeconds: '1' } },
@@ -74,7 +74,7 @@ const cases: readonly Case[] = [
     text: 'A queue already exists with the same name and a different value for attribute DelaySeconds',
   },
   {
-    title: 'a queue that was deleted within the minute',
+    title: 'a queue deleted within the last minute',
     given: async (api) => {
       await api.createQueue('jobs');
       await api.called('DeleteQueue', { QueueUrl: jobs });
@@ -87,7 +87,7 @@ const cases: readonly Case[] = [
     text: 'You must wait 60 seconds after deleting a queue before you can create another with the same name.',
   },
   {
-    title: 'an attribute that does not exist',
+    title: 'an unknown attribute',
     given: aQueue,
     action: 'GetQueueAttributes',
     json: { QueueUrl: jobs, AttributeNames: ['Colour'] },
@@ -121,7 +121,7 @@ const cases: readonly Case[] = [
     text: 'Value 11 for parameter MaxNumberOfMessages is invalid. Reason: Must be between 1 and 10, if provided.',
   },
   {
-    title: 'a required parameter that is missing (3.11)',
+    title: 'a missing required parameter (3.11)',
     given: aQueue,
     action: 'SendMessage',
     json: { QueueUrl: jobs },
@@ -131,7 +131,7 @@ const cases: readonly Case[] = [
     text: 'The request must contain the parameter MessageBody.',
   },
   {
-    title: 'a body with a character outside of the allowed set',
+    title: 'a body with a character outside the allowed set',
     given: aQueue,
     action: 'SendMessage',
     json: { QueueUrl: jobs, MessageBody: 'a\u0000b' },
@@ -160,7 +160,7 @@ const cases: readonly Case[] = [
     text: 'Message attribute list values in SendMessage operation are not supported.',
   },
   {
-    title: 'a receipt handle that was never one',
+    title: 'an invalid receipt handle',
     given: aQueue,
     action: 'DeleteMessage',
     json: { QueueUrl: jobs, ReceiptHandle: '<&>' },
@@ -171,7 +171,7 @@ const cases: readonly Case[] = [
     text: 'The input receipt handle "<&>" is not a valid receipt handle.',
   },
   {
-    title: 'a second purge within the minute',
+    title: 'a second purge within a minute',
     given: async (api) => {
       await api.createQueue('jobs');
       await api.called('PurgeQueue', { QueueUrl: jobs });
@@ -208,7 +208,7 @@ const cases: readonly Case[] = [
     text: '8 Actions were found, maximum allowed is 7.',
   },
   {
-    title: 'a move task whose queue is missing (13.1)',
+    title: 'a move task with a missing queue (13.1)',
     action: 'StartMessageMoveTask',
     json: { SourceArn: arnOf('none') },
     query: { SourceArn: arnOf('none') },
@@ -238,7 +238,7 @@ const cases: readonly Case[] = [
     text: 'Maximum number of entries per request are 10. You have sent 11.',
   },
   {
-    title: 'a batch with an entry id twice',
+    title: 'a batch with a repeated entry id',
     given: aQueue,
     action: 'SendMessageBatch',
     json: { QueueUrl: jobs, Entries: [elevenEntries[3], elevenEntries[3]] },
@@ -268,7 +268,7 @@ const cases: readonly Case[] = [
     text: 'Batch requests cannot be longer than 1048576 bytes. You have sent 1048578 bytes.',
   },
   {
-    title: 'an action that does not exist (2.8, 3.4)',
+    title: 'an unknown action (2.8, 3.4)',
     action: 'DoSomething',
     json: {},
     query: {},
@@ -277,7 +277,7 @@ const cases: readonly Case[] = [
     text: 'The action DoSomething is not valid for this endpoint.',
   },
   {
-    title: 'a number that is none (2.7)',
+    title: 'an invalid number (2.7)',
     given: aQueue,
     action: 'ReceiveMessage',
     json: { QueueUrl: jobs, MaxNumberOfMessages: 'ten' },
@@ -330,7 +330,7 @@ test('every code of core has a row on the wire (4.1)', () => {
   }
 });
 
-test('no error of the protocol has the name of one of core, whose text would then be lost', () => {
+test('no error of the protocol shares its code with one of core', () => {
   for (const code of Object.keys(protocolErrors)) assert.ok(!Object.hasOwn(errors, code), code);
 });
 
@@ -349,11 +349,11 @@ test('only the codes of rule 4.1 carry a prefix', () => {
   ]);
 });
 
-test('a text with a detail that was not given would be seen as a bug', () => {
+test('a placeholder without a value stays visible in an error text', () => {
   assert.match(faultText({ ok: false, code: 'batch-id-repeated', detail: {} }), /\{id\?\}/);
 });
 
-test('codes of batch entries are those of Query in both wire forms (4.3)', async () => {
+test('batch entries have the error codes of Query in both wire forms (4.3)', async () => {
   const api = new TestApi();
   await api.createQueue('jobs');
   const entries = [
@@ -401,7 +401,7 @@ describe('required parameters', () => {
   }
 
   for (const [action] of queueActions) {
-    test(`${action} on a missing queue tells that first (14.1)`, async () => {
+    test(`${action} on a missing queue reports the queue before missing parameters (14.1)`, async () => {
       const api = new TestApi();
       const error = { type: 'QueueDoesNotExist', code: `${prefix}.NonExistentQueue` };
       assertJsonError(await api.json(action, { QueueUrl: urlOf('none') }), error);
@@ -409,7 +409,7 @@ describe('required parameters', () => {
   }
 
   for (const action of ['CreateQueue', 'GetQueueUrl']) {
-    test(`${action} without a name, and with an empty one (5.3, 5.6)`, async () => {
+    test(`${action} refuses a missing and an empty name (5.3, 5.6)`, async () => {
       const api = new TestApi();
       const error = {
         type: `${coral}#InvalidParameterValueException`,

@@ -59,7 +59,7 @@ describe('a backend that fails', () => {
     return new TestApi({ backend });
   }
 
-  test('is 500 InternalFailure in AWS JSON, without the reason, which onError gets', async () => {
+  test('is 500 InternalFailure in AWS JSON, with the reason only in onError', async () => {
     const api = failing();
     for (const action of ['SendMessage', 'ReceiveMessage']) {
       const reply = await api.json(action, { QueueUrl: jobs, MessageBody: 'x' });
@@ -90,7 +90,7 @@ describe('a backend that fails', () => {
   });
 });
 
-test("what the server has against a request is told in the request's wire form", () => {
+test('an error raised by the server is answered in the wire form of the request', () => {
   const { api } = new TestApi();
   const json = api.fail({ headers: { 'x-amz-target': 'x' }, requestId }, 'body-too-large', {
     limit: 5,
@@ -106,7 +106,7 @@ test("what the server has against a request is told in the request's wire form",
 });
 
 describe('long polls', () => {
-  test('a wait ends empty when the client goes away (9.3)', async () => {
+  test('a wait ends empty when the client disconnects (9.3)', async () => {
     const api = new TestApi();
     await api.createQueue('jobs');
     const controller = new AbortController();
@@ -127,7 +127,7 @@ describe('long polls', () => {
     assert.equal((await waiting).Messages[0].Body, 'hello');
   });
 
-  test('only an action that waits looks at the signal', async () => {
+  test('an action that does not wait does not read the signal', async () => {
     const api = new TestApi();
     const reply = await api.api.handle({
       method: 'POST',
@@ -144,7 +144,7 @@ describe('long polls', () => {
   });
 });
 
-describe('names that mean something to JavaScript mean nothing here', () => {
+describe('names of JavaScript object members have no special meaning', () => {
   const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf'];
 
   async function openApi(): Promise<TestApi> {
@@ -214,7 +214,7 @@ describe('names that mean something to JavaScript mean nothing here', () => {
       assert.equal(received.body.split(expected).length, 3, received.body);
     });
 
-    test(`${name} as a parameter, a system attribute and a name asked for`, async () => {
+    test(`${name} as a parameter, a system attribute and a requested name`, async () => {
       const api = await openApi();
       const parameters = { [`${name}.${name}`]: 'x', [`Attribute.${name}.Name`]: 'x', [name]: 'x' };
       const reply = await api.query('GetQueueAttributes', { QueueUrl: jobs, ...parameters });

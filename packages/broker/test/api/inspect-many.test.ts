@@ -46,7 +46,7 @@ for (const [path, lists] of [
   ['queues', ['queues']],
   ['topics', ['topics']],
 ] as const) {
-  test(`${path} asks for many at once, and not for all`, async () => {
+  test(`${path} makes no more than 100 queries at once`, async () => {
     const { backend, atOnce } = await openWatched();
     const inspect = createInspect({
       backend,

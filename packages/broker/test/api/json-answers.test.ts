@@ -12,7 +12,7 @@ import { type Json, TestApi } from './fixture.ts';
 /** Every character that a message may hold and JSON must or might escape, and their neighbours. */
 const hostile = '\t\n\r !"#[\\]~\u007f\u0080é\u2028\u2029\ud7ff\ue000\ufffd\u{1f600}';
 
-test('there is nothing to escape in what is called plain, whatever clients send', async () => {
+test('answer fields marked as plain never need escaping, whatever clients send', async () => {
   const api = new TestApi();
   const seen = new Map<string, string>();
   const call = async (action: string, input: object): Promise<Json> => {

@@ -25,7 +25,7 @@ async function openApi(): Promise<TestApi> {
   return api;
 }
 
-test('any path will do, since the action is in a header (2.1)', async () => {
+test('any path is accepted, since the action is in a header (2.1)', async () => {
   const api = await openApi();
   const headers = {
     'content-type': 'application/x-amz-json-1.0',
@@ -37,7 +37,7 @@ test('any path will do, since the action is in a header (2.1)', async () => {
   }
 });
 
-test('a target alone makes a request AWS JSON, whatever its content type (2.1)', async () => {
+test('a target header makes a request AWS JSON, whatever its content type (2.1)', async () => {
   const api = await openApi();
   const headers = { 'x-amz-target': 'AmazonSQS.ListQueues' };
   const reply = await api.send({ headers, body: '{}' });
@@ -57,7 +57,7 @@ test('a missing target, another service and an unknown action are unknown operat
   }
 });
 
-test('a body that is not JSON, or no object, is malformed (2.7)', async () => {
+test('a body that is not a JSON object is malformed (2.7)', async () => {
   const api = await openApi();
   const bodies = ['', '{', '{"QueueUrl":', 'nonsense', '[]', '"text"', '1', 'null', 'true', '{}x'];
   for (const body of bodies) {
@@ -69,14 +69,14 @@ test('a body that is not JSON, or no object, is malformed (2.7)', async () => {
   }
 });
 
-test('a body that is not UTF-8 is malformed, and not taken for other characters (2.7)', async () => {
+test('a body that is not UTF-8 is malformed (2.7)', async () => {
   const api = await openApi();
   const body = Buffer.from(`{"QueueUrl":"${jobs}","MessageBody":"caf\u00e9"}`, 'latin1');
   const reply = await api.send({ headers: { 'x-amz-target': 'AmazonSQS.SendMessage' }, body });
   assertJsonError({ ...reply, value: JSON.parse(reply.body) }, serialization);
 });
 
-test('deep nesting is malformed, wherever it is, and costs nothing', async () => {
+test('nesting that is too deep is malformed anywhere in the body', async () => {
   const api = await openApi();
   const deep = '['.repeat(200_000);
   const closed = deep + ']'.repeat(200_000);
@@ -182,7 +182,7 @@ test('a blob that is not padded base64 is malformed (2.5)', async () => {
   for (const good of ['AQID', 'AQI=', 'AQ==', '/+8=']) assert.equal((await send(good)).status, 200);
 });
 
-test('a member that is null is as one that is absent (2.6)', async () => {
+test('a null member counts as absent (2.6)', async () => {
   const api = await openApi();
   const nothing = { MessageGroupId: null, DelaySeconds: null, MessageSystemAttributes: null };
   const MessageAttributes = {
@@ -201,13 +201,13 @@ test('a member that is null is as one that is absent (2.6)', async () => {
   assert.deepEqual(message.MessageAttributes, expected);
 });
 
-test('members that no shape names are ignored (2.6)', async () => {
+test('unknown members are ignored (2.6)', async () => {
   const api = await openApi();
   const unknown = { Colour: 'blue', toString: 1, queueurl: 'other' };
   assert.equal((await api.json('PurgeQueue', { ...unknown, QueueUrl: jobs })).status, 200);
 });
 
-test('numbers and booleans as queue attributes and tags become their texts (2.5)', async () => {
+test('numbers and booleans as queue attributes and tags become strings (2.5)', async () => {
   const api = new TestApi();
   await api.called('CreateQueue', {
     QueueName: 'jobs.fifo',
@@ -222,7 +222,7 @@ test('numbers and booleans as queue attributes and tags become their texts (2.5)
   assert.deepEqual(Tags, { count: '5', isNew: 'false' });
 });
 
-test('an answer with nothing to say is an empty object, without lists or maps (2.4)', async () => {
+test('an empty answer is an empty object, without lists or maps (2.4)', async () => {
   const api = new TestApi();
   assert.equal((await api.json('ListQueues')).body, '{}');
   await api.createQueue('jobs');
@@ -245,7 +245,7 @@ test('a batch without failures has no Failed, one without successes no Successfu
   assert.deepEqual(Object.keys(await batch('')), ['Failed']);
 });
 
-test('a message comes out as it went in, whatever it holds', async () => {
+test('a message is returned exactly as it was sent, whatever it contains', async () => {
   const api = await openApi();
   const MessageBody = '\t\n\r "quotes" \\ </x>&amp; \u2028 \u{1F600} \uFFFD é';
   await api.called('SendMessage', { QueueUrl: jobs, MessageBody });

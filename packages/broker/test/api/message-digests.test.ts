@@ -44,7 +44,7 @@ for (const [MessageAttributes, md5] of known) {
   });
 }
 
-test('system attributes have a digest of their own, in the answer to the send alone (7.7)', async () => {
+test('system attributes have their own digest, only in the answer to the send (7.7)', async () => {
   const api = await openApi();
   const StringValue = 'Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1';
   const MessageSystemAttributes = { AWSTraceHeader: { DataType: 'String', StringValue } };
@@ -63,7 +63,7 @@ test('a body has the digest of its UTF-8 bytes, sent and received (7.6)', async 
   assert.equal((await api.receiveOne(jobs)).MD5OfBody, md5);
 });
 
-test('on receive the digest covers the attributes that are returned (7.8)', async () => {
+test('on receive the digest covers the returned attributes (7.8)', async () => {
   const api = await openApi();
   const one = { Foo: { DataType: 'String', StringValue: 'Bar' } };
   await sent(api, { MessageAttributes: { ...mixed, ...one } });
@@ -71,7 +71,7 @@ test('on receive the digest covers the attributes that are returned (7.8)', asyn
   assert.equal(message.MD5OfMessageAttributes, 'ae7155c6026991b6d54b11589678bf9c');
 });
 
-test('a duplicate is answered with the digests of its own words (11.13)', async () => {
+test('a duplicate is answered with the digests of its own content (11.13)', async () => {
   const api = new TestApi();
   const QueueUrl = await api.createQueue('jobs.fifo');
   const ids = { MessageGroupId: 'g', MessageDeduplicationId: 'd' };

@@ -39,7 +39,7 @@ async function sendText(
 }
 
 describe('parameters', () => {
-  test('they may be mixed over query string and body, and Version is optional (3.1)', async () => {
+  test('they may be split between query string and body, and Version is optional (3.1)', async () => {
     const api = await openApi();
     const reply = await sendText(api, {
       query: `QueueUrl=${encodeURIComponent(jobs)}&Action=SendMessage&Version=2012-11-05`,
@@ -55,7 +55,7 @@ describe('parameters', () => {
     assert.deepEqual(reply.value.ListQueuesResult, { QueueUrl: jobs });
   });
 
-  test('entries, names and attributes come in the order of their numbers (3.5)', async () => {
+  test('entries, names and attributes are ordered by their numbers (3.5)', async () => {
     const api = await openApi();
     const { SendMessageBatchResultEntry } = await api.asked('SendMessageBatch', {
       QueueUrl: jobs,
@@ -71,7 +71,7 @@ describe('parameters', () => {
     assert.deepEqual(ids, ['two', 'seven', 'ten']);
   });
 
-  test('a list of one may go without its number, and an empty value is an empty list', async () => {
+  test('a list of one may omit its number, and an empty value is an empty list', async () => {
     const api = await openApi();
     const one = await api.asked('GetQueueAttributes', {
       QueueUrl: jobs,
@@ -81,7 +81,7 @@ describe('parameters', () => {
     assert.equal(await api.asked('GetQueueAttributes', { QueueUrl: jobs, AttributeName: '' }), '');
   });
 
-  test('a pair of one may go without its number, as old clients write it', async () => {
+  test('a single pair may omit its number, as old clients write it', async () => {
     const api = new TestApi();
     await api.asked('CreateQueue', {
       QueueName: 'jobs',
@@ -116,7 +116,7 @@ describe('parameters', () => {
     assert.deepEqual(MessageAttributes, { color: { DataType: 'String', StringValue: 'blue' } });
   });
 
-  test('a batch of one may go without its number', async () => {
+  test('a batch of one may omit its number', async () => {
     const api = await openApi();
     const { SendMessageBatchResultEntry } = await api.asked('SendMessageBatch', {
       QueueUrl: jobs,
@@ -126,13 +126,13 @@ describe('parameters', () => {
     assert.equal(SendMessageBatchResultEntry.Id, 'one');
   });
 
-  test("tags may have the member's own name, as Java's clients write it", async () => {
+  test('tags may use the member name, as Java clients do', async () => {
     const api = await openApi();
     await api.asked('TagQueue', { QueueUrl: jobs, 'Tags.1.Key': 'team', 'Tags.1.Value': 'red' });
     assert.deepEqual((await api.called('ListQueueTags', { QueueUrl: jobs })).Tags, { team: 'red' });
   });
 
-  test('what a queue remembers of a request does not keep the whole request', async () => {
+  test('storing part of a request does not retain the whole request in memory', async () => {
     const api = new TestApi();
     await api.createQueue('jobs.fifo', { FifoQueue: 'true' });
     setFlagsFromString('--expose-gc');
@@ -151,7 +151,7 @@ describe('parameters', () => {
     assert.ok(heldBytes() - before < 10 * padding.length);
   });
 
-  test('where some pairs have a number, those count', async () => {
+  test('where some pairs have a number, only those are read', async () => {
     const api = await openApi();
     await api.asked('TagQueue', {
       QueueUrl: jobs,
@@ -179,7 +179,7 @@ describe('parameters', () => {
     assertQueryError(noPair, missing('Tag.Key'));
   });
 
-  test('a message attribute without a value is refused by its name (7.4)', async () => {
+  test('a message attribute without a value is refused and named (7.4)', async () => {
     const api = await openApi();
     const text =
       "The message (user) attribute 'color' must contain a non-empty message attribute type.";
@@ -191,13 +191,13 @@ describe('parameters', () => {
     assertQueryError(reply, { type: '', code: 'InvalidParameterValue', text });
   });
 
-  test('a scalar with numbered parts is absent, since it has no value of its own', async () => {
+  test('a scalar with only numbered parts is absent', async () => {
     const api = await openApi();
     const reply = await api.query('SendMessage', { QueueUrl: jobs, 'MessageBody.1': 'x' });
     assertQueryError(reply, { type: '', code: 'MissingParameter' });
   });
 
-  test('a number that is none, or too large, is malformed (2.7)', async () => {
+  test('a malformed or too large number is refused as malformed (2.7)', async () => {
     const api = await openApi();
     for (const DelaySeconds of ['', 'x', '1.5', '1e2', '0x1', ' 1', '2147483648', '9'.repeat(40)]) {
       const reply = await api.query('SendMessage', {
@@ -230,14 +230,14 @@ describe('parameters', () => {
     assertQueryError(await sendText(api, { body: bare }), malformed);
   });
 
-  test('ten thousand parameters are read, one more is malformed', async () => {
+  test('ten thousand parameters are accepted, one more is malformed', async () => {
     const api = await openApi();
     const many = (count: number): string => `Action=ListQueues${'&a=1'.repeat(count - 1)}`;
     assert.equal((await sendText(api, { body: many(10_000) })).status, 200);
     assertQueryError(await sendText(api, { body: many(10_001) }), malformed);
   });
 
-  test('a name of eight parts is read, one of nine is malformed', async () => {
+  test('a name of eight parts is accepted, one of nine is malformed', async () => {
     const api = await openApi();
     const named = (parts: number): string => `Action=ListQueues&${'a.'.repeat(parts - 1)}a=1`;
     assert.equal((await sendText(api, { body: named(8) })).status, 200);
@@ -279,7 +279,7 @@ describe('paths', () => {
     assert.deepEqual(reply.value.GetQueueUrlResult, { QueueUrl: urlOf('other') });
   });
 
-  test('without an action there is nothing, also for those who ask for JSON (3.4)', async () => {
+  test('a request without an action is not found, even if it accepts JSON (3.4)', async () => {
     const api = await openApi();
     for (const path of ['/', jobsPath]) {
       for (const headers of [{}, { accept: 'application/json' }]) {
@@ -291,7 +291,7 @@ describe('paths', () => {
     }
   });
 
-  test('an unknown action is refused by its name, also one with marks in it (3.4)', async () => {
+  test('an unknown action is refused and named, even with markup in its name (3.4)', async () => {
     const api = await openApi();
     for (const action of ['Broadcast', 'constructor', '__proto__', '<a>&"', 'listQueues']) {
       const text = `The action ${action} is not valid for this endpoint.`;
@@ -328,7 +328,7 @@ describe('answers', () => {
     assert.equal(reply.headers['Content-Type'], 'text/xml');
   });
 
-  test('a message comes out of XML as it went in, carriage returns included (3.8)', async () => {
+  test('a message is returned through XML as it was sent, carriage returns included (3.8)', async () => {
     const api = await openApi();
     const bodies = [
       '\r\n a\rb \n\t "quoted" <tag attr=\'x\'> &amp; ]]> &#13; ',
@@ -343,7 +343,7 @@ describe('answers', () => {
     }
   });
 
-  test('what XML cannot hold is replaced where a text echoes it', async () => {
+  test('characters that XML cannot hold are replaced where an error text echoes them', async () => {
     const api = await openApi();
     const QueueUrl = jobs;
     const reply = await api.query('DeleteMessage', {
@@ -355,7 +355,7 @@ describe('answers', () => {
   });
 });
 
-describe('answers in JSON, for those who accept it (3.12)', () => {
+describe('answers in JSON, for clients that accept it (3.12)', () => {
   const options = { method: 'GET', headers: { accept: 'application/json' } };
 
   async function asked(api: TestApi, query: Record<string, string>): Promise<Json> {
@@ -364,7 +364,7 @@ describe('answers in JSON, for those who accept it (3.12)', () => {
     return JSON.parse(reply.body);
   }
 
-  test('messages stand under a lower-case name', async () => {
+  test('messages are listed under a lower-case name', async () => {
     const api = await openApi();
     await api.called('SendMessage', { QueueUrl: jobs, MessageBody: 'hello' });
     const value = await asked(api, {
@@ -380,7 +380,7 @@ describe('answers in JSON, for those who accept it (3.12)', () => {
     assert.deepEqual(message.Attributes, attributes);
   });
 
-  test('queue attributes are a list of pairs, and nothing is left out less than in XML', async () => {
+  test('queue attributes are a list of pairs, and empty results are left out as in XML', async () => {
     const api = await openApi();
     const query = { Action: 'GetQueueAttributes', QueueUrl: jobs };
     const value = await asked(api, { ...query, 'AttributeName.1': 'DelaySeconds' });

@@ -31,7 +31,7 @@ test('a queue URL has the host that the client used (1.4)', async () => {
   }
 });
 
-test('a public URL goes before the host (1.4)', async () => {
+test('a public URL takes precedence over the host (1.4)', async () => {
   const api = await openApi('https://mq.example');
   const { QueueUrls } = await api.called('ListQueues');
   assert.deepEqual(QueueUrls, ['https://mq.example/000000000000/jobs']);
@@ -51,7 +51,7 @@ test('a request without a host still gets a URL', async () => {
   assert.deepEqual(JSON.parse(reply.body).QueueUrls, ['http://localhost/000000000000/jobs']);
 });
 
-test('coming in, the host does not matter, and a bare name will do (1.4, 1.5)', async () => {
+test('in a request the host of a queue URL does not matter, and a bare name is enough (1.4, 1.5)', async () => {
   const api = await openApi();
   const good = [
     urlOf('jobs'),
@@ -95,7 +95,7 @@ test('a URL that is missing, empty, malformed or of another account is a missing
   }
 });
 
-test('more URLs than are remembered, and longer ones, lead to their queues', async () => {
+test('URLs beyond the size of the cache, and long ones, lead to their queues', async () => {
   const api = await openApi();
   await api.createQueue('other');
   const ask = async (QueueUrl: string): Promise<unknown> => {
@@ -113,7 +113,7 @@ test('more URLs than are remembered, and longer ones, lead to their queues', asy
   }
 });
 
-test('to remember a URL does not keep the request that it came with', async () => {
+test('caching a URL does not retain the request it came with', async () => {
   const api = await openApi();
   setFlagsFromString('--expose-gc');
   const collectGarbage: () => void = runInNewContext('gc');
@@ -132,7 +132,7 @@ test('to remember a URL does not keep the request that it came with', async () =
   assert.ok(heldBytes() - before < 10 * padding.length);
 });
 
-test('what one server takes for its account, another does not', async () => {
+test('two servers with different accounts do not share cached URLs', async () => {
   const backend = openMemoryBackend({ clock: manualClock(startedAt), account: '123456789012' });
   const theirs = new TestApi({ backend });
   const ours = await openApi();

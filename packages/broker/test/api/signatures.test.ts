@@ -164,17 +164,17 @@ interface Case {
 const authorization = 'authorization';
 const cases: readonly Case[] = [
   {
-    title: 'a key that nobody gave out',
+    title: 'an unknown key',
     make: (wire) => signed(wire, { key: { ...good, accessKeyId: 'AKIDOTHER' } }),
     ...unknown,
   },
   {
-    title: 'a session token, which nobody here gives out',
+    title: 'a session token, which this server never issues',
     make: (wire) => signed(wire, { key: { ...good, sessionToken: 'token' } }),
     ...unknown,
   },
   {
-    title: 'another secret',
+    title: 'a wrong secret',
     make: (wire) => signed(wire, { key: { ...good, secretAccessKey: 'the other secret' } }),
     ...invalid,
     text: mismatch,
@@ -191,7 +191,7 @@ const cases: readonly Case[] = [
     text: mismatch,
   },
   {
-    title: 'a body that was changed on the way',
+    title: 'a body changed in transit',
     make: async (wire) => {
       const request = without(await signed(wire), 'x-amz-content-sha256');
       return { ...request, body: `${request.body} ` };
@@ -200,7 +200,7 @@ const cases: readonly Case[] = [
     text: mismatch,
   },
   {
-    title: 'a header that was changed on the way',
+    title: 'a header changed in transit',
     make: async (wire) => withHeader(await signed(wire), 'host', () => 'elsewhere.example'),
     ...invalid,
     text: mismatch,
@@ -237,7 +237,7 @@ const cases: readonly Case[] = [
       `Credential should be scoped to correct service: '${wire === 'sns' ? 'sns' : 'sqs'}'.`,
   },
   {
-    title: 'another end of the scope',
+    title: 'a wrong end of the scope',
     make: async (wire) =>
       withHeader(await signed(wire), authorization, (text) =>
         text.replace('aws4_request', 'aws5_request'),
@@ -259,7 +259,7 @@ const cases: readonly Case[] = [
     text: 'Signature expired: 20260102T024904Z is now earlier than 20260102T024905Z (20260102T030405Z - 15 min.)',
   },
   {
-    title: 'a signature of more than 15 minutes from now',
+    title: 'a signature from more than 15 minutes in the future',
     make: (wire) => signed(wire, { at: now + 15 * minute + 1000 }),
     ...invalid,
     text: 'Signature not yet current: 20260102T031906Z is still later than 20260102T031905Z (20260102T030405Z + 15 min.)',
@@ -272,19 +272,19 @@ const cases: readonly Case[] = [
     text: "'Host' or ':authority' must be a 'SignedHeader' in the AWS Authorization.",
   },
   {
-    title: 'a header of Amazon that was added on the way',
+    title: 'an unsigned x-amz header added in transit',
     make: async (wire) => withHeader(await signed(wire), 'x-amz-extra', () => 'yes'),
     ...invalid,
     text: "'x-amz-extra' must be a 'SignedHeader' in the AWS Authorization.",
   },
   {
-    title: 'another way of saying who calls',
+    title: 'an unsupported Authorization scheme',
     make: async (wire) => withHeader(unsigned(wire), authorization, () => 'Bearer abc'),
     ...incomplete,
     text: `Unsupported AWS 'algorithm': (hashed with SHA-256 and encoded with Base64): ${hashed('Bearer')}.`,
   },
   {
-    title: 'an Authorization with nothing in it',
+    title: 'an empty Authorization',
     make: async (wire) => withHeader(unsigned(wire), authorization, () => 'AWS4-HMAC-SHA256'),
     ...incomplete,
     text: `Authorization header requires 'Credential' parameter. Authorization header requires 'Signature' parameter. Authorization header requires 'SignedHeaders' parameter. Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. (hashed with SHA-256 and encoded with Base64): ${hashed('AWS4-HMAC-SHA256')}`,
@@ -303,16 +303,16 @@ const cases: readonly Case[] = [
     text: 'Credential must have exactly 5 slash-delimited elements, e.g. keyid/date/region/service/term, got 4.',
   },
   {
-    title: 'a date that is none',
+    title: 'an invalid date',
     make: async (wire) => withHeader(await signed(wire), 'x-amz-date', () => '20260132T030405Z'),
     ...incomplete,
     text: "Date must be in ISO-8601 'basic format', like 20260102T030405Z.",
   },
 ];
 
-describe('what is not signed by a key is refused in the words of Amazon', () => {
+describe('a request without a valid signature is refused with the texts of AWS', () => {
   for (const wire of wires) {
-    test(`a good signature is enough, in ${wire}`, async () => {
+    test(`a valid signature is accepted, in ${wire}`, async () => {
       assert.equal((await answerTo(await signed(wire))).code, 'OK');
       assert.equal((await answerTo(await signed(wire, { at: now - 15 * minute }))).code, 'OK');
       assert.equal((await answerTo(await signed(wire, { at: now + 15 * minute }))).code, 'OK');
@@ -329,7 +329,7 @@ describe('what is not signed by a key is refused in the words of Amazon', () => 
     }
   }
 
-  test('nothing that says who calls: SQS and SNS have words of their own (2.11)', async () => {
+  test('an unsigned request is refused with different texts in SQS and SNS (2.11)', async () => {
     const text = `Access to the resource http://${host}/ is denied.`;
     const status = 403;
     const json = await answerTo(unsigned('json'));
@@ -342,7 +342,7 @@ describe('what is not signed by a key is refused in the words of Amazon', () => 
     });
   });
 
-  test('a Date header does where there is no X-Amz-Date', async () => {
+  test('a Date header is accepted in place of X-Amz-Date', async () => {
     const request = unsigned('query');
     const date = 'Fri, 02 Jan 2026 03:04:05 GMT';
     // The library always signs X-Amz-Date, so the canonical request is built by hand here.
@@ -358,7 +358,7 @@ describe('what is not signed by a key is refused in the words of Amazon', () => 
     assert.equal((await answerTo({ ...request, headers })).code, 'OK');
   });
 
-  test('what cannot be read is told before who asks (14.1)', async () => {
+  test('a malformed body is reported before a missing signature (14.1)', async () => {
     const { status } = await openApi().send({ ...unsigned('json'), body: '{' });
     assert.equal(status, 400);
   });
@@ -366,7 +366,7 @@ describe('what is not signed by a key is refused in the words of Amazon', () => 
 
 describe('presigned URLs', () => {
   for (const wire of ['query', 'sns'] as const) {
-    test(`one is good for as long as it says, in ${wire}`, async () => {
+    test(`one is valid until it expires, in ${wire}`, async () => {
       assert.equal((await answerTo(await presigned(wire))).code, 'OK');
       const late = await presigned(wire, { at: now - 20 * minute }, 21 * 60);
       assert.equal((await answerTo(late)).code, 'OK');
@@ -377,7 +377,7 @@ describe('presigned URLs', () => {
       });
     });
 
-    test(`one that was changed is none, in ${wire}`, async () => {
+    test(`one that was changed is invalid, in ${wire}`, async () => {
       const request = await presigned(wire);
       const changes: readonly [RegExp, string, string][] = [
         [/Action=List\w+/, 'Action=CreateQueue&QueueName=a', mismatch],
@@ -398,7 +398,7 @@ describe('presigned URLs', () => {
       assert.equal(session.code, 'InvalidClientTokenId');
     });
 
-    test(`one with a part missing says which, in ${wire}`, async () => {
+    test(`one with a part missing names that part, in ${wire}`, async () => {
       const request = await presigned(wire);
       for (const name of ['Credential', 'Date', 'SignedHeaders', 'Signature', 'Algorithm']) {
         const query = request.query.replace(new RegExp(`&?X-Amz-${name}=[^&]*`), '');
@@ -418,7 +418,7 @@ describe('presigned URLs', () => {
   }
 });
 
-test('no Authorization header, however strange, gets in or fails the server', async () => {
+test('no malformed Authorization header is accepted or crashes the server', async () => {
   const api = openApi();
   const request = await signed('json');
   const real = request.headers[authorization] as string;
@@ -461,7 +461,7 @@ test('no Authorization header, however strange, gets in or fails the server', as
   assert.deepEqual(api.errors, []);
 });
 
-test('a secret is not in what is printed of a credential', () => {
+test('printing a credential does not show its secret', () => {
   const credential = new Credential({ ...good, name: 'parts' });
   assert.equal(JSON.stringify(credential), '{"accessKeyId":"AKIDGOOD","name":"parts"}');
   assert.ok(!inspect(credential, { depth: 9 }).includes(good.secretAccessKey));

@@ -93,7 +93,7 @@ const cases: readonly Case[] = [
     text: "1 validation error detected: Value null at 'messageAttributes.n.member.dataType' failed to satisfy constraint: Member must not be null",
   },
   {
-    title: 'a topic that is missing',
+    title: 'a missing topic',
     action: 'Publish',
     query: { TopicArn: prices, Message: 'x' },
     code: 'NotFound',
@@ -101,7 +101,7 @@ const cases: readonly Case[] = [
     text: 'Topic does not exist',
   },
   {
-    title: 'a tagged topic that is missing',
+    title: 'tags of a missing topic',
     action: 'ListTagsForResource',
     query: { ResourceArn: prices },
     code: 'ResourceNotFound',
@@ -109,7 +109,7 @@ const cases: readonly Case[] = [
     text: 'Resource does not exist',
   },
   {
-    title: 'a topic that archives is deleted',
+    title: 'deleting a topic with an archive',
     given: anArchive,
     action: 'DeleteTopic',
     query: { TopicArn: pricesFifo },
@@ -141,7 +141,7 @@ const cases: readonly Case[] = [
     code: 'EmptyBatchRequest',
   },
   {
-    title: 'a batch of eleven',
+    title: 'a batch of eleven entries',
     given: aTopic,
     action: 'PublishBatch',
     query: entries(...Array.from({ length: 11 }, (_, at) => `e${at}`)),
@@ -149,7 +149,7 @@ const cases: readonly Case[] = [
     text: 'The batch request contains more entries than permissible.',
   },
   {
-    title: 'a batch with an id twice',
+    title: 'a batch with a repeated id',
     given: aTopic,
     action: 'PublishBatch',
     query: entries('a', 'a'),

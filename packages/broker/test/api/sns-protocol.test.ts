@@ -51,7 +51,7 @@ describe('which service a request is for (1.1, 1.2)', () => {
     assert.equal((await api.query('RemovePermission', { Label: 'x' })).status, 400);
   });
 
-  test('parameters may stand in the URL, with GET or POST', async () => {
+  test('parameters may be in the URL, with GET or POST', async () => {
     const api = new TestApi();
     const query = 'Action=CreateTopic&Name=prices&Version=2010-03-31';
     for (const method of ['GET', 'POST']) {
@@ -61,7 +61,7 @@ describe('which service a request is for (1.1, 1.2)', () => {
     }
   });
 
-  test('an action that SNS has and this server has not is refused as invalid', async () => {
+  test('an SNS action that this server does not support is refused as invalid', async () => {
     const reply = await new TestApi().sns('CreatePlatformApplication');
     assert.equal(reply.status, 400);
     assert.equal(reply.value.Error.Code, 'InvalidAction');
@@ -110,7 +110,7 @@ test('lists and maps have members and entries, and empty ones an empty element (
   assert.equal(shown.value, 'Prices');
 });
 
-test('a page of subscriptions ends with a token, and a foreign token is refused', async () => {
+test('a page of subscriptions ends with a token, and an unknown token is refused', async () => {
   const api = new TestApi();
   await api.told('CreateTopic', { Name: 'prices' });
   for (let at = 0; at < 101; at += 1) {
@@ -125,7 +125,7 @@ test('a page of subscriptions ends with a token, and a foreign token is refused'
   assert.equal(refused.value.Error.Message, 'Invalid parameter: NextToken');
 });
 
-test('an HTTP subscription is pending, and its ARN is told if it is asked for (5.5)', async () => {
+test('an HTTP subscription is pending, and its ARN is returned on request (5.5)', async () => {
   const api = new TestApi();
   await api.told('CreateTopic', { Name: 'prices' });
   const target = { TopicArn: prices, Protocol: 'http', Endpoint: 'http://a.example/' };
@@ -137,7 +137,7 @@ test('an HTTP subscription is pending, and its ARN is told if it is asked for (5
   assert.equal(Subscriptions.member.SubscriptionArn, 'PendingConfirmation');
 });
 
-test('a publication to a phone is refused, TargetArn is as good as TopicArn (6.1)', async () => {
+test('publishing to a phone number is refused, and TargetArn works like TopicArn (6.1)', async () => {
   const api = new TestApi();
   await api.told('CreateTopic', { Name: 'prices' });
   const phone = await api.sns('Publish', { PhoneNumber: '+1', Message: 'x' });
@@ -162,7 +162,7 @@ test('a publication to a mobile device finds no endpoint (6.1)', async () => {
   );
 });
 
-test('a publication to nobody is told both parameters that could name a topic (1.6, 6.1)', async () => {
+test('a publication without a target names both parameters that could give one (1.6, 6.1)', async () => {
   const refused = await new TestApi().sns('Publish', { Message: 'x' });
   assert.equal(refused.status, 400);
   assert.equal(
@@ -171,7 +171,7 @@ test('a publication to nobody is told both parameters that could name a topic (1
   );
 });
 
-test('a required parameter that is missing is told, and an empty list is not missing (1.6)', async () => {
+test('a missing required parameter is refused, and an empty list is not missing (1.6)', async () => {
   const api = new TestApi();
   await api.told('CreateTopic', { Name: 'prices' });
   const missing: readonly [string, string, string][] = [
@@ -192,7 +192,7 @@ test('a required parameter that is missing is told, and an empty list is not mis
   await api.told('UntagResource', { ResourceArn: prices, TagKeys: '' });
 });
 
-test('a tag without a key or a value is a validation error that says where (1.6)', async () => {
+test('a tag without a key or a value is a validation error that gives its position (1.6)', async () => {
   const api = new TestApi();
   await api.told('CreateTopic', { Name: 'prices' });
   const first = { 'Tags.member.1.Key': 'a', 'Tags.member.1.Value': '' };
@@ -214,7 +214,7 @@ test('a tag without a key or a value is a validation error that says where (1.6)
   }
 });
 
-test('links in an envelope start with the URL that the publisher used', async () => {
+test('links in an envelope start with the URL the publisher used', async () => {
   const api = new TestApi({ publicUrl: 'https://mq.example' });
   await api.told('CreateTopic', { Name: 'prices' });
   const queueUrl = await api.createQueue('jobs');
@@ -228,10 +228,10 @@ test('links in an envelope start with the URL that the publisher used', async ()
   );
 });
 
-describe('answers in JSON, as boto 2 asks for them', () => {
+describe('answers in JSON, as boto 2 requests them', () => {
   const asked = { Version: '2010-03-31', ContentType: 'JSON' };
 
-  test('lists and maps are what they are, and what there is not is null', async () => {
+  test('lists and maps are plain JSON, and an absent token is null', async () => {
     const api = new TestApi();
     const tell = async (action: string, parameters = {}): Promise<Json> => {
       const { status, body } = await sendForm(api, { Action: action, ...asked, ...parameters });
@@ -252,7 +252,7 @@ describe('answers in JSON, as boto 2 asks for them', () => {
     assert.deepEqual(await tell('DeleteTopic', { TopicArn: prices }), { ResponseMetadata });
   });
 
-  test('so are errors, also of an action that there is not', async () => {
+  test('errors are JSON too, even for an unknown action', async () => {
     const api = new TestApi();
     for (const [Action, code] of [
       ['Publish', 'NotFound'],

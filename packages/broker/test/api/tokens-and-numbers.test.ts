@@ -50,7 +50,7 @@ test('pages of dead-letter sources follow each other (12.9)', async () => {
   assert.deepEqual(found, [[urlOf('a')], [urlOf('b')], [urlOf('c')]]);
 });
 
-test('a token that this server did not give is refused (5.7)', async () => {
+test('a token not issued by this server is refused (5.7)', async () => {
   const api = new TestApi();
   const QueueUrl = await api.createQueue('jobs');
   for (const NextToken of ['', '!', 'a', 'am9icw==', 'am9icw=', 'a b', '\u0000', '_w']) {
@@ -76,7 +76,7 @@ test('a task handle that cannot be decoded is refused (13.7)', async () => {
   });
 });
 
-test('a task shows its handle while it runs, and not when it has ended (13.6)', async () => {
+test('a task shows its handle while it runs, and not after it ended (13.6)', async () => {
   const api = new TestApi();
   await api.createQueue('dead');
   const policy = { deadLetterTargetArn: arnOf('dead'), maxReceiveCount: 1 };
@@ -106,7 +106,7 @@ test('a queue without tasks has no results (2.4)', async () => {
   assert.deepEqual(await api.called('ListMessageMoveTasks', { SourceArn: arnOf('dead') }), {});
 });
 
-test('sequence numbers have 20 digits and rise as texts, up to the last counter (11.7)', () => {
+test('sequence numbers have 20 digits and sort as strings, up to the last counter (11.7)', () => {
   const sequences = [0, 1, 9, 10, 4711, 2 ** 32, Number.MAX_SAFE_INTEGER];
   const numbers = sequences.map(sequenceNumber);
   for (const number of numbers) assert.match(number, /^\d{20}$/);

@@ -60,7 +60,7 @@ async function serve(
 
 const attributes = { FifoQueue: 'true', ContentBasedDeduplication: 'true' };
 
-test('serve prints one ready line with its address and says that memory is all there is', async (t) => {
+test('serve prints one ready line with its address and storage=memory', async (t) => {
   const { line } = await serve(t, '--clock', 'manual');
   assert.match(line, /^oncemq ready http:\/\/127\.0\.0\.1:\d+ storage=memory .*clock=manual/);
 });
@@ -78,7 +78,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-test('a wrong use ends with 2 and says how it is meant', async () => {
+test('wrong usage ends with 2 and suggests what was meant', async () => {
   const flag = await run('serve', '--prot', '1');
   assert.equal(flag.code, 2);
   assert.match(flag.error, /Did you mean --port\?/);
@@ -98,7 +98,7 @@ test('a wrong use ends with 2 and says how it is meant', async () => {
   assert.equal((await run('serve', 'word')).code, 2);
 });
 
-test('help is help, and ends with 0', async () => {
+test('help prints the usage and ends with 0', async () => {
   for (const args of [
     ['--help'],
     ['help'],
@@ -121,7 +121,7 @@ test('the version is that of the package', async () => {
   assert.deepEqual([code, out], [0, `oncemq ${JSON.parse(manifest).version}\n`]);
 });
 
-test('queue violations tells what broke the contract of a queue, and collisions', async (t) => {
+test('queue violations lists contract violations and collisions of a queue', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'oncemq-cli-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const contract = join(folder, 'contract.json');
@@ -143,7 +143,7 @@ test('queue violations tells what broke the contract of a queue, and collisions'
   assert.match(out, /collision +h +same body as [0-9a-f-]{36}, different group/);
 });
 
-test('events prints a line for each event that its filter lets through', async (t) => {
+test('events prints a line for each event that passes its filter', async (t) => {
   const server = await startTestServer({ clock: 'manual' });
   t.after(() => server.close());
   const args = ['--url', server.url, '--type', 'sent,duplicate', '--queue', 'jobs.fifo'];
@@ -182,7 +182,7 @@ test('events prints a line for each event that its filter lets through', async (
 });
 
 // A timeout, since a command that does not stop reading would run forever.
-test('events reads no more than it can write, so that the server lets it go', {
+test('events applies backpressure, so that the server drops it when nobody reads its output', {
   timeout: 120_000,
 }, async (t) => {
   const server = await startTestServer({ clock: 'manual' });
@@ -213,7 +213,7 @@ test('events reads no more than it can write, so that the server lets it go', {
   );
 });
 
-test('events that cannot be written are an error, and a reader that has gone is none', async (t) => {
+test('events that cannot be written are an error, but a closed pipe is not', async (t) => {
   const server = await startTestServer({ clock: 'manual' });
   t.after(() => server.close());
   const full = openSync('/dev/full', 'w');
@@ -240,7 +240,7 @@ test('events that cannot be written are an error, and a reader that has gone is 
   assert.deepEqual(await endOf('pipe'), [0, '']);
 });
 
-test('a server goes on when nobody reads what it prints any more', async (t) => {
+test('a server keeps running when nobody reads its output any more', async (t) => {
   const child = spawn(process.execPath, [main, 'serve', '--port', '0', '--memory'], {
     env: { PATH: process.env['PATH'], OTEL_TRACES_EXPORTER: 'console' },
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -256,13 +256,13 @@ test('a server goes on when nobody reads what it prints any more', async (t) => 
   }
 });
 
-test('without a server the queue commands say so and end with 1', async () => {
+test('without a server queue list reports that and ends with 1', async () => {
   const { code, error } = await run('queue', 'list', '--url', 'http://127.0.0.1:9');
   assert.equal(code, 1);
   assert.match(error, /No server answers at http:\/\/127\.0\.0\.1:9\. Start one with oncemq serve/);
 });
 
-test('commands that find something else than OnceMQ at the URL say so and end with 1', async (t) => {
+test('commands that find something other than OnceMQ at the URL report that and end with 1', async (t) => {
   const page = '<!doctype html><title>Welcome</title>';
   let answer = { status: 200, body: page };
   const stranger = createServer((request, response) => {
@@ -357,7 +357,7 @@ test('a flag that narrows another command is refused, and nothing is purged or m
   assert.match((await run('queue', 'list', '--url', server.url)).out, /jobs\.fifo +1/);
 });
 
-test('topic list, show and explain tell what a topic has and did', async (t) => {
+test('topic list, show and explain print the state and history of a topic', async (t) => {
   const server = await startTestServer({ clock: 'manual' });
   t.after(() => server.close());
   const sns = (parameters: Record<string, string>) =>
@@ -392,7 +392,7 @@ test('topic list, show and explain tell what a topic has and did', async (t) => 
   assert.equal((await run('topic', 'fly')).code, 2);
 });
 
-test('the ready line names the contract and the ledger where they are set', async (t) => {
+test('the ready line names the contract and the ledger if they are set', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'oncemq-cli-'));
   const contract = join(folder, 'contract.json');
   const ledger = join(folder, 'ledger');
@@ -403,7 +403,7 @@ test('the ready line names the contract and the ledger where they are set', asyn
   assert.doesNotMatch(plain.line, / (auth|contract|ledger)=/);
 });
 
-test('commands sign with the keys of the environment, and say what a server without them says', async (t) => {
+test("commands sign with the keys of the environment, and print the server's error without them", async (t) => {
   const key = { accessKeyId: 'AKIDPARTS', secretAccessKey: 'secret' };
   const config = join(mkdtempSync(join(tmpdir(), 'oncemq-cli-')), 'config.json');
   const queues = ['jobs.fifo'];

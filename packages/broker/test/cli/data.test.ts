@@ -52,7 +52,7 @@ async function send(server: ServerProcess, id: string): Promise<void> {
   assert.equal(answer.status, 200);
 }
 
-test('a backup of a running server is a data directory of its moment, and passes the check', async () => {
+test('a backup of a running server is a data directory as of that moment, and passes the check', async () => {
   const { path, remove } = temporaryDirectory();
   const [data, copy] = [join(path, 'data'), join(path, 'copy')];
   const server = await ServerProcess.start(['--data', data]);
@@ -110,7 +110,7 @@ test('check lists topics in a table of their own', async () => {
   remove();
 });
 
-test('wrong use is said with the usage, a directory without data by its name', async () => {
+test('wrong usage prints the usage, and a directory without data is named', async () => {
   for (const args of [
     ['backup'],
     ['check'],
@@ -137,7 +137,7 @@ async function writeLargeFixture(path: string): Promise<void> {
   await backend.close();
 }
 
-test('data that LMDB would end the process on is said to be damaged, by check and by backup', async () => {
+test('data that would make LMDB crash is reported as damaged, by check and by backup', async () => {
   const { path, remove } = temporaryDirectory();
   await writeLargeFixture(path);
   const whole = readFileSync(join(path, 'data.mdb'));
@@ -173,7 +173,7 @@ test('data that LMDB would end the process on is said to be damaged, by check an
   remove();
 });
 
-test('a backup that cannot be written says where and why, and leaves nothing', async () => {
+test('a backup that cannot be written says where and why, and leaves nothing behind', async () => {
   const { path, remove } = temporaryDirectory();
   const file = join(path, 'file');
   writeFileSync(file, '');
@@ -203,7 +203,7 @@ test('a backup that cannot be written says where and why, and leaves nothing', a
   }
 });
 
-test('data of a newer format is refused by check and by backup, as by a server', async () => {
+test('data of a newer format is refused by check, backup and serve', async () => {
   const { path, remove } = temporaryDirectory();
   await writeFixture(path);
   const environment = await Environment.open({ directory: path });

@@ -80,7 +80,7 @@ export const mail = (sqs, QueueUrl) =>
 
 const base = { 'src/keys.ts': keys, 'src/orders.producer.ts': producer(), 'src/old.js': mailer };
 
-test('a branch that changes nothing of concern passes, whatever was there before', (t) => {
+test('a branch without relevant changes passes, whatever existed before', (t) => {
   const repository = new Repository(t, base);
   repository.commit({ 'README.md': 'new' });
   const { code, out, error } = repository.gate('--base', 'main');
@@ -88,7 +88,7 @@ test('a branch that changes nothing of concern passes, whatever was there before
   assert.match(out, /nothing to check/);
 });
 
-test('source files that git does not track are counted, and checked once they are added', (t) => {
+test('untracked source files are counted, and checked once they are added', (t) => {
   const repository = new Repository(t, base);
   const write = (name: string, text: string): void =>
     writeFileSync(join(repository.folder, name), text);
@@ -116,7 +116,7 @@ test('a producer that is added or changed must pass verify', (t) => {
   assert.equal(out.match(/ passed /g)?.length, 8);
 });
 
-test('a producer whose tests are missing or fail is in the way', (t) => {
+test('a producer without samples or with failing checks fails the gate', (t) => {
   const repository = new Repository(t, base);
   repository.commit({
     'src/untested.producer.ts': producer('[]'),
@@ -131,7 +131,7 @@ test('a producer whose tests are missing or fail is in the way', (t) => {
   assert.match(out, /determinism: not-deterministic/);
 });
 
-test('a producer is changed by what it imports, too', (t) => {
+test('a changed import counts as a change of the producer', (t) => {
   const repository = new Repository(t, base);
   repository.commit({ 'src/keys.ts': keys.replace("'order-' + id", "'order'") });
   const { code, out } = repository.gate('--base', 'main');
@@ -139,7 +139,7 @@ test('a producer is changed by what it imports, too', (t) => {
   assert.match(out, /hash-behaviour: key-shared/);
 });
 
-test('a producer that imports what the branch deletes is in the way', (t) => {
+test('a producer that imports a file deleted by the branch fails the gate', (t) => {
   const repository = new Repository(t, base);
   repository.git('rm', '-q', 'src/keys.ts');
   const { code, out } = repository.gate('--base', 'main');
@@ -147,7 +147,7 @@ test('a producer that imports what the branch deletes is in the way', (t) => {
   assert.match(out, /src\/orders\.producer\.ts, module: module-broken/);
 });
 
-test('the report is written where the gate was called', (t) => {
+test('the report is written to the directory where the gate was called', (t) => {
   const repository = new Repository(t, base);
   repository.commit({ 'docs/README.md': 'new' });
   const words = [main, 'gate', '--base', 'main', '--format', 'json', '--output', 'report.json'];
@@ -156,7 +156,7 @@ test('the report is written where the gate was called', (t) => {
   assert.deepEqual(JSON.parse(readFileSync(join(cwd, 'report.json'), 'utf8')).subjects, []);
 });
 
-test('a send past every producer is in the way, by file and line, unless it is listed with a reason', (t) => {
+test('a send that bypasses every producer fails with file and line, unless it is listed with a reason', (t) => {
   const repository = new Repository(t, base);
   repository.commit({ 'src/mailer.js': mailer });
   const { code, out } = repository.gate('--base', 'main');
@@ -179,7 +179,7 @@ test('a send past every producer is in the way, by file and line, unless it is l
   assert.match(excepted.out, /are allowed: goes away with 4\.0/);
 });
 
-test('what is not committed yet counts, and what is deleted does not', (t) => {
+test('uncommitted changes are checked, and deleted files are not', (t) => {
   const repository = new Repository(t, base);
   rmSync(join(repository.folder, 'src/orders.producer.ts'));
   writeFileSync(join(repository.folder, 'src/old.js'), `${mailer}\n`);
@@ -191,7 +191,7 @@ test('what is not committed yet counts, and what is deleted does not', (t) => {
   assert.doesNotMatch(out, /orders\.producer/);
 });
 
-test('a wrong use ends with 2 and says how it is meant', (t) => {
+test('wrong usage ends with 2 and says what is wrong', (t) => {
   const repository = new Repository(t, base);
   const wrong: readonly (readonly [string[], RegExp])[] = [
     [[], /--base is missing/],

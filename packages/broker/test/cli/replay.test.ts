@@ -37,7 +37,7 @@ async function replay(...args: string[]): Promise<{ code: number; said: string }
   return { code, said };
 }
 
-test('what happened in a time is sent again after the window, as it was kept', async (t) => {
+test('messages of a time range are sent again as they were kept', async (t) => {
   const server = await startTestServer({ clock: 'manual' });
   const client = new SQS(server.clientConfig);
   const outboxFolder = mkdtempSync(join(tmpdir(), 'oncemq-replay-'));
@@ -89,7 +89,7 @@ test('what happened in a time is sent again after the window, as it was kept', a
   assert.match(gone.said, /Replay stopped.*: The specified queue does not exist/);
 });
 
-test('a wrong use ends with 2', async () => {
+test('wrong usage ends with 2', async () => {
   for (const args of [
     [],
     ['--outbox', 'nowhere', '--queue', 'http://127.0.0.1/q'],

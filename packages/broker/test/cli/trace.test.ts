@@ -30,7 +30,7 @@ async function open(
   return { server, sqs, QueueUrl, ledger };
 }
 
-test('trace shows the codes for terminals that an envelope holds, and does not send them', async (t) => {
+test('trace shows the terminal control codes in an envelope instead of sending them', async (t) => {
   const { server, sqs, QueueUrl, ledger } = await open(t);
   const codes = '\u001b]0;title\u0007\n';
   const envelope = { event_id: `e${codes}`, event_source: codes, dedupe_key: `k${codes}` };
@@ -41,7 +41,7 @@ test('trace shows the codes for terminals that an envelope holds, and does not s
   assert.ok(out.includes('\nkey   k\\u001b]0;title\\u0007\\u000a\n'), out);
 });
 
-test('a reader of a story may go away; what is no ledger is said to be none', async (t) => {
+test('a closed pipe is not an error; a path that is not a ledger is reported', async (t) => {
   const { server, sqs, QueueUrl, ledger } = await open(t);
   const { MessageId } = await sqs.sendMessage({ QueueUrl, MessageBody: 'x' });
   await server.close();
@@ -55,7 +55,7 @@ test('a reader of a story may go away; what is no ledger is said to be none', as
   assert.match(file.error, /^oncemq: The ledger .+ cannot be read: ENOTDIR/);
 });
 
-test('a story that is too long says so, also of one queue and to programs', async (t) => {
+test('a story that is too long says so, also for one queue and in JSON', async (t) => {
   const ledger = temporaryFolder(t);
   const id = '00000000-0000-4000-8000-000000000001';
   const about = { queue: 'jobs', message_id: id };

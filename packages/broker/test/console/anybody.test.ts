@@ -55,7 +55,7 @@ describeConsole('the console for everybody', ({ serve, open }) => {
     });
   }
 
-  test('neither does a message of spaces, nor a table that a small screen cuts', async (t) => {
+  test('neither does a whitespace-only message or a table cut off by a small screen', async (t) => {
     const server = await serve(t);
     await sqs(server, 'CreateQueue', { QueueName: 'jobs' });
     await send(server, 'jobs', ' \n ');
@@ -73,7 +73,7 @@ describeConsole('the console for everybody', ({ serve, open }) => {
     assert.deepEqual(await violations(page), []);
   });
 
-  test('from the list to a suppressed send and back, by keyboard alone', async (t) => {
+  test('the way from the list to a suppressed send and back works by keyboard alone', async (t) => {
     const server = await serve(t);
     await setScene(server);
     const page = await open(t, server);
@@ -96,7 +96,7 @@ describeConsole('the console for everybody', ({ serve, open }) => {
     await page.getByRole('heading', { level: 2, name: /^Queues/ }).waitFor();
   });
 
-  test('what somebody is doing survives every update of the page', async (t) => {
+  test('the focus and the text of a search survive an update of the page', async (t) => {
     const server = await serve(t);
     await setScene(server);
     const page = await open(t, server);
@@ -120,7 +120,7 @@ describeConsole('the console for everybody', ({ serve, open }) => {
     }
   });
 
-  test('long names, addresses and values leave every column in its place', async (t) => {
+  test('long names, addresses and values keep every column in place', async (t) => {
     const server = await serve(t);
     const long = 'n'.repeat(75);
     await createFifo(server, `${long}.fifo`);
@@ -169,7 +169,7 @@ describeConsole('the console for everybody', ({ serve, open }) => {
     assert.equal(await ground(), light);
   });
 
-  test('what a hostile message says is text and nothing else', async (t) => {
+  test('the content of a hostile message is only ever text', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');
     const hostile = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
@@ -191,7 +191,7 @@ describeConsole('the console for everybody', ({ serve, open }) => {
     assert.match(await page.title(), /orders\.fifo/);
   });
 
-  test('a body of a megabyte is cut until the whole of it is asked for', async (t) => {
+  test('a body of a megabyte is cut until all of it is requested', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');
     await send(server, 'orders.fifo', 'x'.repeat(1_000_000));
@@ -204,7 +204,7 @@ describeConsole('the console for everybody', ({ serve, open }) => {
     assert.equal(text?.length, 1_000_000);
   });
 
-  test('among a thousand queues one is found, and the greatest come first when asked for', async (t) => {
+  test('one of a thousand queues can be found, and sorting shows the largest first', async (t) => {
     const server = await serve(t);
     for (let index = 0; index < 1_000; index += 1) {
       await sqs(server, 'CreateQueue', { QueueName: `queue-${String(index).padStart(4, '0')}` });
@@ -223,7 +223,7 @@ describeConsole('the console for everybody', ({ serve, open }) => {
     assert.equal(await page.getByRole('rowheader').count(), 10);
   });
 
-  test('a thousand topics are shown a page at a time, and that there are more is said', async (t) => {
+  test('a thousand topics are shown a page at a time, with a note that there are more', async (t) => {
     const server = await serve(t);
     for (let index = 0; index <= 1_000; index += 1) {
       await sns(server, 'CreateTopic', { Name: `topic-${String(index).padStart(4, '0')}` });
@@ -255,7 +255,7 @@ describeConsole('the console for everybody', ({ serve, open }) => {
     assert.equal(await page.getByRole('row').count(), 51);
   });
 
-  test('behind a proxy, below another path, the page shows and does the same', async (t) => {
+  test('behind a proxy, below another path, the page works the same', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');
     const page = await open(
@@ -272,7 +272,7 @@ describeConsole('the console for everybody', ({ serve, open }) => {
     await sees(page, '5 m left');
   });
 
-  test('when the server goes, the page says so, and when it is back the page goes on', async (t) => {
+  test('when the server goes down the page says so, and when it is back the page continues', async (t) => {
     const first = await startServer({ port: 0, memory: true, log: 'silent' });
     const { port, url } = first;
     await sqs(first, 'CreateQueue', { QueueName: 'before' });

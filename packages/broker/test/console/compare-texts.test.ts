@@ -33,7 +33,7 @@ function marked({ text, isDifferent }: Piece): string {
   return isDifferent ? `[${text}]` : text;
 }
 
-test('of two lines that stand for each other only what differs is marked', () => {
+test('of two matching lines only the difference is marked', () => {
   const rows = compareTexts(
     '{\n  "total": 10,\n  "note": "a"\n}',
     '{\n  "total": 19,\n  "note": "a"\n}',
@@ -42,14 +42,14 @@ test('of two lines that stand for each other only what differs is marked', () =>
   assert.equal(shown(rows, 'right'), '{\n  "total": 1[9],\n  "note": "a"\n}');
 });
 
-test('a line that only one text has is marked whole, beside nothing', () => {
+test('a line that only one text has is marked completely, next to an empty line', () => {
   const rows = compareTexts('a\nb\nc', 'a\nc');
   assert.equal(shown(rows, 'left'), 'a\n[b]\nc');
   assert.equal(shown(rows, 'right'), 'a\nc');
   assert.equal(rows[1]?.right, undefined);
 });
 
-test('whatever two texts are compared, both are there whole, and equal ones without a mark', () => {
+test('both texts of any comparison are shown completely, and equal ones without a mark', () => {
   const text = fc
     .array(fc.constantFrom('a', 'b', 'ab', 'abc', '', '  "x": 1,'), { maxLength: 12 })
     .map((lines) => lines.join('\n'));
@@ -64,7 +64,7 @@ test('whatever two texts are compared, both are there whole, and equal ones with
   );
 });
 
-test('texts of very many lines are compared too, if less finely', () => {
+test('texts of thousands of lines are compared, with less detail', () => {
   const lines = (first: number): string =>
     Array.from({ length: 5_000 }, (_, index) => `line ${first + index}`).join('\n');
   assert.equal(compareTexts(lines(0), lines(7)).length, 5_000);

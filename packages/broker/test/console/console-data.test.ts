@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { ask, sns, sqs } from './calls.ts';
 import { get, open, send } from './data.ts';
 
-test('the overview has every queue with its counts, and rates from the time it is watched', async (t) => {
+test('the overview has every queue with its counts, and rates from when it is first watched', async (t) => {
   const server = await open(t);
   assert.equal((await get(server, 'overview')).queues[0].activity, null);
   await send(server, 'one');
@@ -34,7 +34,7 @@ test('the overview has every queue with its counts, and rates from the time it i
   assert.ok(activity.sentPerSecond > 0 && activity.deliveredPerSecond > 0);
 });
 
-test('what was counted leaves the overview five minutes later', async (t) => {
+test('counted sends leave the overview after five minutes', async (t) => {
   const server = await open(t);
   await get(server, 'overview');
   await send(server, 'one');
@@ -47,7 +47,7 @@ test('what was counted leaves the overview five minutes later', async (t) => {
   assert.deepEqual(sums, [1, 1, 0]);
 });
 
-test('the overview gives queues in pages, and those whose name begins as asked', async (t) => {
+test('the overview lists queues in pages, filtered by prefix', async (t) => {
   const server = await open(t);
   for (const QueueName of ['a-1', 'a-2', 'b-1']) await sqs(server, 'CreateQueue', { QueueName });
   const first = await get(server, 'overview?limit=2');
@@ -57,7 +57,7 @@ test('the overview gives queues in pages, and those whose name begins as asked',
   assert.deepEqual(names((await get(server, 'overview?prefix=a-')).queues), ['a-1', 'a-2']);
 });
 
-test('a group says how much waits in it, and which message blocks it until when', async (t) => {
+test('a group shows how many messages wait, and which message blocks it until when', async (t) => {
   const server = await open(t);
   for (const body of ['1', '2', '3']) await send(server, body, { group: 'busy' });
   const free = await send(server, '4', { group: 'free' });
@@ -97,7 +97,7 @@ test('a group says how much waits in it, and which message blocks it until when'
   );
 });
 
-test('groups come in pages, each group once, although groups come and go meanwhile', async (t) => {
+test('groups are listed in pages, each group once, while groups come and go', async (t) => {
   const server = await open(t);
   for (let index = 0; index < 25; index += 1)
     await send(server, `b${index}`, { group: `g${index}` });
@@ -116,7 +116,7 @@ test('groups come in pages, each group once, although groups come and go meanwhi
   assert.equal(seen.length, 25);
 });
 
-test('messages come in pages behind a sequence, also when its message is gone', async (t) => {
+test('messages are listed in pages after a sequence number, even if its message is gone', async (t) => {
   const server = await open(t);
   for (const body of ['1', '2', '3', '4', '5']) await send(server, body);
   const bodies = async (query: string): Promise<string[]> =>
@@ -139,7 +139,7 @@ test('messages come in pages behind a sequence, also when its message is gone', 
   assert.deepEqual(await bodies(`group=g&after=${after}`), ['3', '4', '5']);
 });
 
-test('a message is tried against the filters of a topic, and nothing is published', async (t) => {
+test('a message can be tried against the filters of a topic without being published', async (t) => {
   const server = await open(t);
   const { TopicArn } = await sns(server, 'CreateTopic', { Name: 'events' });
   const Endpoint = 'arn:aws:sqs:us-east-1:000000000000:jobs';
@@ -167,7 +167,7 @@ test('a message is tried against the filters of a topic, and nothing is publishe
   assert.equal((await get(server, 'queues/jobs')).visible, 0);
 });
 
-test('deliveries of a topic are told from the time it is watched', async (t) => {
+test('deliveries of a topic are listed from when it is first watched', async (t) => {
   const server = await open(t);
   const { TopicArn } = await sns(server, 'CreateTopic', { Name: 'events' });
   await sqs(server, 'CreateQueue', { QueueName: 'jobs' });
@@ -179,7 +179,7 @@ test('deliveries of a topic are told from the time it is watched', async (t) => 
   assert.deepEqual([deliveries[0].type, deliveries[0].queue], ['fanned-out', 'jobs']);
 });
 
-test('a wrong question is answered with what is wrong', async (t) => {
+test('an invalid request is refused', async (t) => {
   const server = await open(t);
   await sqs(server, 'CreateQueue', { QueueName: 'plain' });
   await sns(server, 'CreateTopic', { Name: 'events' });
@@ -205,7 +205,7 @@ test('a wrong question is answered with what is wrong', async (t) => {
   }
 });
 
-test('a page of another server changes nothing, and a program without a page does', async (t) => {
+test('a page of another server changes nothing, but a program without a page does', async (t) => {
   const server = await open(t);
   const before = server.clock.now();
   const advance = (headers: Record<string, string>) =>
@@ -220,7 +220,7 @@ test('a page of another server changes nothing, and a program without a page doe
   assert.equal(server.clock.now(), before + 2_000);
 });
 
-test('an SQS action of the page is refused to a page of another server', async (t) => {
+test('a page of another server cannot carry out an SQS action', async (t) => {
   const server = await open(t);
   await send(server, 'one');
   const purge = (headers: Record<string, string>) =>

@@ -27,7 +27,7 @@ test('the page allows nothing from elsewhere, no inline code, and no frame aroun
   assert.equal(page.headers.get('access-control-allow-origin'), null);
 });
 
-test('everything that the page names is there, with its type, and is named relative to it', async (t) => {
+test('every file that the page references exists, with its type, and is referenced relatively', async (t) => {
   const { url } = await serve(t);
   const text = await (await fetch(`${url}/_oncemq/`)).text();
   const names = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] as string);
@@ -51,7 +51,7 @@ test('a file that has not changed is not sent again', async (t) => {
   assert.equal(again.status, 304);
 });
 
-test('files go compressed to those who take it, and plain to the others', async (t) => {
+test('files are compressed for clients that accept it, and plain for others', async (t) => {
   const { url } = await serve(t);
   const zipped = await fetch(`${url}/_oncemq/console/console.css`);
   assert.equal(zipped.headers.get('content-encoding'), 'gzip');
@@ -61,14 +61,14 @@ test('files go compressed to those who take it, and plain to the others', async 
   assert.equal(await plain.text(), await zipped.text());
 });
 
-test('the address without its last slash leads to the page, wherever it stands', async (t) => {
+test('the address without its trailing slash redirects to the page', async (t) => {
   const { url } = await serve(t);
   const moved = await fetch(`${url}/_oncemq`, { redirect: 'manual' });
   assert.equal(moved.status, 308);
   assert.equal(moved.headers.get('location'), '_oncemq/');
 });
 
-test('a browser that opens the root is sent to the page, if it comes by a local name; nothing else is', async (t) => {
+test('a browser that opens the root under a local name is redirected to the page; nothing else is', async (t) => {
   const { url } = await serve(t);
   const { port } = new URL(url);
   const ask = (method: string, path: string, headers = {}): Promise<IncomingMessage> =>
@@ -101,7 +101,7 @@ test('a browser that opens the root is sent to the page, if it comes by a local 
   }
 });
 
-test('no path leads out of the console, and only looking is allowed', async (t) => {
+test('no path leads outside the console, and only reading is allowed', async (t) => {
   const { url } = await serve(t);
   for (const path of [
     'nothing.js',

@@ -10,7 +10,7 @@ import fc from 'fast-check';
 const address = new URL('../../src/console/json-text.js', import.meta.url).href;
 const { pretty } = (await import(address)) as { pretty(text: string): string };
 
-test('JSON looks as JSON.stringify lays it out with two spaces', () => {
+test('JSON is formatted as by JSON.stringify with two spaces', () => {
   const value = fc.oneof(fc.array(fc.jsonValue()), fc.dictionary(fc.string(), fc.jsonValue()));
   fc.assert(
     fc.property(value, fc.constantFrom(0, 1, '\t'), (json, space) => {
@@ -21,17 +21,17 @@ test('JSON looks as JSON.stringify lays it out with two spaces', () => {
   );
 });
 
-test('what values would lose stays: digits, keys that stand twice, the order of keys', () => {
+test('formatting preserves digits, duplicate keys and the order of keys', () => {
   const text = '{"id":12345678901234567890,"2":1.0,"1":1e400,"a":-0,"a":{}}';
   const lines = ['"id": 12345678901234567890', '"2": 1.0', '"1": 1e400', '"a": -0', '"a": {}'];
   assert.equal(pretty(text), `{\n  ${lines.join(',\n  ')}\n}`);
 });
 
-test('escapes in strings are read', () => {
+test('escapes in strings are understood', () => {
   assert.equal(pretty('["\\u0434\\u0430","\\/","\\n"]'), '[\n  "да",\n  "/",\n  "\\n"\n]');
 });
 
-test('what is no JSON, or would be mostly spaces, stays as it is', () => {
+test('text that is not JSON, or would become mostly spaces, stays unchanged', () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   for (const text of [
     'plain',

@@ -56,7 +56,7 @@ describeConsole('queues in the console', ({ serve, open }) => {
     await sees(page, 'create-queue');
   });
 
-  test('a group shows what waits, what is in flight, and by which message it is blocked until when', async (t) => {
+  test('a group shows what waits, what is in flight, and which message blocks it until when', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');
     for (const body of ['1', '2', '3']) await send(server, 'orders.fifo', body, { group: 'busy' });
@@ -80,7 +80,7 @@ describeConsole('queues in the console', ({ serve, open }) => {
     await sees(page, 'No group is blocked.');
   });
 
-  test('messages are peeked at with formatted bodies, and none is received by it', async (t) => {
+  test('messages are peeked at with formatted bodies, and none is received', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');
     await send(server, 'orders.fifo', '{"order":1,"customer":{"name":"Ada"}}', {
@@ -98,7 +98,7 @@ describeConsole('queues in the console', ({ serve, open }) => {
     assert.equal(messages[0].receiveCount, 0);
   });
 
-  test('messages with bodies so large that a page of them ends early are turned to all the same', async (t) => {
+  test('paging works when bodies are so large that a page ends early', async (t) => {
     const server = await serve(t);
     await sqs(server, 'CreateQueue', { QueueName: 'large' });
     for (let number = 0; number < 20; number += 1) {
@@ -109,7 +109,7 @@ describeConsole('queues in the console', ({ serve, open }) => {
     await page.getByRole('button', { name: '19 xxx' }).waitFor();
   });
 
-  test('a message is sent from the page, and the second time it is told that it is suppressed', async (t) => {
+  test('a message is sent from the page, and sent again it is reported as suppressed', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');
     const page = await open(t, server, { hash: '#/queues/orders.fifo' });
@@ -131,7 +131,7 @@ describeConsole('queues in the console', ({ serve, open }) => {
     assert.deepEqual(messages[0].attributes, [{ name: 'tenant', type: 'String', value: 'blue' }]);
   });
 
-  test('a refused send says why, and the dialog stays', async (t) => {
+  test('a refused send shows why, and the dialog stays open', async (t) => {
     const server = await serve(t);
     await sqs(server, 'CreateQueue', {
       QueueName: 'strict.fifo',
@@ -145,7 +145,7 @@ describeConsole('queues in the console', ({ serve, open }) => {
     assert.equal(await page.getByRole('dialog').getByLabel('Body').inputValue(), 'x');
   });
 
-  test('an attribute that is typed twice is refused, not sent once', async (t) => {
+  test('an attribute entered twice is refused', async (t) => {
     const server = await serve(t);
     await sqs(server, 'CreateQueue', { QueueName: 'jobs' });
     const page = await open(t, server, { hash: '#/queues/jobs' });
@@ -158,7 +158,7 @@ describeConsole('queues in the console', ({ serve, open }) => {
     assert.equal((await ask(server, 'queues/jobs')).body.visible, 0);
   });
 
-  test('a purge asks first, by the name of the queue, and is not done when it is left', async (t) => {
+  test("a purge asks for confirmation with the queue's name, and does nothing when dismissed", async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');
     await send(server, 'orders.fifo', 'one');
@@ -177,7 +177,7 @@ describeConsole('queues in the console', ({ serve, open }) => {
     assert.equal(await visible(), 0);
   });
 
-  test('a redrive is started from the page and shows how far it has come', async (t) => {
+  test('a redrive is started from the page and shows its progress', async (t) => {
     const server = await serve(t);
     await sqs(server, 'CreateQueue', { QueueName: 'dead' });
     const RedrivePolicy =
@@ -218,7 +218,7 @@ describeConsole('queues in the console', ({ serve, open }) => {
     assert.equal(body.Attributes.VisibilityTimeout, '77');
   });
 
-  test('a queue that is not there is told, with a way back', async (t) => {
+  test('a missing queue is reported, with a way back', async (t) => {
     const page = await open(t, await serve(t), { hash: '#/queues/none' });
     await sees(page, 'Not found');
     await page.getByRole('link', { name: 'All queues and topics' }).click();
@@ -266,7 +266,7 @@ describeConsole('queues in the console', ({ serve, open }) => {
     assert.equal((await ask(server, 'queues/all')).body.visible, 1);
   });
 
-  test('an endpoint that would get a message is named whole, and a small screen holds it', async (t) => {
+  test('a matching endpoint is shown in full, and fits a small screen', async (t) => {
     const server = await serve(t);
     const { TopicArn } = await sns(server, 'CreateTopic', { Name: 'prices' });
     const Endpoint = `http://127.0.0.1:1/${'p'.repeat(80)}`;
@@ -277,7 +277,7 @@ describeConsole('queues in the console', ({ serve, open }) => {
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360);
   });
 
-  test('what a policy that is tried looks at stays as chosen', async (t) => {
+  test('the chosen scope of a tried policy survives an update of the page', async (t) => {
     const server = await serve(t);
     const { TopicArn } = await sns(server, 'CreateTopic', { Name: 'prices' });
     const page = await open(t, server, { hash: '#/topics/prices' });

@@ -14,7 +14,7 @@ import { sqs } from './calls.ts';
 import { get, open, send } from './data.ts';
 import { consume, createFifo, sendMany, send as sendTo } from './scenes.ts';
 
-test('the window counts what it accepted and suppressed by the second', async (t) => {
+test('the window counts accepted and suppressed sends per second', async (t) => {
   const server = await open(t);
   await send(server, 'one');
   await server.clock.advance(2);
@@ -32,7 +32,7 @@ test('the window counts what it accepted and suppressed by the second', async (t
   );
 });
 
-test('sends that were suppressed at the same time are listed in their order, the last first', async (t) => {
+test('sends suppressed at the same time are listed in their order, latest first', async (t) => {
   const server = await open(t);
   for (let copy = 0; copy < 6; copy += 1) await send(server, 'one');
   const { rows } = await get(server, 'queues/jobs.fifo/window');
@@ -42,7 +42,7 @@ test('sends that were suppressed at the same time are listed in their order, the
   );
 });
 
-test('behind any number of later sends, collisions and the last suppressed send of each second are listed', async (t) => {
+test('collisions and the last suppressed send of each second are listed despite any number of later sends', async (t) => {
   const server = await open(t);
   const blue = { tenant: 'blue' };
   await send(server, 'one', blue);
@@ -63,7 +63,7 @@ test('behind any number of later sends, collisions and the last suppressed send 
   );
 });
 
-test('after a restart it is said since when suppressed sends are known, where older ones may be missing', async (t) => {
+test('after a restart the answer says from when on suppressed sends are known, while older ones may be missing', async (t) => {
   const data = mkdtempSync(join(tmpdir(), 'oncemq-console-'));
   t.after(() => rmSync(data, { recursive: true }));
   const options = { clock: 'virtual', data } as const;
@@ -84,7 +84,7 @@ test('after a restart it is said since when suppressed sends are known, where ol
   assert.equal((await get(second, 'queues/jobs.fifo/window')).suppressedCountedFrom, null);
 });
 
-test('more suppressed sends than are remembered are said to be so', async (t) => {
+test('when more sends were suppressed than are remembered, the answer says so', async (t) => {
   const server = await open(t);
   const body = Array.from({ length: 10 }, (_, index) => ({
     Id: String(index),
@@ -100,7 +100,7 @@ test('more suppressed sends than are remembered are said to be so', async (t) =>
   assert.equal(window.suppressedCountedFrom, window.now);
 });
 
-test('an accepted send leaves the window when its time is over, a suppressed one its own five minutes later', async (t) => {
+test('an accepted send leaves the window when it expires, a suppressed one after its own five minutes', async (t) => {
   const server = await open(t);
   await send(server, 'one');
   await server.clock.advance(100);
@@ -131,7 +131,7 @@ test('a suppressed send is shown beside its original, which is still in the queu
   assert.equal(suppressed.content.attributes[0].value, 'red');
 });
 
-test('an original that was deleted after the suppression is remembered', async (t) => {
+test('the content of an original deleted after the suppression is remembered', async (t) => {
   const server = await open(t);
   await send(server, 'one', { tenant: 'blue' });
   await send(server, 'one', { tenant: 'red' });
@@ -141,7 +141,7 @@ test('an original that was deleted after the suppression is remembered', async (
   assert.equal(original.content.attributes[0].value, 'blue');
 });
 
-test('an original that was deleted before anybody watched is told by what the window knows', async (t) => {
+test('for an original deleted before anybody watched, only what the window knows is shown', async (t) => {
   const server = await open(t);
   await send(server, 'one', { tenant: 'blue' });
   await consume(server, 'jobs.fifo');
@@ -152,7 +152,7 @@ test('an original that was deleted before anybody watched is told by what the wi
   assert.match(original.bodyMd5, /^[0-9a-f]{32}$/);
 });
 
-test('an original that was deleted while somebody watched is remembered', async (t) => {
+test('the content of an original deleted while somebody watched is remembered', async (t) => {
   const server = await open(t);
   await get(server, 'overview');
   await send(server, 'one', { tenant: 'blue' });
@@ -164,13 +164,13 @@ test('an original that was deleted while somebody watched is remembered', async 
 
 for (const [title, end] of [
   [
-    'deleted and made again',
+    'deleted and recreated',
     async (server: TestServer) => {
       await sqs(server, 'DeleteQueue', { QueueUrl: 'jobs.fifo' });
       await server.clock.advance(61);
     },
   ],
-  ['made again after a reset', (server: TestServer) => server.reset()],
+  ['recreated after a reset', (server: TestServer) => server.reset()],
 ] as const) {
   test(`a queue that is ${title} shows no body of the one before it`, async (t) => {
     const server = await open(t);
@@ -190,7 +190,7 @@ for (const [title, end] of [
   });
 }
 
-test('after many resets what is sent is remembered as ever', async (t) => {
+test('sends are still remembered after many resets', async (t) => {
   const server = await open(t);
   await get(server, 'overview');
   for (let round = 0; round < 25; round += 1) {
@@ -204,7 +204,7 @@ test('after many resets what is sent is remembered as ever', async (t) => {
   assert.equal((await detail(server)).original.content.body, 'one');
 });
 
-test('what is remembered of suppressed sends stays within its bounds', async (t) => {
+test('the memory of suppressed sends is bounded', async (t) => {
   const server = await open(t);
   const body = 'x'.repeat(200_000);
   await send(server, body, { tenant: 'blue' });
@@ -246,7 +246,7 @@ test('the window is searched by id, message id, sequence number, group, body has
   assert.deepEqual((await get(server, 'queues/jobs.fifo/window?search=none')).rows, []);
 });
 
-test('a suppressed send with a body of its own is found by the hashes of that body', async (t) => {
+test('a suppressed send with a different body is found by the hashes of that body', async (t) => {
   const server = await open(t);
   for (const body of ['one', 'two']) await sendTo(server, 'jobs.fifo', body, { id: 'x' });
   for (const algorithm of ['md5', 'sha256']) {
@@ -261,7 +261,7 @@ test('a suppressed send with a body of its own is found by the hashes of that bo
 });
 
 for (const DeduplicationScope of ['queue', 'messageGroup']) {
-  test(`a send behind the newest thousand: found where the scope of an id is the ${DeduplicationScope}, as the answer says, and opened by its id and group`, async (t) => {
+  test(`with scope ${DeduplicationScope}, searching an id older than the newest thousand sends works as the answer says, and the send opens by id and group`, async (t) => {
     const server = await open(t);
     await createFifo(server, 'long.fifo', { DeduplicationScope });
     await sendTo(server, 'long.fifo', 'old', { id: 'first', group: 'g-1' });

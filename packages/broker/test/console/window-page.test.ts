@@ -15,7 +15,7 @@ import { consume, createFifo, send, sendMany } from './scenes.ts';
 const windowOf = (queue: string): string => `#/queues/${queue}/window`;
 
 describeConsole('the window in the console', ({ serve, open }) => {
-  test('a suppressed send opens beside its original, with what differs marked', async (t) => {
+  test('a suppressed send opens next to its original, with differences marked', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');
     await send(server, 'orders.fifo', '{"total":10,"note":"a"}', {
@@ -43,7 +43,7 @@ describeConsole('the window in the console', ({ serve, open }) => {
     );
   });
 
-  test('what differs is marked also where two bodies are the same JSON, or told to be out of sight', async (t) => {
+  test('differences are marked even if two bodies are equal JSON, or reported as beyond the shown part', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');
     const long = 'x'.repeat(20_000);
@@ -66,7 +66,7 @@ describeConsole('the window in the console', ({ serve, open }) => {
     await sees(page, 'The difference is beyond the part that is shown.');
   });
 
-  test('a suppressed send that is clicked in the timeline opens', async (t) => {
+  test('clicking a suppressed send in the timeline opens it', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');
     await send(server, 'orders.fifo', 'same');
@@ -100,7 +100,7 @@ describeConsole('the window in the console', ({ serve, open }) => {
     await sees(page, 'The two are identical');
   });
 
-  test('a collision stands out and says that an event is lost', async (t) => {
+  test('a collision is listed as such and says that an event is lost', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');
     await send(server, 'orders.fifo', 'renewed', { attributes: { tenant: 'blue' } });
@@ -117,7 +117,7 @@ describeConsole('the window in the console', ({ serve, open }) => {
     assert.deepEqual(await page.locator('.sides mark').allInnerTexts(), ['blue', 'red']);
   });
 
-  test('a message that breaks the contract of its queue stands out with the reason', async (t) => {
+  test('a message that breaks the contract of its queue is highlighted with the reason', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'oncemq-console-'));
     t.after(() => rmSync(folder, { recursive: true }));
     const contract = join(folder, 'contract.json');
@@ -137,7 +137,7 @@ describeConsole('the window in the console', ({ serve, open }) => {
     assert.equal(await page.getByRole('row', { name: 'Violation' }).count(), 7);
   });
 
-  test('on a small screen, which has no columns, each side of a comparison says which one it is', async (t) => {
+  test('on a small screen, which has no columns, each side of a comparison is labeled', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');
     for (const body of ['one', 'two']) await send(server, 'orders.fifo', body, { id: 'x' });
@@ -148,7 +148,7 @@ describeConsole('the window in the console', ({ serve, open }) => {
     assert.deepEqual(await page.evaluate(labels), ['"Original"', '"Suppressed"']);
   });
 
-  test('an original that is gone and forgotten is told by what the window knows', async (t) => {
+  test('for an original that is no longer kept, the page shows what the window knows', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');
     const { body } = await send(server, 'orders.fifo', 'one', { id: 'x' });
@@ -184,7 +184,7 @@ describeConsole('the window in the console', ({ serve, open }) => {
     }
   });
 
-  test('a text that is too long for an address is searched for by its beginning', async (t) => {
+  test('a text too long for an address is searched for by its beginning', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');
     const long = '\u{1F4E6}'.repeat(10_000);
@@ -198,7 +198,7 @@ describeConsole('the window in the console', ({ serve, open }) => {
     await rowWith(page, 'long');
   });
 
-  test('a send that only its id finds opens, and stays open when the search ends', async (t) => {
+  test('a send found only by its id opens, and stays open when the search ends', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');
     await send(server, 'orders.fifo', 'the oldest of all', { id: 'first' });
@@ -217,7 +217,7 @@ describeConsole('the window in the console', ({ serve, open }) => {
     assert.equal(await page.locator('.notice').count(), 0);
   });
 
-  test('where ids count within a group, the search says that it finds no older ones', async (t) => {
+  test('with scope messageGroup the search says that it does not find older ids', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo', { DeduplicationScope: 'messageGroup' });
     await send(server, 'orders.fifo', 'old', { id: 'first' });
@@ -227,7 +227,7 @@ describeConsole('the window in the console', ({ serve, open }) => {
     await sees(page, 'For an older id, use oncemq queue explain with its group');
   });
 
-  test('time is moved from the page, and entries expire before the eyes', async (t) => {
+  test('time can be moved from the page, and entries expire in view', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');
     await send(server, 'orders.fifo', 'old');
@@ -249,7 +249,7 @@ describeConsole('the window in the console', ({ serve, open }) => {
     await sees(page, 'The window is empty');
   });
 
-  test('the page is live without the stream of events too', async (t) => {
+  test('the page is also live without the event stream', async (t) => {
     const server = await serve(t);
     await createFifo(server, 'orders.fifo');
     const page = await open(t, server);
@@ -260,7 +260,7 @@ describeConsole('the window in the console', ({ serve, open }) => {
     await sees(page, 'seen');
   });
 
-  test('on a real clock nothing moves time', async (t) => {
+  test('with a real clock the page offers no way to move time', async (t) => {
     const server = await startServer({ port: 0, memory: true, log: 'silent' });
     t.after(() => server.close());
     const page = await open(t, server);

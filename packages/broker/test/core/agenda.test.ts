@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Agenda } from '../../src/core/agenda.ts';
 
-test('with a limit those due first are named, the same in whatever order they were set', () => {
+test('with a limit the earliest due entries are returned, regardless of insertion order', () => {
   const entry = fc.record({ stamp: fc.nat(50), time: fc.nat(3) });
   const entries = fc.uniqueArray(entry, {
     selector: ({ stamp }) => stamp,

@@ -54,7 +54,7 @@ test('an entry id has 1 to 80 letters, digits, hyphens and underscores (8.6)', (
   assertRefused(change, 'InvalidBatchEntryId', text);
 });
 
-test('an entry without an id fails the whole batch and is named with its place (8.6)', () => {
+test('an entry without an id fails the whole batch and is named by its position (8.6)', () => {
   const entries = [{}, { id: undefined }];
   const text = (entry: string): string => `The request must contain the parameter ${entry}.2.Id.`;
   const shape = 'MissingParameter';
@@ -65,7 +65,7 @@ test('an entry without an id fails the whole batch and is named with its place (
   assertRefused(change, shape, text('ChangeMessageVisibilityBatchRequestEntry'));
 });
 
-test('the first entry id found twice is named (8.6)', () => {
+test('the first repeated entry id is named (8.6)', () => {
   const entries = ['a', 'b', 'c', 'b', 'a'].map((id) => ({ id }));
   assertNothingSent(openQueue(), entries, 'BatchEntryIdsNotDistinct', 'Id b repeated.');
   const removal = openQueue().tryRemoveBatch(entries);
@@ -85,7 +85,7 @@ test('a batch has up to 1 MiB in all, attributes included (8.6)', () => {
   assertNothingSent(openQueue(), heavy, 'BatchRequestTooLong', text);
 });
 
-test("the size of a batch has nothing to do with the queue's own limit (8.6)", () => {
+test("the size limit of a batch is independent of the queue's own limit (8.6)", () => {
   const queue = openQueue({ attributes: { MaximumMessageSize: '1024' } });
   queue.sendBatch(Array.from({ length: 10 }, () => ({ body: 'x'.repeat(1024) })));
   assert.deepEqual(queue.counts(), [10, 0, 0]);
@@ -113,7 +113,7 @@ test('on a content-based queue entries need no deduplication id (8.6)', () => {
   assert.deepEqual(queue.counts(), [2, 0, 0]);
 });
 
-test('an entry that cannot be sent fails alone, and the others go through (8.7)', () => {
+test('an entry that cannot be sent fails alone, and the others are sent (8.7)', () => {
   const queue = openQueue({ attributes: { MaximumMessageSize: '1024' } });
   const results = queue.sendBatch([
     { body: 'first' },
@@ -140,7 +140,7 @@ test('an entry that cannot be sent fails alone, and the others go through (8.7)'
   assert.deepEqual(queue.receiveBodies(), ['first', 'last']);
 });
 
-test('a malformed id or a delay fails its entry alone on a FIFO queue (8.7)', () => {
+test('a malformed id or a delay fails only its own entry on a FIFO queue (8.7)', () => {
   const queue = openQueue({ fifo: true });
   const results = queue.sendBatch([
     { groupId: '' },
@@ -155,7 +155,7 @@ test('a malformed id or a delay fails its entry alone on a FIFO queue (8.7)', ()
   assert.deepEqual(queue.receiveBodies(), ['last']);
 });
 
-test('a member that an entry of another batch lacks is named with its place (8.7)', () => {
+test('a missing member of a delete or visibility entry is named by its position (8.7)', () => {
   const queue = openQueue();
   const text = (name: string): string => `The request must contain the parameter ${name}.`;
   const changes = accepted(
@@ -169,7 +169,7 @@ test('a member that an entry of another batch lacks is named with its place (8.7
   assertRefused(removal, 'MissingParameter', missing);
 });
 
-test('entries are enqueued, and results given, in the order of the request (8.8)', () => {
+test('entries are enqueued and answered in the order of the request (8.8)', () => {
   const queue = openQueue({ fifo: true });
   const results = queue.sendBatch(repeat(10)).map((result) => accepted(result).sequence as number);
   assert.deepEqual(
@@ -225,7 +225,7 @@ test('each entry of a visibility change has its own result (8.7)', () => {
   assert.deepEqual(queue.counts(), [2, 0, 0]);
 });
 
-test('of everything wrong with a batch the first in a fixed order is reported (14.3)', () => {
+test('for a batch with several errors, the first in a fixed order is reported (14.3)', () => {
   const queue = openQueue({ fifo: true });
   const code = (entries: readonly SendEntry[]): string => {
     const outcome = queue.trySendBatch(entries);

@@ -43,7 +43,7 @@ test('a redrive policy is a JSON object (12.1)', () => {
   }
 });
 
-test('a redrive policy has a count and a target and nothing else (12.1)', () => {
+test('a redrive policy has exactly a count and a target (12.1)', () => {
   const { queue, dead } = openQueueWithDeadLetters();
   const lacks = 'Redrive policy does not contain mandatory attribute:';
   const target = `"deadLetterTargetArn":"${dead.arn}"`;
@@ -82,7 +82,7 @@ test('the dead-letter queue exists, in this account and region (12.1, 12.2)', ()
   }
 });
 
-test('what is not an ARN is refused as that, even if a queue has this name (12.1)', () => {
+test('a target that is not an ARN is refused, even if a queue has that name (12.1)', () => {
   const { queue } = openQueueWithDeadLetters();
   for (const target of ['"dead"', '""', '1', 'null', '"arn:aws:sqs"']) {
     const policy = `{"deadLetterTargetArn":${target},"maxReceiveCount":1}`;
@@ -110,12 +110,12 @@ test('a queue is not created with a redrive policy that could not be set (12.1)'
   assertRefused(outcome, 'InvalidParameterValue');
 });
 
-test('a queue may be its own dead-letter queue, from its creation on (12.2)', () => {
+test('a queue may be its own dead-letter queue from creation (12.2)', () => {
   const queue = openQueue({ attributes: { RedrivePolicy: redrivePolicy(arnOf('jobs'), 1) } });
   assert.ok(queue.attributes('RedrivePolicy')['RedrivePolicy']);
 });
 
-test('in its own dead-letter queue a message moves once and can be received again (12.2)', () => {
+test('a queue that is its own dead-letter queue moves a message once and keeps returning it (12.2)', () => {
   for (const fifo of [false, true]) {
     const name = fifo ? 'jobs.fifo' : 'jobs';
     const RedrivePolicy = redrivePolicy(arnOf(name), 2);
@@ -129,7 +129,7 @@ test('in its own dead-letter queue a message moves once and can be received agai
   }
 });
 
-test('a dead-letter queue with one of its own returns a message as often as its own policy says (12.4)', () => {
+test('a dead-letter queue with its own redrive policy returns a message as often as that policy says (12.4)', () => {
   for (const fifo of [false, true]) {
     const { queue, dead } = openQueueWithDeadLetters({ fifo });
     const last = queue.home.createQueue(fifo ? 'last.fifo' : 'last');
@@ -142,7 +142,7 @@ test('a dead-letter queue with one of its own returns a message as often as its 
   }
 });
 
-test("two queues that are each other's dead-letter queue go on returning a message (12.4)", () => {
+test("two queues that are each other's dead-letter queue keep returning a message (12.4)", () => {
   for (const fifo of [false, true]) {
     const { queue, dead } = openQueueWithDeadLetters({ fifo });
     queue.set({ RedrivePolicy: redrivePolicy(dead.arn, 1) });
@@ -183,7 +183,7 @@ test('byQueue lets the queues it lists name this one (12.3)', () => {
   assertRefused(outcome, 'InvalidParameterValue');
 });
 
-test('sourceQueueArns has 1 to 10 ARNs and goes with byQueue alone (12.3)', () => {
+test('sourceQueueArns has 1 to 10 ARNs and is allowed only with byQueue (12.3)', () => {
   const queue = openQueue();
   const policy = (redrivePermission: unknown, count?: number): string => {
     const sourceQueueArns =
@@ -209,7 +209,7 @@ test('sourceQueueArns has 1 to 10 ARNs and goes with byQueue alone (12.3)', () =
   }
 });
 
-test('a redrive policy that was allowed goes on when it no longer would be (12.3)', () => {
+test('a redrive policy stays in effect when its dead-letter queue later denies it (12.3)', () => {
   const { queue, dead } = openQueueWithDeadLetters();
   dead.set({ RedriveAllowPolicy: '{"redrivePermission":"denyAll"}' });
   queue.send();
@@ -242,7 +242,7 @@ test('a message stays in its queue until a receive reaches it (12.4)', () => {
   assert.deepEqual(dead.counts(), [0, 0, 0]);
 });
 
-test('the receive that moves a message goes on with the next one (12.4)', () => {
+test('the receive that moves a message continues with the next one (12.4)', () => {
   const { queue } = openQueueWithDeadLetters();
   queue.send({ body: 'dying' });
   queue.receiveOne({ visibilitySeconds: 0 });
@@ -258,7 +258,7 @@ test('dead letters of a FIFO queue arrive in the order of their group (12.4)', (
   assert.deepEqual(dead.receiveBodies(), ['g-1', 'g-2', 'g-3']);
 });
 
-test('one receive moves a bounded number of messages, and the rest follow at once (12.4)', () => {
+test('one receive moves a bounded number of messages, and the next one moves the rest (12.4)', () => {
   const { queue, dead } = openQueueWithDeadLetters();
   const total = movesPerCommandMax + 1;
   for (let at = 0; at < total; at += 1) queue.send();
@@ -271,7 +271,7 @@ test('one receive moves a bounded number of messages, and the rest follow at onc
   assert.deepEqual(dead.counts(), [total, 0, 0]);
 });
 
-test('a dead letter keeps its id, its content and its first receive, and counts on (12.5, 17.5)', () => {
+test('a dead letter keeps its id, content, first receive time and receive count (12.5, 17.5)', () => {
   for (const fifo of [false, true]) {
     const { queue, dead } = openQueueWithDeadLetters({ fifo });
     const sent = queue.send({
@@ -303,7 +303,7 @@ test("a dead letter is available at once, whatever the dead-letter queue's delay
   }
 });
 
-test('the handle of its last receive is worth nothing for a dead letter (12.5)', () => {
+test('the receipt handle of the last receive does not delete a dead letter (12.5)', () => {
   const { queue, dead } = openQueueWithDeadLetters();
   queue.send();
   const message = queue.receiveOne({ visibilitySeconds: 0 });
@@ -333,7 +333,7 @@ test('FIFO dead letters get new sequence numbers in the order of their arrival (
   assert.ok((sequences[2] as number) > (sequences[1] as number));
 });
 
-test('no window drops a dead letter, be it for its old id or another of the same (12.6)', () => {
+test('no window drops a dead letter, whether the dead-letter queue or another dead letter used its id (12.6)', () => {
   const { queue, dead } = openQueueWithDeadLetters({ fifo: true });
   const other = queue.home.createQueue('other.fifo', {
     RedrivePolicy: redrivePolicy(dead.arn, 1),
@@ -346,7 +346,7 @@ test('no window drops a dead letter, be it for its old id or another of the same
   assert.deepEqual(dead.counts(), [3, 0, 0]);
 });
 
-test('a dead letter puts no id into the window of its dead-letter queue (12.6)', () => {
+test('a dead letter adds no id to the window of its dead-letter queue (12.6)', () => {
   const { queue, dead } = openQueueWithDeadLetters({ fifo: true });
   queue.send({ deduplicationId: 'd' });
   receiveUntilDead(queue);
@@ -383,7 +383,7 @@ test('a FIFO dead letter expires by the time of its move (12.7)', () => {
   assert.deepEqual(dead.counts(), [0, 0, 0]);
 });
 
-test('without its dead-letter queue a message is delivered as if there were none (12.8)', () => {
+test('when the dead-letter queue is deleted, a message is delivered as if there were no policy (12.8)', () => {
   const { queue, dead } = openQueueWithDeadLetters();
   queue.send();
   dead.delete();

@@ -28,7 +28,7 @@ test("a message's own delay overrides the queue's, 0 included (8.1)", () => {
   assert.deepEqual(queue.receiveBodies({ visibilitySeconds: 60 }), ['longer']);
 });
 
-test('a new queue delay leaves messages of a standard queue as they are (6)', () => {
+test('a new queue delay does not affect existing messages of a standard queue (6)', () => {
   const queue = openQueue({ attributes: { DelaySeconds: '5' } });
   queue.send({ body: 'before' });
   queue.set({ DelaySeconds: '50' });
@@ -57,7 +57,7 @@ test('a delayed FIFO message blocks the later ones of its group (11.23)', () => 
   assert.deepEqual(queue.receiveBodies(), ['g-1', 'g-2']);
 });
 
-test('a delay does not come back after the first receive (11.23)', () => {
+test('a delay does not apply again after the first receive (11.23)', () => {
   const queue = openQueue({ fifo: true, attributes: { DelaySeconds: '10' } });
   queue.send();
   queue.advance(10);
@@ -65,7 +65,7 @@ test('a delay does not come back after the first receive (11.23)', () => {
   assert.equal(queue.receive().length, 1);
 });
 
-test('a longer FIFO delay applies to messages that wait already, counted from their send (11.24)', () => {
+test('a longer FIFO delay applies to messages already waiting, counted from their send (11.24)', () => {
   const queue = openQueue({ fifo: true });
   queue.send();
   assert.deepEqual(queue.counts(), [1, 0, 0]);
@@ -78,7 +78,7 @@ test('a longer FIFO delay applies to messages that wait already, counted from th
   assert.equal(queue.receive().length, 1);
 });
 
-test('a shorter FIFO delay applies to messages that wait already (11.24)', () => {
+test('a shorter FIFO delay applies to messages already waiting (11.24)', () => {
   const queue = openQueue({ fifo: true, attributes: { DelaySeconds: '900' } });
   queue.sendNamed('g-1');
   queue.advance(10);
@@ -90,7 +90,7 @@ test('a shorter FIFO delay applies to messages that wait already (11.24)', () =>
   assert.deepEqual(queue.receiveBodies(), ['g-1', 'g-2']);
 });
 
-test('a new FIFO delay leaves messages that were received as they are (11.24)', () => {
+test('a new FIFO delay does not affect messages that were already received (11.24)', () => {
   const queue = openQueue({ fifo: true });
   queue.send();
   const message = queue.receiveOne({ visibilitySeconds: 5 });

@@ -29,7 +29,7 @@ test("MD5OfMessageBody is the MD5 of the body's UTF-8 (7.6)", () => {
   assert.equal(openQueue().send({ body }).bodyMd5, expected);
 });
 
-test('the digest of attributes has the known values of one and of three attributes (7.7)', () => {
+test('the digest of one and of three attributes has the known values (7.7)', () => {
   const timestamp = { name: 'timestamp', type: 'Number', value: '1493147359900' };
   assert.equal(attributesMd5([timestamp]), '235c5c510d26fb653d073faed50ae77c');
   const foo = { name: 'Foo', type: 'String', value: 'Bar' };
@@ -45,7 +45,7 @@ test('the label of a type changes the digest of attributes (7.7)', () => {
   assert.notEqual(attributesMd5([{ ...three, type: 'Number.int' }]), attributesMd5([three]));
 });
 
-test('without attributes there is no digest of them (7.7)', () => {
+test('without attributes there is no attribute digest (7.7)', () => {
   const result = openQueue().send();
   assert.equal(result.attributesMd5, '');
   assert.equal(result.systemAttributesMd5, '');
@@ -60,7 +60,7 @@ test('a send gives the digests of its attributes and of its trace header (7.7)',
   assert.equal(result.systemAttributesMd5, '5ae4d5d7636402d80f4eb6d213245a88');
 });
 
-test('the digests are those of node:crypto for every text', () => {
+test('digests equal those of node:crypto for every text', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {
       const bytes = Buffer.from(text, 'utf8');
@@ -76,7 +76,7 @@ test('the digests are those of node:crypto for every text', () => {
   );
 });
 
-test('a keyed tag is another one for another secret or another text', () => {
+test('a keyed tag differs when the secret or the text differs', () => {
   const tag = keyedTag('secret', 'text');
   assert.equal(tag, keyedTag('secret', 'text'));
   assert.notEqual(tag, keyedTag('Secret', 'text'));

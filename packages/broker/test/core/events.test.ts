@@ -29,7 +29,7 @@ function lastDuplicate(queue: TestQueue): DuplicateEvent {
   return event as DuplicateEvent;
 }
 
-test('a duplicate tells the original, the id, its age and when its window closes (O3)', () => {
+test('a duplicate event carries the original, the id, its age and when its window closes (O3)', () => {
   const queue = openQueue({ fifo: true });
   const { messageId, sequence } = queue.send({ deduplicationId: 'd' });
   queue.advance(42);
@@ -52,7 +52,7 @@ test('a duplicate tells the original, the id, its age and when its window closes
   });
 });
 
-test('a duplicate tells whether body, attributes or group differed from the original (O3)', () => {
+test('a duplicate event says whether body, attributes or group differed from the original (O3)', () => {
   const attributes = [{ name: 'a', type: 'String', stringValue: 'x' }];
   const cases = [
     [{ body: 'other' }, { body: true, attributes: false, group: false }],
@@ -71,7 +71,7 @@ test('a duplicate tells whether body, attributes or group differed from the orig
   }
 });
 
-test('a content-hash duplicate that differs in attributes or group is told as a collision', () => {
+test('a content-hash duplicate that differs in attributes or group is reported as a collision', () => {
   const attributes = [{ name: 'a', type: 'String', stringValue: 'x' }];
   const queue = openQueue({ fifo: true, attributes: { ContentBasedDeduplication: 'true' } });
   const { messageId } = queue.send({ deduplicationId: undefined });
@@ -107,7 +107,7 @@ describe('attributes that carry a trace', () => {
   };
 
   for (const name of traceContextNames) {
-    test(`another ${name} is no difference, and no collision`, () => {
+    test(`a different ${name} is neither a difference nor a collision`, () => {
       assert.equal(differedIn([text(name, 'one')], [text(name, 'two')]), false);
       assert.equal(differedIn([], [text(name.toUpperCase(), 'one')]), false);
       const kind = text('kind', 'a');
@@ -116,7 +116,7 @@ describe('attributes that carry a trace', () => {
     });
   }
 
-  test('are in the digest that clients check', () => {
+  test('are part of the digest that clients check', () => {
     const queue = openQueue(fifo);
     const [one, two] = ['one', 'two'].map(
       (value) =>
@@ -132,7 +132,7 @@ describe('attributes that carry a trace', () => {
   });
 });
 
-test('what breaks a contract is told in either mode, and sent in one of them', () => {
+test('a contract violation is reported in both modes, and the message is sent only in observe mode', () => {
   const queue = openQueue({ fifo: false });
   const violation = { rule: 'key-missing', reason: 'There is no key.' };
   queue.send({ violation: { mode: 'observe', ...violation } });
@@ -147,7 +147,7 @@ test('what breaks a contract is told in either mode, and sent in one of them', (
   assert.deepEqual(typesIn(queue).slice(1), ['contract-violation', 'sent', 'contract-violation']);
 });
 
-test('a duplicate tells on both sides whether the id was given or computed (O3)', () => {
+test('a duplicate event says for both sends whether the id was given or computed (O3)', () => {
   const queue = openQueue({ fifo: true, attributes: { ContentBasedDeduplication: 'true' } });
   queue.send({ body: 'hello', deduplicationId: undefined });
   queue.send({ body: 'other', deduplicationId: sha256OfHello });
@@ -158,14 +158,14 @@ test('a duplicate tells on both sides whether the id was given or computed (O3)'
   assert.equal(lastDuplicate(queue).source, 'content');
 });
 
-test('a duplicate tells the scope in which it was one (O3)', () => {
+test('a duplicate event names the deduplication scope (O3)', () => {
   const queue = openQueue({ fifo: true, attributes: { DeduplicationScope: 'messageGroup' } });
   queue.send({ deduplicationId: 'd' });
   queue.send({ deduplicationId: 'd' });
   assert.equal(lastDuplicate(queue).scope, 'messageGroup');
 });
 
-test('a duplicate is told although its original is long deleted (O3)', () => {
+test('a duplicate is reported even though its original was deleted (O3)', () => {
   const queue = openQueue({ fifo: true });
   const { messageId } = queue.send({ deduplicationId: 'd' });
   queue.remove(queue.receiveOne());
@@ -173,13 +173,13 @@ test('a duplicate is told although its original is long deleted (O3)', () => {
   assert.equal(lastDuplicate(queue).original.messageId, messageId);
 });
 
-test('each duplicate within a batch is told (O3)', () => {
+test('each duplicate within a batch is reported (O3)', () => {
   const queue = openQueue({ fifo: true });
   queue.sendBatch([1, 2, 3].map(() => ({ deduplicationId: 'd' })));
   assert.deepEqual(typesIn(queue), ['queue-created', 'sent', 'duplicate', 'duplicate']);
 });
 
-test('an accepted send tells its id, its group and where the id came from (O4)', () => {
+test('a sent event carries the id, the group and the source of the id (O4)', () => {
   const queue = openQueue({ fifo: true });
   const { messageId, sequence } = queue.send({ groupId: 'blue', deduplicationId: 'd' });
   const { content, ...told } = queue.home.events.at(-1) as Extract<Event, { type: 'sent' }>;
@@ -196,7 +196,7 @@ test('an accepted send tells its id, its group and where the id came from (O4)',
   });
 });
 
-test('the life of a message is told from send to delete (O4)', () => {
+test('the life of a message is reported from send to delete (O4)', () => {
   const queue = openQueue({ fifo: true });
   queue.send();
   const message = queue.receiveOne({ attemptId: 'a' });
@@ -213,7 +213,7 @@ test('the life of a message is told from send to delete (O4)', () => {
   ]);
 });
 
-test('expiry, purge, changes and the end of a queue are told (O4)', () => {
+test('expiry, purge, changes and deletion of a queue are reported (O4)', () => {
   const queue = openQueue({ attributes: { MessageRetentionPeriod: '60' } });
   queue.send();
   queue.advance(60);
@@ -232,7 +232,7 @@ test('expiry, purge, changes and the end of a queue are told (O4)', () => {
   ]);
 });
 
-test('a dead letter and its way back are told with both message ids (O4)', () => {
+test('a dead letter and its redrive are reported, the redrive with both message ids (O4)', () => {
   const { queue, dead } = openQueueWithDeadLetters();
   const { messageId } = queue.send();
   queue.receive({ visibilitySeconds: 0 });
@@ -253,14 +253,14 @@ test('a dead letter and its way back are told with both message ids (O4)', () =>
   ]);
 });
 
-test('a refused command tells nothing (O4)', () => {
+test('a refused command reports no event (O4)', () => {
   const queue = openQueue({ fifo: true });
   queue.trySend({ groupId: undefined });
   queue.tryRemove('nonsense');
   assert.deepEqual(typesIn(queue), ['queue-created']);
 });
 
-test('without a reader no event is made (O4)', () => {
+test('without a listener no event is created (O4)', () => {
   const { home, name } = openQueue();
   const entries = [{ body: 'hello' }];
   const { events } = home.engine.apply(

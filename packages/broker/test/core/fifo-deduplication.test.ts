@@ -31,13 +31,13 @@ function isKnown(queue: TestQueue, deduplicationId = 'd', groupId = 'g'): boolea
   return queue.send({ deduplicationId, groupId }).isDuplicate;
 }
 
-test('the id is the one given, and it is shown (11.8, 11.15)', () => {
+test('an explicit id is used and shown (11.8, 11.15)', () => {
   const queue = openContentBased();
   queue.send({ deduplicationId: 'order-1' });
   assert.equal(queue.receiveOne().content.deduplicationId, 'order-1');
 });
 
-test("without an id it is the lower-case hex SHA-256 of the body's UTF-8, and it is shown (11.8, 11.15)", () => {
+test("without an id the lower-case hex SHA-256 of the body's UTF-8 is used and shown (11.8, 11.15)", () => {
   const queue = openContentBased();
   queue.send({ body: 'hello', ...byContent });
   queue.send({ body: 'grüße 😀', ...byContent });
@@ -56,7 +56,7 @@ test('equal bodies are duplicates by content whatever their attributes (11.8)', 
   assert.equal(queue.send({ ...byContent, body: 'Hello' }).isDuplicate, false);
 });
 
-test('equal bodies with different ids are two messages, also by content (11.9)', () => {
+test('equal bodies with different ids are two messages, even with content-based deduplication (11.9)', () => {
   const queue = openContentBased();
   assert.equal(queue.send({ deduplicationId: 'd1' }).isDuplicate, false);
   assert.equal(queue.send({ deduplicationId: 'd2' }).isDuplicate, false);
@@ -91,13 +91,13 @@ test('ids that differ in case or in their last character are different (11.9)', 
   }
 });
 
-test('with scope queue an id counts in all groups (11.10)', () => {
+test('with scope queue an id applies to all groups (11.10)', () => {
   const queue = openFifo();
   assert.equal(isKnown(queue, 'd', 'g1'), false);
   assert.equal(isKnown(queue, 'd', 'g2'), true);
 });
 
-test('with scope messageGroup an id counts in its own group (11.10)', () => {
+test('with scope messageGroup an id applies only to its own group (11.10)', () => {
   const queue = openFifo({ DeduplicationScope: 'messageGroup' });
   assert.equal(isKnown(queue, 'd', 'g1'), false);
   assert.equal(isKnown(queue, 'd', 'g2'), false);
@@ -105,21 +105,21 @@ test('with scope messageGroup an id counts in its own group (11.10)', () => {
   assert.equal(isKnown(queue, 'd', 'g2'), true);
 });
 
-test('with scope messageGroup content counts in its own group too (11.10)', () => {
+test('with scope messageGroup a content hash applies only to its own group (11.10)', () => {
   const queue = openContentBased({ DeduplicationScope: 'messageGroup' });
   assert.equal(queue.send({ ...byContent, groupId: 'g1' }).isDuplicate, false);
   assert.equal(queue.send({ ...byContent, groupId: 'g2' }).isDuplicate, false);
   assert.equal(queue.send({ ...byContent, groupId: 'g1' }).isDuplicate, true);
 });
 
-test('group and id are never taken for one another (11.10)', () => {
+test('a group and an id are never confused with each other (11.10)', () => {
   const queue = openFifo({ DeduplicationScope: 'messageGroup' });
   assert.equal(isKnown(queue, 'ab', 'c'), false);
   assert.equal(isKnown(queue, 'a', 'bc'), false);
   assert.equal(isKnown(queue, 'c', 'ab'), false);
 });
 
-test('ids of another queue do not matter (11.10)', () => {
+test('ids of another queue have no effect (11.10)', () => {
   const home = openEngine();
   assert.equal(isKnown(home.createQueue('a.fifo')), false);
   assert.equal(isKnown(home.createQueue('b.fifo')), false);
@@ -191,14 +191,14 @@ test('each id has its own window (11.11)', () => {
   assert.equal(isKnown(queue, 'one'), false);
 });
 
-test('the window survives that the message is received (11.12)', () => {
+test('the window entry outlives the receive of its message (11.12)', () => {
   const queue = openFifo();
   isKnown(queue);
   queue.receiveOne();
   assert.equal(isKnown(queue), true);
 });
 
-test('the window survives that the message is deleted (11.12, 17.4)', () => {
+test('the window entry outlives the deletion of its message (11.12, 17.4)', () => {
   const queue = openFifo();
   isKnown(queue);
   queue.remove(queue.receiveOne());
@@ -206,7 +206,7 @@ test('the window survives that the message is deleted (11.12, 17.4)', () => {
   assert.deepEqual(queue.counts(), [0, 0, 0]);
 });
 
-test('the window survives that the message expires (11.12)', () => {
+test('the window entry outlives the expiry of its message (11.12)', () => {
   const queue = openFifo({ MessageRetentionPeriod: '60' });
   isKnown(queue);
   queue.advance(61);
@@ -214,7 +214,7 @@ test('the window survives that the message expires (11.12)', () => {
   assert.equal(isKnown(queue), true);
 });
 
-test('the window survives that the message moves to the dead-letter queue (11.12)', () => {
+test('the window entry outlives the move of its message to the dead-letter queue (11.12)', () => {
   const { queue, dead } = openQueueWithDeadLetters({ fifo: true });
   isKnown(queue);
   queue.receiveOne({ visibilitySeconds: 0 });
@@ -230,7 +230,7 @@ test('a purge empties the window (11.12, 17.4)', () => {
   assert.equal(isKnown(queue), false);
 });
 
-test('a queue created anew under its old name knows no ids (11.12)', () => {
+test('a queue recreated under its old name has an empty window (11.12)', () => {
   const queue = openQueue({ fifo: true, limits: relaxedLimits });
   isKnown(queue);
   queue.delete();
@@ -247,7 +247,7 @@ test('a duplicate is answered with MessageId and sequence of the first message (
   assert.equal(again.sequence, first.sequence);
 });
 
-test("a duplicate's digests are those of its own body and attributes (11.13)", () => {
+test('a duplicate is answered with the digests of its own body and attributes (11.13)', () => {
   const queue = openFifo();
   queue.send({ body: 'one', deduplicationId: 'd' });
   const attributes = [{ name: 'Foo', type: 'String', stringValue: 'Bar' }];
@@ -265,7 +265,7 @@ test('a duplicate changes neither order nor counts (11.13)', () => {
   assert.deepEqual(queue.receiveBodies(), ['one', 'two']);
 });
 
-test('a duplicate for another group brings nothing into that group (11.13)', () => {
+test('a duplicate sent to another group adds nothing to that group (11.13)', () => {
   const queue = openFifo();
   isKnown(queue, 'd', 'g1');
   isKnown(queue, 'd', 'g2');
@@ -284,7 +284,7 @@ test('entries of one batch are duplicates of earlier entries (11.14)', () => {
   assert.deepEqual(queue.receiveBodies(), ['0', '1', '4']);
 });
 
-test('an entry that was refused is no original for later entries (11.14)', () => {
+test('a refused entry is not an original for later entries (11.14)', () => {
   const queue = openFifo();
   const [refused, sent] = queue.sendBatch([
     { body: '\0', deduplicationId: 'd' },
@@ -295,7 +295,7 @@ test('an entry that was refused is no original for later entries (11.14)', () =>
   assert.equal(sent?.ok && sent.isDuplicate, false);
 });
 
-test('a narrowed scope applies to the next send, also for ids from before (11.16)', () => {
+test('a narrowed scope applies to the next send, including ids accepted before (11.16)', () => {
   const queue = openFifo();
   isKnown(queue, 'd', 'g1');
   queue.set({ DeduplicationScope: 'messageGroup' });
@@ -303,7 +303,7 @@ test('a narrowed scope applies to the next send, also for ids from before (11.16
   assert.equal(isKnown(queue, 'd', 'g1'), true);
 });
 
-test('a widened scope applies to the next send, and the first message of the id answers (11.16)', () => {
+test('a widened scope applies to the next send, which is answered with the first message of the id (11.16)', () => {
   const queue = openFifo({ DeduplicationScope: 'messageGroup' });
   const first = queue.send({ deduplicationId: 'd', groupId: 'g1' });
   queue.send({ deduplicationId: 'd', groupId: 'g2' });
@@ -313,7 +313,7 @@ test('a widened scope applies to the next send, and the first message of the id 
   assert.equal(third.messageId, first.messageId);
 });
 
-test('groups that count alike: with a widened scope the oldest that is left answers for the id (11.16)', () => {
+test('with a widened scope an id used in many groups is answered with its oldest entry in the window (11.16)', () => {
   const queue = openFifo({ DeduplicationScope: 'messageGroup' });
   const groups = 3_000;
   const ids = Array.from({ length: groups }, (_, group) => {
@@ -341,14 +341,14 @@ test('turning content-based deduplication on or off forgets no id (11.16)', () =
   assert.equal(queue.send({ body: 'hello', ...byContent }).isDuplicate, true);
 });
 
-test('of many sends in one millisecond with one id exactly one is accepted (11.17)', () => {
+test('of many sends with one id in the same millisecond exactly one is accepted (11.17)', () => {
   const queue = openFifo();
   const results = Array.from({ length: 100 }, () => queue.send({ deduplicationId: 'd' }));
   assert.equal(results.filter(({ isDuplicate }) => !isDuplicate).length, 1);
   assert.deepEqual(queue.counts(), [1, 0, 0]);
 });
 
-test('a window holds ten thousand ids apart, and lets all of them go in time (11.11)', () => {
+test('a window distinguishes ten thousand ids, and all of them expire on time (11.11)', () => {
   const queue = openFifo();
   const ids = Array.from({ length: 10_000 }, (_, at) => `order-${at}`);
   for (const id of ids) assert.equal(isKnown(queue, id), false);
@@ -368,7 +368,7 @@ test('DeduplicationIntervalSeconds makes the window longer, up to 14 days (O1)',
   assert.equal(isKnown(queue), false);
 });
 
-test('DeduplicationIntervalSeconds makes the window shorter, for ids from before too (O1)', () => {
+test('DeduplicationIntervalSeconds makes the window shorter, also for ids accepted before (O1)', () => {
   const queue = openFifo();
   isKnown(queue);
   queue.advance(10);
@@ -376,7 +376,7 @@ test('DeduplicationIntervalSeconds makes the window shorter, for ids from before
   assert.equal(isKnown(queue), false);
 });
 
-test('a window made longer keeps the ids that are still in it (O1)', () => {
+test('a longer window keeps the ids that are still in it (O1)', () => {
   const queue = openFifo();
   isKnown(queue);
   queue.advance(299);
@@ -387,7 +387,7 @@ test('a window made longer keeps the ids that are still in it (O1)', () => {
   assert.equal(isKnown(queue), false);
 });
 
-test('the window can be emptied without touching the messages (O6)', () => {
+test('the window can be cleared without affecting the messages (O6)', () => {
   const queue = openFifo();
   isKnown(queue);
   const forgotten = queue.home.apply({ type: 'forget-window', queue: queue.name });

@@ -16,7 +16,7 @@ function receivedTogether(count: number): { queue: TestQueue; messages: readonly
   return { queue, messages };
 }
 
-test('a group gives its messages in the order in which they were accepted (11.1)', () => {
+test('a group delivers its messages in the order in which they were accepted (11.1)', () => {
   const queue = openQueue({ fifo: true });
   const bodies = Array.from({ length: 25 }, (_, at) => `m${at}`);
   for (const body of bodies) queue.send({ body });
@@ -44,7 +44,7 @@ test('one receive gives several messages of one group, in order (11.2a, 17.1)', 
   );
 });
 
-test('a group with a message in flight gives nothing more until it is deleted or visible again (11.2b)', () => {
+test('a group with a message in flight delivers nothing more until it is deleted or visible again (11.2b)', () => {
   const queue = openQueue({ fifo: true });
   queue.sendNamed('g-1', 'g-2');
   const first = queue.receiveOne({ visibilitySeconds: 10 });
@@ -166,7 +166,7 @@ test('groups of one answer are adjacent: g1-1 g1-2 g1-3 g2-1 (11.4)', () => {
   assert.deepEqual(queue.receiveBodies(), ['g1-1', 'g1-2', 'g1-3', 'g2-1']);
 });
 
-test('groups received with timeout 0 go behind the one never received (11.4)', () => {
+test('groups received with timeout 0 queue up after a group never received (11.4)', () => {
   const queue = openQueue({ fifo: true });
   queue.sendNamed('g1-1', 'g2-1', 'g2-2', 'g3-1', 'g1-2');
   const first = queue.receiveBodies({ count: 3, visibilitySeconds: 0 });
@@ -181,7 +181,7 @@ test('a group whose message became visible again comes after one never received 
   assert.deepEqual(queue.receiveBodies(), ['g2-1', 'g1-1']);
 });
 
-test('groups whose timeouts ended come in the order in which they ended (11.4)', () => {
+test('groups whose timeouts ended are ordered by when they ended (11.4)', () => {
   const queue = openQueue({ fifo: true });
   queue.sendNamed('g1-1', 'g2-1', 'g3-1');
   queue.receiveOne({ visibilitySeconds: 9 });
@@ -191,7 +191,7 @@ test('groups whose timeouts ended come in the order in which they ended (11.4)',
   assert.deepEqual(queue.receiveBodies(), ['g2-1', 'g3-1', 'g1-1']);
 });
 
-test('a group freed by a delete is as old as its next message (11.4)', () => {
+test('a group unblocked by a delete is ordered by the age of its next message (11.4)', () => {
   const queue = openQueue({ fifo: true });
   queue.sendNamed('g1-1', 'g1-2', 'g2-1');
   const first = queue.receiveOne();
@@ -215,7 +215,7 @@ test('a busy group does not starve a younger one (11.4)', () => {
   assert.equal(received.indexOf('quiet'), 5);
 });
 
-test('a group whose messages are gone leaves no trace, and its id is free (11.5)', () => {
+test('an empty group leaves no trace, and its id can be used again (11.5)', () => {
   const queue = openQueue({ fifo: true });
   queue.sendNamed('g-1');
   queue.remove(queue.receiveOne());
@@ -224,7 +224,7 @@ test('a group whose messages are gone leaves no trace, and its id is free (11.5)
   assert.deepEqual(queue.receiveBodies(), ['g-2']);
 });
 
-test('a receive with timeout 0 never gives a message twice in one answer (11.6)', () => {
+test('a receive with timeout 0 never returns a message twice in one answer (11.6)', () => {
   const queue = openQueue({ fifo: true });
   queue.sendNamed('g1-1', 'g1-2', 'g2-1');
   const bodies = queue.receiveBodies({ visibilitySeconds: 0 });
@@ -250,7 +250,7 @@ test('sequence numbers rise over the whole queue, whatever the group (11.7)', ()
   }
 });
 
-test('a message keeps its sequence number over all of its receives (11.7)', () => {
+test('a message keeps its sequence number across receives (11.7)', () => {
   const queue = openQueue({ fifo: true });
   const { sequence } = queue.send();
   for (let at = 0; at < 3; at += 1) {
@@ -258,7 +258,7 @@ test('a message keeps its sequence number over all of its receives (11.7)', () =
   }
 });
 
-test('sequence numbers go on after a purge (11.7)', () => {
+test('sequence numbers continue after a purge (11.7)', () => {
   const queue = openQueue({ fifo: true });
   const before = queue.send().sequence as number;
   queue.purge();
@@ -274,7 +274,7 @@ test('FifoThroughputLimit sets no limit (11.25)', () => {
   }
 });
 
-test('a dead letter frees its group in the same receive (12.4)', () => {
+test('moving a dead letter unblocks its group in the same receive (12.4)', () => {
   const { queue } = openQueueWithDeadLetters({ fifo: true });
   queue.sendNamed('g-1', 'g-2');
   queue.receiveOne({ visibilitySeconds: 0 });

@@ -89,7 +89,7 @@ test('an index of many pages loses nothing while it grows and shrinks', () => {
   }
 });
 
-test('rows that find no slot before the end of a table go on behind it, and are found there', () => {
+test('rows that find no free slot before the end of a table wrap past it and are found there', () => {
   const slots = new HashSlots(16);
   const lastHash = -1;
   // More than the first page holds when it has grown to its full size.

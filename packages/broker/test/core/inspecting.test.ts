@@ -24,7 +24,7 @@ function explain(
   return accepted(queue.home.apply(command)).entries;
 }
 
-test('a description counts messages, groups and ids, and dates the oldest message (O5)', () => {
+test('a description counts messages, groups and ids, and gives the time of the oldest message (O5)', () => {
   const queue = openQueue({ fifo: true });
   queue.sendNamed('g1-1', 'g1-2');
   queue.advance(5);
@@ -77,7 +77,7 @@ test('peeking shows a delayed message and when it will be visible (O5)', () => {
   assert.equal(message?.visibleAt, startedAt + 7000);
 });
 
-test('an id can be asked for before it is sent again (O6)', () => {
+test('an id can be looked up before it is sent again (O6)', () => {
   const queue = openQueue({ fifo: true });
   const { messageId, sequence } = queue.send({ deduplicationId: 'd' });
   queue.advance(10);
@@ -93,14 +93,14 @@ test('an id can be asked for before it is sent again (O6)', () => {
   assert.deepEqual(explain(queue, { deduplicationId: 'other' }), []);
 });
 
-test('with scope messageGroup an id is asked for in its group (O6)', () => {
+test('with scope messageGroup an id is looked up in its group (O6)', () => {
   const queue = openQueue({ fifo: true, attributes: { DeduplicationScope: 'messageGroup' } });
   queue.send({ deduplicationId: 'd', groupId: 'g1' });
   assert.equal(explain(queue, { deduplicationId: 'd', groupId: 'g1' }).length, 1);
   assert.equal(explain(queue, { deduplicationId: 'd', groupId: 'g2' }).length, 0);
 });
 
-test('without an id the newest entries of the window are given, newest first (O6)', () => {
+test('without an id the newest window entries are listed, newest first (O6)', () => {
   const queue = openQueue({ fifo: true });
   const ids = [1, 2, 3].map(() => queue.send().messageId);
   assert.deepEqual(
@@ -136,7 +136,7 @@ test('a group is listed with its messages, those in flight, and the message that
   assert.deepEqual(groups(queue, { isBlocked: true }).groups, []);
 });
 
-test('a group counts its messages through sends and deletes, and is gone with the last (O5)', () => {
+test('a group counts its messages through sends and deletes, and disappears with the last (O5)', () => {
   const queue = openQueue({ fifo: true });
   queue.sendNamed('g1-1', 'g1-2');
   const counts = (): number[] => groups(queue).groups.map(({ messages }) => messages);
@@ -163,7 +163,7 @@ test('groups come in pages, and a standard queue has none (O5)', () => {
   assert.deepEqual(groups(standard).groups, []);
 });
 
-test('accepted sends are counted by when they came, in parts of the window (O6)', () => {
+test('accepted sends are counted by time, in equal parts of the window (O6)', () => {
   const queue = openQueue({ fifo: true });
   const parts = (): readonly number[] =>
     accepted(queue.home.apply({ type: 'count-sends', queue: queue.name, parts: 3 })).accepted;
@@ -178,7 +178,7 @@ test('accepted sends are counted by when they came, in parts of the window (O6)'
   assert.deepEqual(parts(), [0, 2, 0]);
 });
 
-test('peeking goes on behind a message that is gone (O5)', () => {
+test('peeking continues after a message that was deleted (O5)', () => {
   const queue = openQueue();
   const sequences = ['a', 'b', 'c'].map((body) => {
     queue.send({ body });

@@ -13,7 +13,7 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
-test('the depth of any JSON is that of its value', () => {
+test('the depth computed from JSON text equals the depth of its value', () => {
   const text = fc.string({ unit: fc.constantFrom('[', ']', '{', '}', '"', '\\\\', 'a', ':', ',') });
   const json = fc.jsonValue({ stringUnit: fc.constantFrom('[', ']', '{', '"', '\\\\', 'a') });
   fc.assert(
@@ -26,7 +26,7 @@ test('the depth of any JSON is that of its value', () => {
   );
 });
 
-test('closing brackets in a string do not make room for more levels', () => {
+test('closing brackets in a string do not lower the depth', () => {
   const deep = `{"a":"${']'.repeat(100)}","b":${'{"b":'.repeat(50)}1${'}'.repeat(50)}}`;
   assert.equal(parseObject(deep), undefined);
   assert.deepEqual(parseObject(`{"a":"${'['.repeat(100)}"}`), { a: '['.repeat(100) });

@@ -31,7 +31,7 @@ function byTimeAndStamp(a: Entry, b: Entry): number {
   return a.time - b.time || a.stamp - b.stamp;
 }
 
-test('a line is always in the order of a sorted array', () => {
+test('a line always has the order of a sorted array', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 300 }), fc.boolean(), (steps, isShuffled) => {
       const line = new Line();

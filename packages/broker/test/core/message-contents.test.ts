@@ -120,7 +120,7 @@ test('an attribute name is given once (7.3)', () => {
   assertRefused(outcome, 'InvalidParameterValue');
 });
 
-test('an attribute type is String, Number or Binary, with a label if one likes (7.3)', () => {
+test('an attribute type is String, Number or Binary, with an optional label (7.3)', () => {
   for (const type of ['String', 'String.json', 'String.a b', `String.${'x'.repeat(249)}`]) {
     accepted(sendWith({ type }));
   }
@@ -160,7 +160,7 @@ test('an attribute has one value, not two (7.4)', () => {
   assertRefused(outcome, 'InvalidParameterValue');
 });
 
-test("a text value follows the body's characters, with another code (7.4)", () => {
+test('a text value allows the characters of a body, and is refused with another code (7.4)', () => {
   accepted(sendWith({ stringValue: '\t\n\r\u{10FFFF}' }));
   for (const stringValue of ['\0', '\uFFFE', '\uD800']) {
     assertRefused(sendWith({ stringValue }), 'InvalidParameterValue');
@@ -225,7 +225,7 @@ test('AWSTraceHeader is the only system attribute, and it is text (7.5)', () => 
   }
 });
 
-test('a received message tells sender, times, count and what it was sent with (7.9)', () => {
+test('a received message carries its sender, times, receive count and sent attributes (7.9)', () => {
   const queue = openQueue();
   const sentAt = queue.home.now;
   const systemAttributes = [trace()];
@@ -241,7 +241,7 @@ test('a received message tells sender, times, count and what it was sent with (7
   assert.deepEqual(message.content.attributes, [{ name: 'a', type: 'String', value: 'x' }]);
 });
 
-test('a FIFO message also tells its group, its deduplication id and its sequence (7.9)', () => {
+test('a FIFO message also carries its group, deduplication id and sequence number (7.9)', () => {
   const queue = openQueue({ fifo: true });
   const { sequence } = queue.send({ groupId: 'blue', deduplicationId: 'order-1' });
   const message = queue.receiveOne();
@@ -250,7 +250,7 @@ test('a FIFO message also tells its group, its deduplication id and its sequence
   assert.equal(message.sequence, sequence);
 });
 
-test('a message of a standard queue tells its group if it was sent with one (7.9)', () => {
+test('a message of a standard queue carries its group if it was sent with one (7.9)', () => {
   const queue = openQueue();
   queue.send({ groupId: 'tenant' });
   queue.send();
@@ -260,7 +260,7 @@ test('a message of a standard queue tells its group if it was sent with one (7.9
   );
 });
 
-test('a dead letter tells the queue it died in (7.9)', () => {
+test('a dead letter names the queue it came from (7.9)', () => {
   const { queue, dead } = openQueueWithDeadLetters();
   queue.send();
   assert.equal(queue.receiveOne({ visibilitySeconds: 0 }).deadLetterSource, undefined);

@@ -20,7 +20,7 @@ test('an id is a lower-case UUID of version 4 (1.7)', () => {
   );
 });
 
-test('no two messages of a queue share an id, not even in what a version 4 leaves alone', () => {
+test('message ids of a queue are distinct, even without the middle that holds the version bits', () => {
   const ids = new MessageIds('a secret');
   const seen = new Set<string>();
   const far = 2 ** 40;
@@ -32,7 +32,7 @@ test('no two messages of a queue share an id, not even in what a version 4 leave
   assert.equal(seen.size, 200_000);
 });
 
-test('another queue gives another id to the same sequence', () => {
+test('two queues give different ids to the same sequence number', () => {
   fc.assert(
     fc.property(fc.uuid(), fc.uuid(), sequences, (one, other, sequence) => {
       fc.pre(one !== other);

@@ -48,7 +48,7 @@ function first(table: MessageTable, rows: Iterable<number>): number | undefined 
 
 const stepsMax = 1_000;
 
-test('the first message behind one that is gone is found in few steps', () => {
+test('the first message after a deleted one is found in few steps', () => {
   const { table } = filled(200_000);
   remove(table, 150_000, 150_010);
   table.steps = 0;
@@ -57,7 +57,7 @@ test('the first message behind one that is gone is found in few steps', () => {
   assert.ok(table.steps < stepsMax, `${table.steps} steps`);
 });
 
-test('the first message of a group behind a sequence that is none of its own is found in few steps', () => {
+test('the first message of a group after a sequence number of another group is found in few steps', () => {
   const { table, groups } = filled(200_000);
   table.steps = 0;
   assert.equal(first(table, groups.ofGroup('even', 150_001)), 150_002);
@@ -65,7 +65,7 @@ test('the first message of a group behind a sequence that is none of its own is 
   assert.ok(table.steps < stepsMax, `${table.steps} steps`);
 });
 
-test('a page begins behind its sequence, whatever came and went', () => {
+test('a page starts after its sequence number, whatever was added and removed', () => {
   const commands = fc.array(
     fc.oneof(
       fc.record({ add: fc.boolean() }),

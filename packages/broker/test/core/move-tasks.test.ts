@@ -110,7 +110,7 @@ test('a task moves 1 to 500 messages a second (13.1)', () => {
   }
 });
 
-test('a source has one running task (13.1)', () => {
+test('a source has at most one running task (13.1)', () => {
   const { dead } = openDead();
   start(dead, { perSecond: 1 });
   const text =
@@ -119,7 +119,7 @@ test('a source has one running task (13.1)', () => {
   assertRefused(outcome, 'InvalidParameterValue', text);
 });
 
-test('of everything wrong with a start the first in a fixed order is reported (13.1)', () => {
+test('for a start with several errors, the first in a fixed order is reported (13.1)', () => {
   const { queue, dead } = openDead();
   const { home } = dead;
   const wrong = { destinationArn: arnOf('none'), perSecond: 0 };
@@ -139,14 +139,14 @@ test('of everything wrong with a start the first in a fixed order is reported (1
   assert.equal(code({ sourceArn: dead.arn }), 'move-already-running');
 });
 
-test('a task is known by a UUID and the ARN of its source (13.2)', () => {
+test('a task is identified by a UUID and the ARN of its source (13.2)', () => {
   const { dead } = openDead();
   const { taskId, sourceArn } = accepted(tryStart(dead.home, { sourceArn: dead.arn }));
   assert.match(taskId, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   assert.equal(sourceArn, dead.arn);
 });
 
-test('without a destination each message goes back to the queue it died in (13.3)', () => {
+test('without a destination each message returns to the queue it came from (13.3)', () => {
   const { queue, dead } = openDead({ bodies: ['from jobs'] });
   const other = queue.home.createQueue('other', { RedrivePolicy: redrivePolicy(dead.arn, 1) });
   other.send({ body: 'from other' });
@@ -158,7 +158,7 @@ test('without a destination each message goes back to the queue it died in (13.3
   assert.equal(tasksOf(dead)[0]?.status, 'COMPLETED');
 });
 
-test('a message that died in no queue fails the task without a destination (13.3)', () => {
+test('a message that came from no queue fails a task without a destination (13.3)', () => {
   const { queue, dead } = openDead({ bodies: ['dead'] });
   dead.send({ body: 'sent here' });
   start(dead);
@@ -178,7 +178,7 @@ test('with a destination every message goes there (13.3)', () => {
   assert.deepEqual(queue.counts(), [0, 0, 0]);
 });
 
-test('what arrives is a new message with the old content (13.4, 17.5)', () => {
+test('a moved message is a new message with the old content (13.4, 17.5)', () => {
   const { queue, dead } = openQueueWithDeadLetters();
   queue.send({
     body: 'dying',
@@ -197,7 +197,7 @@ test('what arrives is a new message with the old content (13.4, 17.5)', () => {
   assert.deepEqual(after.content, before.content);
 });
 
-test('a moved message is kept as long as a new one (13.4)', () => {
+test('a moved message is retained as long as a new one (13.4)', () => {
   const { queue, dead } = openDead({ bodies: ['dead'] });
   queue.set({ MessageRetentionPeriod: '60' });
   queue.advance(59);
@@ -208,7 +208,7 @@ test('a moved message is kept as long as a new one (13.4)', () => {
   assert.deepEqual(queue.counts(), [0, 0, 0]);
 });
 
-test('a moved message is delayed as a new one is (13.4)', () => {
+test('a moved message is delayed like a new one (13.4)', () => {
   for (const fifo of [false, true]) {
     const { queue, dead } = openDead({ fifo, bodies: ['g-1'] });
     queue.set({ DelaySeconds: '5' });
@@ -219,7 +219,7 @@ test('a moved message is delayed as a new one is (13.4)', () => {
   }
 });
 
-test('messages are moved oldest first, and groups and their order stay (13.4)', () => {
+test('messages are moved oldest first and keep their groups and order (13.4)', () => {
   const { queue, dead } = openDead({ fifo: true, bodies: ['g1-1', 'g2-1', 'g1-2', 'g1-3'] });
   start(dead, { perSecond: 1 });
   assert.deepEqual(queue.receiveBodies({ visibilitySeconds: 0 }), ['g1-1']);
@@ -232,7 +232,7 @@ test('messages are moved oldest first, and groups and their order stay (13.4)', 
   assert.deepEqual(bodiesOf('g2'), ['g2-1']);
 });
 
-test('the original deduplication id does not keep a message from coming back (13.4)', () => {
+test('the original deduplication id does not suppress a moved message (13.4)', () => {
   const { queue, dead } = openQueueWithDeadLetters({ fifo: true });
   const { messageId } = queue.send({ deduplicationId: 'd' });
   queue.receive({ visibilitySeconds: 0 });
@@ -241,7 +241,7 @@ test('the original deduplication id does not keep a message from coming back (13
   assert.equal(queue.receiveOne().deduplicationId, messageId);
 });
 
-test('a message that comes back has a new sequence number (13.4)', () => {
+test('a moved message gets a new sequence number (13.4)', () => {
   const { queue, dead } = openQueueWithDeadLetters({ fifo: true });
   const sequence = queue.send().sequence as number;
   queue.receive({ visibilitySeconds: 0 });
@@ -281,7 +281,7 @@ test('messages in flight in the source are neither counted nor moved (13.4)', ()
   assert.deepEqual(dead.counts(), [0, 1, 0]);
 });
 
-test('what comes into the source after the start stays there (13.6)', () => {
+test('a message that reaches the source after the start stays there (13.6)', () => {
   const { queue, dead } = openDead({ bodies: ['one', 'two'] });
   start(dead, { perSecond: 1, destinationArn: queue.arn });
   dead.send({ body: 'late' });
@@ -289,7 +289,7 @@ test('what comes into the source after the start stays there (13.6)', () => {
   assert.deepEqual(dead.receiveBodies(), ['late']);
 });
 
-test('a running task shows what it was started with and how far it is (13.6)', () => {
+test('a running task shows its parameters and its progress (13.6)', () => {
   const { queue, dead } = openDead();
   const taskId = start(dead, { perSecond: 2, destinationArn: queue.arn });
   assert.deepEqual(tasksOf(dead), [
@@ -366,7 +366,7 @@ test('a task fails when its destination vanishes (13.6)', () => {
   }
 });
 
-test('a cancelled task moves nothing more; what it moved stays moved (13.7)', () => {
+test('a cancelled task moves nothing more, and moved messages stay moved (13.7)', () => {
   const { queue, dead } = openDead();
   const taskId = start(dead, { perSecond: 1 });
   queue.advance(1);
@@ -377,7 +377,7 @@ test('a cancelled task moves nothing more; what it moved stays moved (13.7)', ()
   assert.deepEqual(dead.counts(), [2, 0, 0]);
 });
 
-test('a cancel needs a handle that names a source, a task, and one that runs (13.7)', () => {
+test('a cancel needs a valid handle, an existing source and a running task (13.7)', () => {
   const { dead } = openDead();
   const { home, arn: sourceArn } = dead;
   const taskId = start(dead);

@@ -105,7 +105,7 @@ test('a permission has up to fifty accounts (5.13)', () => {
   assert.equal(tryAdd(queue, { accounts: accounts.slice(1) }).ok, true);
 });
 
-test('actions of the owner alone cannot be given away (5.13)', () => {
+test('owner-only actions cannot be granted (5.13)', () => {
   const text =
     'Value SQS:CreateQueue for parameter ActionName is invalid. Reason: Only the queue owner is allowed to invoke this action.';
   const outcome = tryAdd(openQueue(), { actions: ['SendMessage', 'CreateQueue'] });
@@ -118,7 +118,7 @@ test('an unknown action is refused (5.13)', () => {
   assertRefused(tryAdd(openQueue(), { actions: ['Dance'] }), 'InvalidParameterValue', text);
 });
 
-test('label, accounts and actions must be there, and labels and accounts well formed (5.13)', () => {
+test('label, accounts and actions are required, and labels and accounts must be well formed (5.13)', () => {
   const queue = openQueue();
   const missing = (name: string): string => `The request must contain the parameter ${name}.`;
   assertRefused(tryAdd(queue, { label: undefined }), 'MissingParameter', missing('Label'));
@@ -145,7 +145,7 @@ test('removing a permission drops its statement, and the last one the whole Poli
   assert.deepEqual(queue.attributes('Policy'), {});
 });
 
-test('a label that is not there cannot be removed (5.14)', () => {
+test('an unknown or missing label cannot be removed (5.14)', () => {
   const text = "Value one for parameter Label is invalid. Reason: can't find label.";
   assertRefused(tryDrop(openQueue(), 'one'), 'InvalidParameterValue', text);
   const missing = 'The request must contain the parameter Label.';

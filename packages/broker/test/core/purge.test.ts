@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { relaxedLimits } from '../../src/core/limits.ts';
 import { assertRefused, openQueue } from './fixture.ts';
 
-test('a purge removes messages that wait, are delayed or are in flight (5.11)', () => {
+test('a purge removes waiting, delayed and in-flight messages (5.11)', () => {
   for (const fifo of [false, true]) {
     const queue = openQueue({ fifo });
     queue.send();
@@ -52,7 +52,7 @@ test('a second purge within 60 seconds is refused (5.11)', () => {
   assert.deepEqual(queue.counts(), [0, 0, 0]);
 });
 
-test('a refused purge does not move the time of the next (5.11)', () => {
+test('a refused purge does not postpone the next (5.11)', () => {
   const queue = openQueue();
   queue.purge();
   queue.advance(30);
@@ -73,7 +73,7 @@ test('the wait between purges can be switched off (5.11)', () => {
   queue.purge();
 });
 
-test('the handle of a purged message deletes without complaint and changes nothing (5.11)', () => {
+test('the handle of a purged message can be deleted without effect, and its timeout cannot be changed (5.11)', () => {
   const queue = openQueue({ fifo: true });
   queue.send();
   const message = queue.receiveOne();

@@ -68,7 +68,7 @@ test('a fresh standard queue shows these attributes and no others (6.7, 17.7)', 
   assert.deepEqual(openQueue().attributes('All'), standardDefaults);
 });
 
-test('a fresh FIFO queue shows four more (6.7)', () => {
+test('a fresh FIFO queue shows four more attributes (6.7)', () => {
   assert.deepEqual(openQueue({ fifo: true }).attributes('All'), fifoDefaults);
 });
 
@@ -86,14 +86,14 @@ test('a number attribute takes both ends of its range and nothing outside (6.1)'
   }
 });
 
-test('a number attribute takes whole decimal numbers alone (6.1)', () => {
+test('a number attribute takes only whole decimal numbers (6.1)', () => {
   for (const value of ['', 'abc', '1.5', '0x10', '1e1', ' 30', '-0', '9'.repeat(30)]) {
     const text = 'Invalid value for the parameter VisibilityTimeout.';
     assertNotAllowed({}, { VisibilityTimeout: value }, 'InvalidAttributeValue', text);
   }
 });
 
-test('a choice takes its own words in their own spelling alone (6.1)', () => {
+test('an enumerated attribute takes only its exact values (6.1)', () => {
   const wrong: readonly Attributes[] = [
     { SqsManagedSseEnabled: 'yes' },
     { ContentBasedDeduplication: '1' },
@@ -113,7 +113,7 @@ test('FifoQueue and ContentBasedDeduplication take any case and are shown in low
   assert.deepEqual(shown, { FifoQueue: 'true', ContentBasedDeduplication: 'true' });
 });
 
-test('only the attributes named are given, and without names none (5.9)', () => {
+test('only the named attributes are returned, and none without names (5.9)', () => {
   const queue = openQueue();
   assert.deepEqual(queue.attributes('DelaySeconds', 'VisibilityTimeout'), {
     DelaySeconds: '0',
@@ -122,24 +122,24 @@ test('only the attributes named are given, and without names none (5.9)', () => 
   assert.deepEqual(queue.attributes(), {});
 });
 
-test('a name that no queue has is refused (5.9)', () => {
+test('an unknown attribute name is refused (5.9)', () => {
   const { home } = openQueue();
   const names = ['VisibilityTimeout', 'Colour'];
   const outcome = home.apply({ type: 'get-attributes', queue: 'jobs', names });
   assertRefused(outcome, 'InvalidAttributeName', 'Unknown Attribute Colour.');
 });
 
-test('a name without a value on this queue is left out (5.9)', () => {
+test('an attribute without a value on this queue is left out (5.9)', () => {
   assert.deepEqual(openQueue().attributes('Policy', 'FifoQueue', 'RedrivePolicy'), {});
 });
 
-test('one bad value keeps all the others from being set (5.10)', () => {
+test('one bad value prevents all the others from being set (5.10)', () => {
   const text = 'Invalid value for the parameter DelaySeconds.';
   const attributes = { VisibilityTimeout: '7', DelaySeconds: '901' };
   assertNotAllowed({}, attributes, 'InvalidAttributeValue', text);
 });
 
-test('setting attributes moves LastModifiedTimestamp, and CreatedTimestamp stays (5.10)', () => {
+test('setting attributes updates LastModifiedTimestamp but not CreatedTimestamp (5.10)', () => {
   const queue = openQueue();
   queue.advance(10);
   queue.set({ VisibilityTimeout: '7' });
@@ -148,7 +148,7 @@ test('setting attributes moves LastModifiedTimestamp, and CreatedTimestamp stays
   assert.equal(shown['LastModifiedTimestamp'], String(startedAt / 1000 + 10));
 });
 
-test('attributes that can only be read are unknown to a change (5.10)', () => {
+test('read-only attributes are refused as unknown when set (5.10)', () => {
   const readOnly = [
     'QueueArn',
     'CreatedTimestamp',
@@ -164,7 +164,7 @@ test('attributes that can only be read are unknown to a change (5.10)', () => {
   }
 });
 
-test('an unknown attribute is refused by its name (5.10)', () => {
+test('an unknown attribute is refused and named (5.10)', () => {
   const text = 'Unknown Attribute toString.';
   assertNotAllowed({}, { toString: '1' }, 'InvalidAttributeName', text);
 });
@@ -182,7 +182,7 @@ test('an empty value removes Policy, RedriveAllowPolicy, RedrivePolicy and KmsMa
   assert.deepEqual(queue.attributes(...Object.keys(set), 'RedrivePolicy'), {});
 });
 
-test('a standard queue knows neither FifoQueue nor ContentBasedDeduplication (6.2)', () => {
+test('FifoQueue and ContentBasedDeduplication are unknown on a standard queue (6.2)', () => {
   for (const FifoQueue of ['true', 'false']) {
     const text = 'Unknown Attribute FifoQueue.';
     assertRefused(openQueue().trySet({ FifoQueue }), 'InvalidAttributeName', text);
@@ -202,7 +202,7 @@ test('a standard queue has no DeduplicationScope and no FifoThroughputLimit (6.2
   }
 });
 
-test('a FIFO queue stays one: FifoQueue=true changes nothing, false is refused (6.3)', () => {
+test('a queue stays FIFO: FifoQueue=true changes nothing, false is refused (6.3)', () => {
   const queue = openQueue({ fifo: true });
   queue.set({ FifoQueue: 'true' });
   assert.deepEqual(queue.attributes('All'), fifoDefaults);
@@ -211,7 +211,7 @@ test('a FIFO queue stays one: FifoQueue=true changes nothing, false is refused (
   assertRefused(queue.trySet({ FifoQueue: 'false' }), 'InvalidAttributeValue', text);
 });
 
-test('perMessageGroupId needs the scope messageGroup, in this call or from before (6.4)', () => {
+test('perMessageGroupId needs the scope messageGroup, set in this call or before (6.4)', () => {
   const grouped = { DeduplicationScope: 'messageGroup' };
   const perGroup = { FifoThroughputLimit: 'perMessageGroupId' };
   openQueue({ fifo: true, attributes: { ...perGroup, ...grouped } });
@@ -262,7 +262,7 @@ test('a Policy is any JSON object and reads back as it was given (6)', () => {
   }
 });
 
-test('a shorter MaximumMessageSize holds for the next send (6)', () => {
+test('a smaller MaximumMessageSize applies to the next send (6)', () => {
   const queue = openQueue();
   queue.set({ MaximumMessageSize: '1024' });
   queue.send({ body: 'x'.repeat(1024) });
@@ -276,14 +276,14 @@ test('six messages in three groups, one received from each of two: 4 visible, 2 
   assert.deepEqual(queue.counts(), [4, 2, 0]);
 });
 
-test('messages that only wait behind one in flight count as visible (6.6)', () => {
+test('messages that only wait behind one in flight are counted as visible (6.6)', () => {
   const queue = openQueue({ fifo: true });
   queue.sendNamed('g1-1', 'g1-2', 'g1-3');
   queue.receive({ count: 1 });
   assert.deepEqual(queue.counts(), [2, 1, 0]);
 });
 
-test('counts are exact at every moment of a message (6.6)', () => {
+test('counts are exact at every stage of a message (6.6)', () => {
   const queue = openQueue({ attributes: { DelaySeconds: '5', VisibilityTimeout: '10' } });
   queue.send();
   assert.deepEqual(queue.counts(), [0, 0, 1]);
@@ -301,7 +301,7 @@ test('counts are exact at every moment of a message (6.6)', () => {
   assert.deepEqual(queue.counts(), [0, 0, 0]);
 });
 
-test("attributes that are OnceMQ's own exist on FIFO queues alone (O1, O2)", () => {
+test("OnceMQ's own attributes exist only on FIFO queues (O1, O2)", () => {
   for (const attributes of [{ DeduplicationIntervalSeconds: '300' }, { Profile: 'aws' }]) {
     const [name] = Object.keys(attributes);
     const text = `You can specify the ${name} only when FifoQueue is set to true.`;
@@ -309,7 +309,7 @@ test("attributes that are OnceMQ's own exist on FIFO queues alone (O1, O2)", () 
   }
 });
 
-test("attributes that are OnceMQ's own are shown when asked for or set, so All stays Amazon's (O1, O2)", () => {
+test("OnceMQ's own attributes are shown when asked for by name, and in All once they are set (O1, O2)", () => {
   const queue = openQueue({ fifo: true });
   assert.deepEqual(queue.attributes('DeduplicationIntervalSeconds', 'Profile'), {
     DeduplicationIntervalSeconds: '300',

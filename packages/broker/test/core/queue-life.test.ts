@@ -36,7 +36,7 @@ function list(
   return { queues, next };
 }
 
-test('a new queue has the defaults, overlaid with what was given (5.1)', () => {
+test('a new queue has the default attributes, overridden by those given (5.1)', () => {
   const shown = openQueue({ attributes: { VisibilityTimeout: '7' } }).attributes('All');
   assert.equal(shown['VisibilityTimeout'], '7');
   assert.equal(shown['MessageRetentionPeriod'], '345600');
@@ -66,7 +66,7 @@ test('creating a queue again compares with defaults that were never set (5.2)', 
   assertDiffers(createAgain(queue, { VisibilityTimeout: '31' }), 'VisibilityTimeout');
 });
 
-test('creating a queue again compares with what was set since (5.2)', () => {
+test('creating a queue again compares with attributes set since (5.2)', () => {
   const queue = openQueue({ attributes: { DelaySeconds: '3' } });
   queue.set({ DelaySeconds: '4' });
   accepted(createAgain(queue, { DelaySeconds: '4' }));
@@ -86,13 +86,13 @@ test('creating a FIFO queue again with its own attributes finds it (5.2)', () =>
   assertDiffers(createAgain(queue, different), 'ContentBasedDeduplication');
 });
 
-test('creating a queue again with a value that was not kept finds it (5.2)', () => {
+test('creating a queue again with a value that is not stored finds it (5.2)', () => {
   const attributes = { KmsDataKeyReusePeriodSeconds: '300' };
   const { home } = openQueue({ attributes });
   accepted(home.apply({ type: 'create-queue', queue: 'jobs', attributes }));
 });
 
-test('creating a queue again with its redrive policy finds it, written in another way (5.2)', () => {
+test('creating a queue again finds it when its redrive policy is formatted differently (5.2)', () => {
   const { queue, dead } = openQueueWithDeadLetters({ receiveCountMax: 3 });
   const RedrivePolicy = `{ "maxReceiveCount": "3", "deadLetterTargetArn": "${dead.arn}" }`;
   accepted(createAgain(queue, { RedrivePolicy }));
@@ -105,7 +105,7 @@ test('creating a queue again with its own attributes finds it although its dead-
   accepted(createAgain(queue, { RedrivePolicy: redrivePolicy(dead.arn, 1) }));
 });
 
-test('an attribute that differs is named also if its value could not be set (5.2)', () => {
+test('an attribute that differs is named even if its value could not be set (5.2)', () => {
   const attributes = {
     FifoQueue: 'true',
     DeduplicationScope: 'messageGroup',
@@ -126,7 +126,7 @@ test('creating a queue again changes nothing about it, tags included (5.2)', () 
   assert.deepEqual(queue.counts(), [1, 0, 0]);
 });
 
-test('a name is taken for 60 seconds after its queue was deleted (5.4)', () => {
+test('a name is reserved for 60 seconds after its queue was deleted (5.4)', () => {
   const queue = openQueue();
   queue.delete();
   queue.advance(59.999);
@@ -144,7 +144,7 @@ test('a name is free again by the clock alone, without a tick in between (5.4)',
   accepted(createAgain(queue));
 });
 
-test('the wait before a name is used again can be switched off (5.4)', () => {
+test('the wait before a name can be reused can be switched off (5.4)', () => {
   const queue = openQueue({ limits: relaxedLimits });
   queue.delete();
   accepted(createAgain(queue));
@@ -157,7 +157,7 @@ test('a queue is found by its name (5.6)', () => {
   assertRefused(unknown, 'QueueDoesNotExist', 'The specified queue does not exist.');
 });
 
-test('finding a queue without a name is refused as creating one is (5.6)', () => {
+test('finding a queue without a name is refused like creating one (5.6)', () => {
   const missing = 'Value for parameter QueueName is invalid. Reason: Must specify a queue name.';
   const { home } = openQueue();
   assertRefused(home.apply({ type: 'find-queue' }), 'InvalidParameterValue', missing);
@@ -165,7 +165,7 @@ test('finding a queue without a name is refused as creating one is (5.6)', () =>
   assertRefused(empty, 'InvalidParameterValue', 'Queue name cannot be empty');
 });
 
-test('queues are listed by name, those with the prefix alone (5.7)', () => {
+test('queues are listed by name, filtered by prefix (5.7)', () => {
   const home = openEngine();
   for (const name of ['b', 'aa', 'c', 'ab', 'a']) home.createQueue(name);
   assert.deepEqual(list(home).queues, ['a', 'aa', 'ab', 'b', 'c']);
@@ -182,7 +182,7 @@ test('pages of a list follow each other under the same prefix (5.7)', () => {
   assert.deepEqual(second, { queues: ['a3'], next: undefined });
 });
 
-test('a page that ends with the list names no next one (5.7)', () => {
+test('the last page of a list names no next one (5.7)', () => {
   const home = openEngine();
   for (const name of ['a', 'b']) home.createQueue(name);
   assert.equal(list(home, { limit: 2 }).next, undefined);
@@ -225,7 +225,7 @@ test('a queue created again under the name of a deleted one starts empty (5.8)',
   assert.deepEqual(queue.receive(), []);
 });
 
-test('every command on a missing queue is refused as that (5.8)', () => {
+test('every SQS command on a missing queue is refused with QueueDoesNotExist (5.8)', () => {
   const home = openEngine();
   const queue = 'none';
   const text = 'The specified queue does not exist.';
@@ -248,20 +248,20 @@ test('every command on a missing queue is refused as that (5.8)', () => {
   for (const outcome of outcomes) assertRefused(outcome, 'QueueDoesNotExist', text);
 });
 
-test('a missing queue is noticed before anything else about the request (14.1)', () => {
+test('a missing queue is reported before an empty batch (14.1)', () => {
   const home = openEngine();
   const command = { type: 'send', queue: arnOf('none'), isBatch: true, entries: [] } as const;
   assertRefused(home.apply(command), 'QueueDoesNotExist');
 });
 
-test('bad attributes are noticed before the name of a deleted queue (14.1)', () => {
+test('bad attributes are reported before a recently deleted name (14.1)', () => {
   const queue = openQueue();
   queue.delete();
   assertRefused(createAgain(queue, { VisibilityTimeout: '-1' }), 'InvalidAttributeValue');
   assertRefused(createAgain(queue), 'QueueDeletedRecently');
 });
 
-test('attributes that exclude each other are noticed before a missing dead-letter queue (14.1)', () => {
+test('attributes that exclude each other are reported before a missing dead-letter queue (14.1)', () => {
   const queue = openQueue();
   const policy = { RedrivePolicy: redrivePolicy(arnOf('none'), 3) };
   const encryptedTwice = { KmsMasterKeyId: 'key', SqsManagedSseEnabled: 'true' };

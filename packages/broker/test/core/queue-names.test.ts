@@ -34,7 +34,7 @@ test('the suffix alone is not a name (1.1)', () => {
   assertRefused(create('.fifo', { FifoQueue: 'true' }), 'InvalidParameterValue', fifoNameText);
 });
 
-test('a name is made of letters, digits, hyphens and underscores (1.1, 5.3)', () => {
+test('a name consists of letters, digits, hyphens and underscores (1.1, 5.3)', () => {
   accepted(create('AZaz09-_'));
   for (const name of ['a b', 'a.b', 'a/b', 'grün', 'a.fifo.b', 'a\n', '!']) {
     assertRefused(create(name), 'InvalidParameterValue', standardNameText);
@@ -53,13 +53,13 @@ test('names that differ in case are different queues (1.1)', () => {
   assert.deepEqual(queues, ['Jobs', 'jobs']);
 });
 
-test('a name in .fifo without FifoQueue=true is refused (1.2, 5.3)', () => {
+test('a name ending in .fifo without FifoQueue=true is refused (1.2, 5.3)', () => {
   assertRefused(create('jobs.fifo'), 'InvalidParameterValue', standardNameText);
   const denied = create('jobs.fifo', { FifoQueue: 'false' });
   assertRefused(denied, 'InvalidParameterValue', standardNameText);
 });
 
-test('FifoQueue=true with another name is refused (1.2, 5.3)', () => {
+test('FifoQueue=true with a name not ending in .fifo is refused (1.2, 5.3)', () => {
   assertRefused(create('jobs', { FifoQueue: 'true' }), 'InvalidParameterValue', fifoNameText);
   assertRefused(create('jobs.FIFO', { FifoQueue: 'true' }), 'InvalidParameterValue', fifoNameText);
   const { home, name } = openQueue();
@@ -71,13 +71,13 @@ test('FifoQueue=true with another name is refused (1.2, 5.3)', () => {
   assertRefused(again, 'InvalidParameterValue', fifoNameText);
 });
 
-test('a missing and an empty name have texts of their own (5.3)', () => {
+test('a missing name and an empty name have different error texts (5.3)', () => {
   const missing = 'Value for parameter QueueName is invalid. Reason: Must specify a queue name.';
   assertRefused(create(undefined), 'InvalidParameterValue', missing);
   assertRefused(create(''), 'InvalidParameterValue', 'Queue name cannot be empty');
 });
 
-test('the ARN is made of region, account and name (1.3)', () => {
+test('the ARN consists of region, account and name (1.3)', () => {
   const here = openQueue().attributes('QueueArn');
   assert.equal(here['QueueArn'], 'arn:aws:sqs:us-east-1:000000000000:jobs');
 

@@ -27,7 +27,7 @@ test('a handle is short, and different at every receive (1.7)', () => {
   for (const handle of handles) assert.ok(handle.length <= 1024);
 });
 
-test('what is not a handle is refused, for deleting and for changing (10.1)', () => {
+test('a text that is not a handle is refused, for deletes and for visibility changes (10.1)', () => {
   for (const fifo of [false, true]) {
     const queue = openQueue({ fifo });
     for (const handle of ['x', 'a.b.c', '1.2.AAAAAAAAAAAAAAAA', 'é', ' ']) {
@@ -38,7 +38,7 @@ test('what is not a handle is refused, for deleting and for changing (10.1)', ()
   }
 });
 
-test('a handle with any character changed is no handle (10.1)', () => {
+test('a handle with any one character changed is invalid (10.1)', () => {
   const queue = openQueue();
   queue.send();
   queue.send();
@@ -51,7 +51,7 @@ test('a handle with any character changed is no handle (10.1)', () => {
   assert.deepEqual(queue.counts(), [1, 1, 0]);
 });
 
-test('a handle written in another way is no handle, although its numbers and its tag are good (10.1)', () => {
+test('a handle written differently is invalid, even with correct numbers and tag (10.1)', () => {
   const queue = openQueue();
   queue.send();
   const { receiptHandle } = queue.receiveOne();
@@ -75,7 +75,7 @@ test('a handle written in another way is no handle, although its numbers and its
   assert.deepEqual(queue.counts(), [0, 1, 0]);
 });
 
-test('a handle of another queue is no handle here (10.1)', () => {
+test('a handle of another queue is invalid (10.1)', () => {
   const home = openEngine();
   const [one, two] = [home.createQueue('one'), home.createQueue('two')];
   one.send();
@@ -86,7 +86,7 @@ test('a handle of another queue is no handle here (10.1)', () => {
   assertRefused(two.tryRemove(receiptHandle), 'ReceiptHandleIsInvalid', text);
 });
 
-test('a handle of a deleted queue is no handle of a new one of the same name (10.1)', () => {
+test('a handle of a deleted queue is invalid for a new queue of the same name (10.1)', () => {
   const queue = openQueue({ limits: relaxedLimits });
   queue.send();
   const { receiptHandle } = queue.receiveOne();
@@ -105,13 +105,13 @@ test('a missing handle is a missing parameter (10.1)', () => {
   }
 });
 
-test('a missing timeout is noticed before a bad handle (10.1)', () => {
+test('a missing timeout is reported before a bad handle (10.1)', () => {
   const text = 'The request must contain the parameter VisibilityTimeout.';
   const outcome = openQueue().tryChangeVisibility('nonsense', undefined);
   assertRefused(outcome, 'MissingParameter', text);
 });
 
-test('a missing handle is noticed before a timeout out of range (14.1)', () => {
+test('a missing handle is reported before a timeout out of range (14.1)', () => {
   const text = 'The request must contain the parameter ReceiptHandle.';
   assertRefused(openQueue().tryChangeVisibility(undefined, 43_201), 'MissingParameter', text);
 });
@@ -123,7 +123,7 @@ test('a standard message is deleted with the handle of its receive (10.6)', () =
   assert.deepEqual(queue.counts(), [0, 0, 0]);
 });
 
-test('a standard message is deleted with its handle after the timeout too (10.4, 10.6)', () => {
+test('a standard message can be deleted with its handle after the timeout too (10.4, 10.6)', () => {
   const queue = openQueue();
   queue.send();
   const message = queue.receiveOne({ visibilitySeconds: 1 });
@@ -132,7 +132,7 @@ test('a standard message is deleted with its handle after the timeout too (10.4,
   assert.deepEqual(queue.counts(), [0, 0, 0]);
 });
 
-test('a standard message is deleted with an older handle after a newer receive (10.4)', () => {
+test('a standard message can be deleted with an older handle after a newer receive (10.4)', () => {
   const queue = openQueue();
   queue.send();
   const older = queue.receiveOne({ visibilitySeconds: 1 });
@@ -158,7 +158,7 @@ test('a FIFO handle deletes until its timeout ends (10.7)', () => {
   assert.deepEqual(queue.counts(), [0, 0, 0]);
 });
 
-test('a FIFO handle has expired exactly when its timeout ends, and the message stays (10.7, 17.4)', () => {
+test('a FIFO handle expires exactly when its timeout ends, and the message stays (10.7, 17.4)', () => {
   const queue = openQueue({ fifo: true });
   queue.send();
   const { receiptHandle } = queue.receiveOne({ visibilitySeconds: 10 });
@@ -168,7 +168,7 @@ test('a FIFO handle has expired exactly when its timeout ends, and the message s
   assert.deepEqual(queue.counts(), [1, 0, 0]);
 });
 
-test('an extended FIFO handle is good until the new deadline (10.7)', () => {
+test('an extended FIFO handle is valid until the new deadline (10.7)', () => {
   const queue = openQueue({ fifo: true });
   queue.send();
   const message = queue.receiveOne({ visibilitySeconds: 10 });
@@ -179,7 +179,7 @@ test('an extended FIFO handle is good until the new deadline (10.7)', () => {
   assert.deepEqual(queue.counts(), [0, 0, 0]);
 });
 
-test('a FIFO handle whose message was made visible again has expired (10.7)', () => {
+test('a FIFO handle expires when its message is made visible again (10.7)', () => {
   const queue = openQueue({ fifo: true });
   queue.send();
   const message = queue.receiveOne();
@@ -188,7 +188,7 @@ test('a FIFO handle whose message was made visible again has expired (10.7)', ()
   assertRefused(queue.tryRemove(message.receiptHandle), 'InvalidParameterValue', text);
 });
 
-test('a FIFO handle of a receive with timeout 0 has expired at once (10.8)', () => {
+test('a FIFO handle from a receive with timeout 0 is expired at once (10.8)', () => {
   const queue = openQueue({ fifo: true });
   queue.send();
   const { receiptHandle } = queue.receiveOne({ visibilitySeconds: 0 });
@@ -210,7 +210,7 @@ test('an expired FIFO handle fails only its own entry of a batch (10.9)', () => 
   assert.deepEqual(queue.receiveBodies(), ['g1-1']);
 });
 
-test('a FIFO handle of an earlier receive has expired once the message was received again (10.10)', () => {
+test('a FIFO handle from an earlier receive expires once the message is received again (10.10)', () => {
   const queue = openQueue({ fifo: true });
   queue.send();
   const earlier = queue.receiveOne({ visibilitySeconds: 1 });
@@ -221,7 +221,7 @@ test('a FIFO handle of an earlier receive has expired once the message was recei
   queue.remove(current);
 });
 
-test('deleting a deleted FIFO message with its good handle succeeds (10.10)', () => {
+test('deleting a deleted FIFO message with its valid handle succeeds (10.10)', () => {
   const queue = openQueue({ fifo: true });
   queue.send();
   const message = queue.receiveOne();

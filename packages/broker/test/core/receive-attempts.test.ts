@@ -109,7 +109,7 @@ test('an attempt is forgotten exactly when its messages time out (11.20)', () =>
   for (const handle of handles(messages)) assert.ok(!handles(again).includes(handle));
 });
 
-test('an attempt is forgotten when its messages were received again by another (11.20)', () => {
+test('an attempt is forgotten when its messages are received again by another receive (11.20)', () => {
   const { queue } = openAttempted(10);
   queue.advance(10);
   assert.equal(queue.receive().length, 3);
@@ -123,20 +123,20 @@ test('an attempt is forgotten when the queue is purged (11.20)', () => {
   assert.deepEqual(queue.receiveBodies(attempt), ['g4-1']);
 });
 
-test('an attempt that was forgotten can begin anew under its id (11.20)', () => {
+test('a forgotten attempt can start over under the same id (11.20)', () => {
   const { queue, messages } = openAttempted();
   queue.remove(...messages);
   const fresh = queue.receive(attempt);
   assert.deepEqual(handles(queue.receive(attempt)), handles(fresh));
 });
 
-test('another attempt, or none, does not see the messages of the first (11.21)', () => {
+test('another attempt, or none, does not return the messages of the first (11.21)', () => {
   const { queue } = openAttempted();
   assert.deepEqual(queue.receiveBodies({ visibilitySeconds: 0 }), ['g3-1']);
   assert.deepEqual(queue.receiveBodies({ attemptId: 'try-2' }), ['g3-1']);
 });
 
-test('a repeated attempt is no further receive (11.22)', () => {
+test('a repeated attempt does not count as another receive (11.22)', () => {
   const { queue } = openAttempted();
   queue.advance(10);
   const counts = queue.receive(attempt).map(({ receiveCount }) => receiveCount);

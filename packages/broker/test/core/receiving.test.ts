@@ -10,13 +10,13 @@ import { accepted, assertRefused, openQueue, startedAt } from './fixture.ts';
 
 const twoInFlight = { ...strictLimits, inFlightMax: 2 };
 
-test('a receive gives one message unless more are asked for (9.1)', () => {
+test('a receive returns one message unless more are asked for (9.1)', () => {
   const queue = openQueue();
   for (let at = 0; at < 3; at += 1) queue.send();
   assert.equal(queue.receive({ count: undefined }).length, 1);
 });
 
-test('a receive gives 1 to 10 messages (9.1)', () => {
+test('a receive can ask for 1 to 10 messages (9.1)', () => {
   const queue = openQueue();
   for (let at = 0; at < 12; at += 1) queue.send();
   assert.equal(queue.receive({ count: 10, visibilitySeconds: 0 }).length, 10);
@@ -51,14 +51,14 @@ test('a refused receive hides nothing (9.1)', () => {
   assert.deepEqual(queue.counts(), [1, 0, 0]);
 });
 
-test("the wait is the request's own, else the queue's (9.2)", () => {
+test("the wait time is the request's own, or else the queue's (9.2)", () => {
   const queue = openQueue({ attributes: { ReceiveMessageWaitTimeSeconds: '7' } });
   assert.equal(accepted(queue.tryReceive()).waitMs, 7000);
   assert.equal(accepted(queue.tryReceive({ waitSeconds: 3 })).waitMs, 3000);
   assert.equal(accepted(queue.tryReceive({ waitSeconds: 0 })).waitMs, 0);
 });
 
-test('a receive gives what is there and does not wait to fill the answer (9.3)', () => {
+test('a receive returns what is available and does not wait to fill the answer (9.3)', () => {
   const queue = openQueue();
   queue.send();
   queue.send();
@@ -84,7 +84,7 @@ test('an empty answer says when a visibility timeout ends (9.3)', () => {
   }
 });
 
-test('an empty answer says when the message that blocks a group is over, if that is sooner (9.3)', () => {
+test('an empty answer says when the message that blocks a group expires, if that is sooner (9.3)', () => {
   const queue = openQueue({ fifo: true, attributes: { MessageRetentionPeriod: '60' } });
   queue.send({ body: 'first' });
   queue.advance(30);
@@ -95,7 +95,7 @@ test('an empty answer says when the message that blocks a group is over, if that
   assert.deepEqual(queue.receiveBodies(), ['second']);
 });
 
-test('an empty answer of an empty queue says that time alone will not help (9.3)', () => {
+test('an empty answer from an empty queue names no time to wait for (9.3)', () => {
   assert.equal(accepted(openQueue().tryReceive()).noneUntil, undefined);
 });
 
@@ -108,7 +108,7 @@ test('a delete on a FIFO queue makes the next message deliverable at once (9.3)'
   assert.deepEqual(queue.receiveBodies({ waitSeconds: 20 }), ['g-2']);
 });
 
-test('each receive counts, and the time of the first one stays (9.4)', () => {
+test('each receive is counted, and the time of the first receive stays (9.4)', () => {
   const queue = openQueue();
   queue.send();
   for (const receiveCount of [1, 2, 3]) {
@@ -119,7 +119,7 @@ test('each receive counts, and the time of the first one stays (9.4)', () => {
   }
 });
 
-test("a received message is hidden for the request's timeout, else for the queue's (9.4)", () => {
+test("a received message is hidden for the request's timeout, or else the queue's (9.4)", () => {
   const queue = openQueue({ attributes: { VisibilityTimeout: '5' } });
   queue.send();
   queue.receiveOne();
@@ -156,7 +156,7 @@ test('a message is not given to two receivers at once (9.4)', () => {
   assert.deepEqual(queue.receive(), []);
 });
 
-test('a standard queue gives the message first that has been available longest (9.5)', () => {
+test('a standard queue returns the message that has been available longest first (9.5)', () => {
   const queue = openQueue();
   queue.send({ body: 'delayed', delaySeconds: 10 });
   queue.send({ body: 'received' });
@@ -167,21 +167,21 @@ test('a standard queue gives the message first that has been available longest (
   assert.deepEqual(queue.receiveBodies(), ['waiting', 'received', 'delayed', 'new']);
 });
 
-test('a standard queue gives messages of one millisecond in the order of their sends (9.5)', () => {
+test('a standard queue returns messages of one millisecond in the order they were sent (9.5)', () => {
   const queue = openQueue();
   const bodies = Array.from({ length: 10 }, (_, at) => `m${at}`);
   for (const body of bodies) queue.send({ body });
   assert.deepEqual(queue.receiveBodies(), bodies);
 });
 
-test('a receive with timeout 0 on a standard queue never gives a message twice in one answer (9.5)', () => {
+test('a receive with timeout 0 on a standard queue never returns a message twice in one answer (9.5)', () => {
   const queue = openQueue();
   queue.send({ body: 'one' });
   queue.send({ body: 'two' });
   assert.deepEqual(queue.receiveBodies({ visibilitySeconds: 0 }), ['one', 'two']);
 });
 
-test('120,000 messages can be in flight, whatever else is relaxed (9.8)', () => {
+test('the in-flight limit is 120,000 messages, with relaxed limits too (9.8)', () => {
   assert.equal(strictLimits.inFlightMax, 120_000);
   assert.equal(relaxedLimits.inFlightMax, 120_000);
 });
@@ -193,7 +193,7 @@ test('at the in-flight limit a short poll of a standard queue is refused (9.8)',
   assertRefused(queue.tryReceive({ waitSeconds: 0 }), 'OverLimit');
 });
 
-test('at the in-flight limit a long poll of a standard queue finds nothing and may wait (9.8)', () => {
+test('at the in-flight limit a long poll of a standard queue finds nothing and can wait (9.8)', () => {
   const queue = openQueue({ limits: twoInFlight });
   for (let at = 0; at < 3; at += 1) queue.send();
   const [first] = queue.receive({ visibilitySeconds: 5 });
@@ -205,21 +205,21 @@ test('at the in-flight limit a long poll of a standard queue finds nothing and m
   assert.equal(queue.receive({ waitSeconds: 20 }).length, 1);
 });
 
-test('at the in-flight limit a FIFO queue gives no messages and no error (9.8)', () => {
+test('at the in-flight limit a FIFO queue returns no messages and no error (9.8)', () => {
   const queue = openQueue({ fifo: true, limits: twoInFlight });
   queue.sendNamed('g1-1', 'g2-1', 'g3-1');
   assert.equal(queue.receive().length, 2);
   assert.deepEqual(queue.receive(), []);
 });
 
-test('below the in-flight limit a receive gives as many as there is room for (9.8)', () => {
+test('below the in-flight limit a receive returns as many as there is room for (9.8)', () => {
   const queue = openQueue({ limits: twoInFlight });
   for (let at = 0; at < 3; at += 1) queue.send();
   queue.receiveOne();
   assert.equal(queue.receive().length, 1);
 });
 
-test('ranges are checked before what the kind of queue allows (14.1)', () => {
+test('ranges are checked before restrictions of the queue type (14.1)', () => {
   const outcome = openQueue().tryReceive({ count: 11, attemptId: 'a' });
   assert.equal(outcome.ok ? '' : outcome.code, 'receive-count-invalid');
 });

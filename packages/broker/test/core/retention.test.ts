@@ -9,7 +9,7 @@ import { accepted, openQueue } from './fixture.ts';
 
 const minute = { MessageRetentionPeriod: '60' };
 
-test('a message is there until its retention is over, and gone exactly then (9.9)', () => {
+test('a message exists until its retention ends, and is gone exactly then (9.9)', () => {
   for (const fifo of [false, true]) {
     const queue = openQueue({ fifo, attributes: minute });
     queue.send();
@@ -46,7 +46,7 @@ test('a message expires while it is delayed (9.9)', () => {
   assert.deepEqual(queue.counts(), [0, 0, 0]);
 });
 
-test('receiving does not prolong a message, its send time counts (9.9)', () => {
+test('receiving a message does not extend its retention, which counts from the send (9.9)', () => {
   const queue = openQueue({ attributes: minute });
   queue.send();
   queue.advance(30);
@@ -55,7 +55,7 @@ test('receiving does not prolong a message, its send time counts (9.9)', () => {
   assert.deepEqual(queue.receive(), []);
 });
 
-test('a shorter retention expires the messages that are older (6)', () => {
+test('a shorter retention expires messages that are older (6)', () => {
   const queue = openQueue();
   queue.send({ body: 'old' });
   queue.advance(100);
@@ -64,7 +64,7 @@ test('a shorter retention expires the messages that are older (6)', () => {
   assert.deepEqual(queue.receiveBodies(), ['young']);
 });
 
-test('a longer retention keeps what is still there (6)', () => {
+test('a longer retention also applies to existing messages (6)', () => {
   const queue = openQueue({ attributes: minute });
   queue.send();
   queue.advance(59);
@@ -75,7 +75,7 @@ test('a longer retention keeps what is still there (6)', () => {
   assert.deepEqual(queue.counts(), [0, 0, 0]);
 });
 
-test('when nothing is left that time could change, nothing is due (9.9)', () => {
+test('when all messages and receive attempts have expired, nothing is due (9.9)', () => {
   const queue = openQueue({ fifo: true, attributes: minute });
   queue.send();
   accepted(queue.tryReceive({ attemptId: 'a', visibilitySeconds: 5 }));

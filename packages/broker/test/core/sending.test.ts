@@ -48,14 +48,14 @@ test('a malformed id on a standard queue is reported as malformed (8.2)', () => 
   }
 });
 
-test('the form of an id is checked before what the queue asks for (8.2, 14.2)', () => {
+test('the form of an id is checked before the requirements of the queue (8.2, 14.2)', () => {
   const queue = openQueue({ fifo: true });
   const outcome = queue.trySend({ groupId: undefined, deduplicationId: '' });
   const text = badIdText('MessageDeduplicationId', '');
   assertRefused(outcome, 'InvalidParameterValue', text);
 });
 
-test('a group on a standard queue neither orders nor blocks, and gives no sequence (8.3)', () => {
+test('a group on a standard queue neither orders nor blocks, and assigns no sequence number (8.3)', () => {
   const queue = openQueue();
   const { sequence } = queue.send({ body: 'one', groupId: 'g' });
   assert.equal(sequence, undefined);
@@ -70,13 +70,13 @@ test('a deduplication id on a standard queue is refused (8.3)', () => {
   assertRefused(outcome, 'InvalidParameterValue', text);
 });
 
-test('a FIFO queue asks for a group (8.4)', () => {
+test('a FIFO queue requires a group (8.4)', () => {
   const outcome = openQueue({ fifo: true }).trySend({ groupId: undefined });
   const text = 'The request must contain the parameter MessageGroupId.';
   assertRefused(outcome, 'MissingParameter', text);
 });
 
-test('a FIFO queue asks for a deduplication id unless it is content-based (8.4)', () => {
+test('a FIFO queue requires a deduplication id unless it is content-based (8.4)', () => {
   const outcome = openQueue({ fifo: true }).trySend({ deduplicationId: undefined });
   const text =
     'The queue should either have ContentBasedDeduplication enabled or MessageDeduplicationId provided explicitly';
@@ -85,14 +85,14 @@ test('a FIFO queue asks for a deduplication id unless it is content-based (8.4)'
   openQueue({ fifo: true, attributes }).send({ deduplicationId: undefined });
 });
 
-test('of a missing group and a missing deduplication id the group is named (8.4)', () => {
+test('when group and deduplication id are both missing, the group is named (8.4)', () => {
   const queue = openQueue({ fifo: true });
   const outcome = queue.trySend({ groupId: undefined, deduplicationId: undefined });
   const text = 'The request must contain the parameter MessageGroupId.';
   assertRefused(outcome, 'MissingParameter', text);
 });
 
-test('a FIFO message has no delay of its own (8.5)', () => {
+test('a FIFO message cannot have its own delay (8.5)', () => {
   const queue = openQueue({ fifo: true });
   const text =
     'Value 1 for parameter DelaySeconds is invalid. Reason: The request include parameter that is not valid for this queue type.';
@@ -105,14 +105,14 @@ test("a delay of 0 on a FIFO queue is accepted, and the queue's own delay applie
   assert.deepEqual(queue.counts(), [0, 0, 1]);
 });
 
-test('a refused send leaves nothing behind, neither message nor id (8.4)', () => {
+test('a refused send leaves neither a message nor an id behind (8.4)', () => {
   const queue = openQueue({ fifo: true });
   assertRefused(queue.trySend({ deduplicationId: 'd', delaySeconds: 1 }), 'InvalidParameterValue');
   assert.equal(queue.send({ deduplicationId: 'd' }).isDuplicate, false);
   assert.deepEqual(queue.counts(), [1, 0, 0]);
 });
 
-test('of everything wrong with a message the first in a fixed order is reported (14.2)', () => {
+test('for a message with several errors, the first in a fixed order is reported (14.2)', () => {
   const queue = openQueue({ fifo: true, attributes: { MaximumMessageSize: '1024' } });
   const wrong = {
     body: '\0'.repeat(1025),

@@ -39,7 +39,7 @@ test('an index finds the sequences that a Map finds', () => {
   );
 });
 
-test('an index finds what stayed behind of many', () => {
+test('an index finds the few entries left after many were removed', () => {
   const index = new SequenceIndex();
   const count = 200_000;
   const staysBehind = (sequence: number): boolean => sequence % 1000 === 7;

@@ -64,7 +64,7 @@ test('released rows are used again before the slab grows', () => {
   assert.deepEqual(new Set(again), new Set(rows.slice(100, 200)));
 });
 
-test('a slab whose last row is released starts from the beginning', () => {
+test('a slab whose rows are all released starts from the first row', () => {
   const slab = new Slab(2);
   const rows = Array.from({ length: 1000 }, () => slab.allocate());
   for (const row of rows) slab.release(row);

@@ -42,7 +42,7 @@ test('tag keys differ by case (5.12)', () => {
   assert.deepEqual(tagsOf(queue), { team: 'blue', Team: 'red' });
 });
 
-test('removing tags ignores keys that are not there (5.12)', () => {
+test('removing tags ignores unknown keys (5.12)', () => {
   const queue = tagged(openQueue(), { team: 'blue', stage: 'test' });
   untag(queue, 'team', 'Stage', 'none');
   assert.deepEqual(tagsOf(queue), { stage: 'test' });
@@ -60,7 +60,7 @@ test('a tag key has up to 128 characters and a value up to 256 (5.12)', () => {
   assertRefused(tryTag(queue, { key: 'v'.repeat(257) }), 'InvalidParameterValue');
 });
 
-test('tags are made of letters, digits, spaces and _ . : / = + - @ (5.12)', () => {
+test('tags consist of letters, digits, spaces and _ . : / = + - @ (5.12)', () => {
   const queue = tagged(openQueue(), { 'Grün 1_.:/=+-@': 'Größe 2_.:/=+-@' });
   for (const character of ['!', '#', '\n', '*', '<']) {
     assertRefused(tryTag(queue, { [`a${character}`]: '' }), 'InvalidParameterValue');
@@ -76,7 +76,7 @@ test('a queue has up to 50 tags, in one call or in several (5.12)', () => {
   assertRefused(tryTag(queue, { another: '' }), 'InvalidParameterValue', text);
 });
 
-test('a queue is not created with tags that could not be added to it (5.12)', () => {
+test('a queue is not created with more tags than it may have (5.12)', () => {
   const home = openEngine();
   const command = { type: 'create-queue', queue: 'jobs', tags: numbered(51) } as const;
   const text = 'Too many tags added for queue jobs.';

@@ -32,7 +32,7 @@ test('a new timeout counts from now, longer or shorter than before (10.2)', () =
   }
 });
 
-test("a new timeout is this receipt's alone; the next receive has its own (10.2)", () => {
+test('a new timeout applies to this receive only; the next receive has its own (10.2)', () => {
   const queue = openQueue({ attributes: { VisibilityTimeout: '10' } });
   queue.send();
   queue.changeVisibility(queue.receiveOne(), 100);
@@ -52,7 +52,7 @@ test('a timeout of 0 makes the message available at once (10.2)', () => {
   }
 });
 
-test('changing the timeout is no receive (10.2)', () => {
+test('changing the timeout does not count as a receive (10.2)', () => {
   const queue = openQueue();
   queue.send();
   const message = queue.receiveOne();
@@ -74,7 +74,7 @@ test('a timeout is 0 to 43200 seconds (10.3)', () => {
   queue.changeVisibility(message, 43_200);
 });
 
-test('a message is hidden for up to twelve hours after its receive, in all (10.3)', () => {
+test('a message is hidden for at most twelve hours in total after its receive (10.3)', () => {
   const queue = openQueue();
   queue.send();
   const message = queue.receiveOne({ visibilitySeconds: 30 });
@@ -84,7 +84,7 @@ test('a message is hidden for up to twelve hours after its receive, in all (10.3
   queue.changeVisibility(message, 43_190);
 });
 
-test('the twelve hours begin anew with the next receive (10.3)', () => {
+test('the twelve hours start over with the next receive (10.3)', () => {
   const queue = openQueue();
   queue.send();
   queue.receiveOne({ visibilitySeconds: 30 });
@@ -92,7 +92,7 @@ test('the twelve hours begin anew with the next receive (10.3)', () => {
   queue.changeVisibility(queue.receiveOne(), 43_200);
 });
 
-test('a standard message that is visible again is hidden again by its handle (10.4, 17.6)', () => {
+test('the handle of a standard message that is visible again can hide it again (10.4, 17.6)', () => {
   const queue = openQueue();
   queue.send();
   const message = queue.receiveOne({ visibilitySeconds: 1 });
@@ -164,7 +164,7 @@ test('a FIFO handle of an earlier receive changes nothing (10.10)', () => {
   assert.deepEqual(queue.counts(), [0, 1, 0]);
 });
 
-test('no refusal is called MessageNotInflight (4.2, 17.6)', () => {
+test('no error is named MessageNotInflight (4.2, 17.6)', () => {
   for (const [shape] of Object.values(errors)) {
     assert.notEqual(shape as string, 'MessageNotInflight');
   }

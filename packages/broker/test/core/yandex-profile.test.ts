@@ -42,7 +42,7 @@ test('an equal body is a duplicate whether ids were given or not (O2)', () => {
   assert.equal(queue.send({ body: 'two', deduplicationId: undefined }).isDuplicate, true);
 });
 
-test('a body whose hash is known as an id is a duplicate, given or made before the profile was (O2)', () => {
+test('a body whose hash is in the window is a duplicate, whether it was given as an id or computed before the profile was set (O2)', () => {
   const queue = openYandex({ Profile: 'aws' });
   queue.send({ body: 'one', deduplicationId: undefined });
   queue.set({ Profile: 'yandex' });
@@ -51,33 +51,33 @@ test('a body whose hash is known as an id is a duplicate, given or made before t
   assert.equal(queue.send({ body: 'three', deduplicationId: 'd2' }).isDuplicate, true);
 });
 
-test('an equal id with another body is a duplicate as ever (O2)', () => {
+test('an equal id with a different body is still a duplicate (O2)', () => {
   const queue = openYandex();
   queue.send({ body: 'one', deduplicationId: 'd' });
   assert.equal(queue.send({ body: 'two', deduplicationId: 'd' }).isDuplicate, true);
 });
 
-test('another id and another body is a new message (O2)', () => {
+test('a different id with a different body is a new message (O2)', () => {
   const queue = openYandex();
   queue.send({ body: 'one', deduplicationId: 'd1' });
   assert.equal(queue.send({ body: 'two', deduplicationId: 'd2' }).isDuplicate, false);
 });
 
-test('the id of a duplicate by body is not taken (O2)', () => {
+test('the id of a duplicate by body does not enter the window (O2)', () => {
   const queue = openYandex();
   queue.send({ body: 'one', deduplicationId: 'd1' });
   queue.send({ body: 'one', deduplicationId: 'd2' });
   assert.equal(queue.send({ body: 'two', deduplicationId: 'd2' }).isDuplicate, false);
 });
 
-test('attributes do not make an equal body another one (O2)', () => {
+test('different attributes do not make an equal body a new message (O2)', () => {
   const queue = openYandex();
   queue.send();
   const attributes = [{ name: 'a', type: 'String', stringValue: 'x' }];
   assert.equal(queue.send({ attributes }).isDuplicate, true);
 });
 
-test('a body is known for as long as an id, and survives its message (O2)', () => {
+test('a body stays in the window as long as an id, even after its message was deleted (O2)', () => {
   const queue = openYandex();
   queue.send();
   queue.remove(queue.receiveOne());
@@ -87,7 +87,7 @@ test('a body is known for as long as an id, and survives its message (O2)', () =
   assert.equal(queue.send().isDuplicate, false);
 });
 
-test('bodies have the scope that ids have (O2)', () => {
+test('bodies are compared in the same scope as ids (O2)', () => {
   const queue = openYandex({ DeduplicationScope: 'messageGroup' });
   queue.send({ groupId: 'g1' });
   assert.equal(queue.send({ groupId: 'g2' }).isDuplicate, false);
@@ -100,7 +100,7 @@ test('without content-based deduplication bodies do not matter (O2)', () => {
   assert.equal(queue.send().isDuplicate, false);
 });
 
-test('a purge empties the memory of bodies too (O2)', () => {
+test('a purge also forgets bodies (O2)', () => {
   const queue = openYandex();
   queue.send();
   queue.purge();

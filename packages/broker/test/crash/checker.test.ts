@@ -57,7 +57,7 @@ const cases: Case[] = [
     history: [send(0, a1)],
   },
   {
-    title: 'an answered send that was forgotten, and its id given to another',
+    title: 'an answered send that is lost, with its id given to another',
     breaks: 'every answered send is delivered',
     history: [
       [send(0, p1), { type: 'kill', at: 15, isStarting: false }],
@@ -70,17 +70,17 @@ const cases: Case[] = [
   },
 
   {
-    title: 'a message that is delivered and not there any more, though nobody deleted it',
+    title: 'a message that is delivered and then missing, though nobody deleted it',
     breaks: 'every message stays until it is deleted',
     history: [send(0, a1), receive(20, [a1]), remove(5_000, a1, refused)],
   },
   {
-    title: 'a message whose delete was not answered, and that is not there any more',
+    title: 'a message that is missing after a delete without an answer',
     history: [send(0, a1), receive(20, [a1]), remove(40, a1, unanswered)],
   },
 
   {
-    title: 'a message that is left when the queue was drained',
+    title: 'a message left after the queue was drained',
     breaks: 'the queues are empty after the drain',
     history: [
       [send(0, a1), receive(20, [a1]), remove(40, a1, unanswered)],
@@ -198,14 +198,14 @@ const cases: Case[] = [
     ],
   },
   {
-    title: 'a send without an answer, tried again after a later send, with its first number',
+    title: 'a send without an answer, retried after a later send, with its first number',
     history: [
       [send(0, a1, unanswered), send(20, a2), send(40, a1)],
       [receive(60, [a1, a2]), remove(80, a1), remove(100, a2)],
     ],
   },
   {
-    title: 'sequence numbers against the order of a batch that was tried twice',
+    title: 'sequence numbers against the order of a batch that was retried',
     breaks: 'sequence numbers rise in the order of the sends',
     history: [
       [send(0, a2, unanswered, 0), send(0, a1, unanswered, 1)],
@@ -269,12 +269,12 @@ const cases: Case[] = [
   },
 
   {
-    title: 'a count that falls',
+    title: 'a receive count that falls',
     breaks: 'a message counts its receives upwards',
     history: [[send(0, p1), receive(20, [again(p1)]), receive(3_000, [p1]), remove(3_020, p1)]],
   },
   {
-    title: 'a count that stands still',
+    title: 'a receive count that does not rise',
     breaks: 'a message counts its receives upwards',
     history: [
       [send(0, p1), receive(20, [p1])],
@@ -282,7 +282,7 @@ const cases: Case[] = [
     ],
   },
   {
-    title: 'a count that skips receives whose answers were lost',
+    title: 'a receive count that skips receives whose answers were lost',
     history: [
       [send(0, p1), receive(20, [p1]), receive(3_000, [], unanswered)],
       [receive(6_000, [again(p1, 3)]), remove(6_020, again(p1, 3))],
@@ -306,7 +306,7 @@ const cases: Case[] = [
     ],
   },
   {
-    title: 'a message delivered again before the timeout that it was extended to',
+    title: 'a message delivered again before its extended timeout',
     breaks: 'a message in flight is delivered to nobody else',
     history: [
       [send(0, a1), receive(20, [a1]), change(40, a1, 5_000), receive(4_000, [again(a1)])],
@@ -320,7 +320,7 @@ const cases: Case[] = [
     ],
   },
   {
-    title: 'a message delivered again at once after its timeout was set to 0, perhaps',
+    title: 'a message delivered again at once after an unanswered change of its timeout to 0',
     history: [
       [send(0, a1), receive(20, [a1]), change(40, a1, 0, unanswered)],
       [receive(60, [again(a1)]), remove(80, again(a1))],
@@ -357,7 +357,7 @@ const cases: Case[] = [
     ],
   },
   {
-    title: 'a FIFO receipt refused after its timeout was set to 0, perhaps',
+    title: 'a FIFO receipt refused after an unanswered change of its timeout to 0',
     history: [
       [send(0, a1), receive(20, [a1]), change(40, a1, 0, unanswered), remove(60, a1, refused)],
       [receive(80, [again(a1)]), remove(100, again(a1))],
@@ -372,7 +372,7 @@ const cases: Case[] = [
   },
 
   {
-    title: 'an attempt that gets something else when it is repeated',
+    title: 'a repeated attempt that gets other messages',
     breaks: 'a repeated attempt gives the same messages',
     history: [
       [send(0, a1), receive(20, [a1], { attemptId: 'x' }), receive(500, [], { attemptId: 'x' })],
@@ -380,14 +380,14 @@ const cases: Case[] = [
     ],
   },
   {
-    title: 'an attempt repeated, with the same receipts and a new timeout',
+    title: 'a repeated attempt with the same receipts and a new timeout',
     history: [
       [send(0, a1), receive(20, [a1], { attemptId: 'x' })],
       [receive(1_500, [a1], { attemptId: 'x' }), remove(3_000, a1)],
     ],
   },
   {
-    title: 'an attempt repeated after one of its messages was deleted',
+    title: 'a repeated attempt after one of its messages was deleted',
     history: [
       [send(0, a1), receive(20, [a1], { attemptId: 'x' }), remove(40, a1)],
       receive(60, [], { attemptId: 'x' }),
@@ -396,14 +396,14 @@ const cases: Case[] = [
 ];
 
 for (const { title, breaks, history } of cases) {
-  test(`${breaks === undefined ? 'nothing is wrong with' : 'a violation is'}: ${title}`, () => {
+  test(`${breaks === undefined ? 'no violation' : 'a violation'}: ${title}`, () => {
     const found = check([...queues, ...history.flat()]);
     const broken = [...new Set(found.map(({ rule }) => rule))];
     assert.deepEqual(broken, breaks === undefined ? [] : [breaks], JSON.stringify(found, null, 2));
   });
 }
 
-test('every rule is broken by one of these histories', () => {
+test('every rule is violated by one of these histories', () => {
   const broken = new Set(cases.map(({ breaks }) => breaks));
   assert.deepEqual(
     Object.keys(rules).filter((rule) => !broken.has(rule)),

@@ -16,7 +16,7 @@ import { crashRun } from './run.ts';
 
 const { seed } = seededRun();
 
-test('a server killed at any moment loses nothing that it answered, and invents nothing', async (t) => {
+test('a server killed at any moment loses nothing that it acknowledged, and invents nothing', async (t) => {
   console.log(`seed ${seed}: ${t.name}`);
   const kills = 15;
   const directory = mkdtempSync(join(tmpdir(), 'oncemq-crash-'));
@@ -32,7 +32,7 @@ test('a server killed at any moment loses nothing that it answered, and invents 
   rmSync(directory, { recursive: true });
 });
 
-test('the checker sees what a server in memory loses when it is killed', async () => {
+test('the checker detects what an in-memory server loses when it is killed', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'oncemq-crash-'));
   // A seed whose kills come late enough for the clients to have done something.
   const { violations } = await crashRun({ seed: 1, kills: 4, directory });

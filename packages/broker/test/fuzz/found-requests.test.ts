@@ -28,7 +28,7 @@ function ask(action: string, input: object): Promise<HttpAnswer> {
 }
 
 /** JSON.stringify is recursive and throws a RangeError from some thousand levels on; JSON.parse does not. */
-test('a policy too deep to be written again does not make AddPermission fail inside', async () => {
+test('AddPermission on a very deeply nested policy causes no server error', async () => {
   await ask('CreateQueue', { QueueName: 'deep' });
   const Policy = `{"Statement":[${'['.repeat(20_000)}${']'.repeat(20_000)}]}`;
   const set = await ask('SetQueueAttributes', { QueueUrl: 'deep', Attributes: { Policy } });
@@ -49,7 +49,7 @@ test('a policy too deep to be written again does not make AddPermission fail ins
  * A server that closes while bytes are still arriving resets the connection, and the answer is lost. Like many others,
  * this client reads only after it has written everything.
  */
-test('a body far over the limit gets its 413, although its client has much more to send', async () => {
+test('a body far over the limit gets a 413 while its client is still sending', async () => {
   const body = Buffer.alloc(20 * 1024 * 1024, 'x');
   for (const request of [jsonRequest('SendMessage', body), formRequest(body)]) {
     const socket = connect({ port: server.port, host: '127.0.0.1' });

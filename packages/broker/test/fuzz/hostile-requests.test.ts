@@ -82,7 +82,7 @@ test('20,000 hostile requests get a well-formed 4xx, and a good client never not
   assert.equal(await server.stop(), 0, 'the server stops when it is asked to');
 });
 
-test('names that every JavaScript object has are names like any other', async (t) => {
+test('names of JavaScript object members are ordinary names', async (t) => {
   const server = await ServerProcess.start();
   t.after(() => server.stop());
   const connection = new KeptConnection(server.port);

@@ -27,7 +27,7 @@ for (const wire of ['query', 'json'] as const) {
 }
 
 function stories(program: Program, wire: Wire): void {
-  test('it creates, tags and opens a queue to others, and shows all that', timed, async (t) => {
+  test('it creates, tags and opens a queue to others, and shows the result', timed, async (t) => {
     const server = await openServer(t);
     const aws = cli(program, server);
     const arrival = nextArrival(server);
@@ -56,7 +56,7 @@ function stories(program: Program, wire: Wire): void {
     assert.equal(JSON.parse(Policy).Statement[0].Sid, 'partner');
   });
 
-  test('it sends, receives again by its attempt id, hides and deletes', timed, async (t) => {
+  test('it sends, receives again by attempt id, hides and deletes', timed, async (t) => {
     const { server, v3 } = await openBeside(t);
     const url = await createFifo(v3, 'jobs.fifo');
     const aws = cli(program, server);
@@ -113,7 +113,7 @@ function stories(program: Program, wire: Wire): void {
     );
   });
 
-  test('it gives a queue its dead-letter queue, and finds the letters there', timed, async (t) => {
+  test('it configures a dead-letter queue and finds the dead letters there', timed, async (t) => {
     const { server, v3 } = await openBeside(t);
     const deadUrl = await createFifo(v3, 'dead.fifo');
     const aws = cli(program, server);
@@ -133,7 +133,7 @@ function stories(program: Program, wire: Wire): void {
 
   // CLIs from before June 2023, and so Debian's that speaks Query, have no move tasks.
   if (wire === 'json') {
-    test('it moves dead letters back to where they came from', timed, async (t) => {
+    test('it moves dead letters back to their source', timed, async (t) => {
       const { server, v3 } = await openBeside(t);
       await createFifo(v3, 'dead.fifo');
       const policy = { deadLetterTargetArn: arnOf('dead.fifo'), maxReceiveCount: 1 };
@@ -152,7 +152,7 @@ function stories(program: Program, wire: Wire): void {
     });
   }
 
-  test('it publishes to a FIFO topic, once, and a queue gets it', timed, async (t) => {
+  test('it publishes twice to a FIFO topic, and a queue gets one message', timed, async (t) => {
     const { server, v3 } = await openBeside(t);
     const url = await createFifo(v3, 'jobs.fifo');
     const aws = cli(program, server, 'sns');
@@ -186,7 +186,7 @@ function stories(program: Program, wire: Wire): void {
     );
   });
 
-  test('it says which queue does not exist by the code that AWS uses', timed, async (t) => {
+  test('it reports a missing queue with the code that AWS uses', timed, async (t) => {
     const aws = cli(program, await openServer(t));
     await assert.rejects(
       aws('get-queue-url', { 'queue-name': 'missing' }),

@@ -22,7 +22,7 @@ describe('aws-sdk v2', () => {
   everydayLife(v2);
   topicLife(openTopics);
 
-  test('a public URL with an ampersand comes through its XML', {
+  test('a public URL with an ampersand survives XML', {
     timeout: testMsMax,
   }, async (t) => {
     const server = await openServer(t, { publicUrl: 'http://queues.example:80&more' });
@@ -31,7 +31,7 @@ describe('aws-sdk v2', () => {
     assert.equal(QueueUrl, 'http://queues.example:80&more/000000000000/jobs');
   });
 
-  test('text in an error comes through its XML', { timeout: testMsMax }, async (t) => {
+  test('special characters in an error text survive XML', { timeout: testMsMax }, async (t) => {
     const server = await openServer(t);
     const client = v2Client(server.url);
     const { QueueUrl = '' } = await client.createQueue({ QueueName: 'jobs' }).promise();

@@ -138,7 +138,7 @@ describe('aws-sdk v3', () => {
     for (const [Exception, status, call] of modelled) {
       const { name } = Exception;
       test(
-        `${name} is thrown as an object of its class, with status ${status}`,
+        `${name} is thrown as an instance of its class, with status ${status}`,
         timed,
         async (t) => {
           const { sqs, QueueUrl } = await openQueue(t, 'jobs');
@@ -153,7 +153,7 @@ describe('aws-sdk v3', () => {
       );
     }
 
-    test('an error without a class of its own is named by its code', timed, async (t) => {
+    test('an error without its own class is named by its code', timed, async (t) => {
       const { sqs, QueueUrl } = await openQueue(t, 'jobs');
       const calls: [string, Promise<unknown>][] = [
         ['InvalidParameterValue', sqs.receiveMessage({ QueueUrl, WaitTimeSeconds: 21 })],
@@ -188,7 +188,7 @@ describe('aws-sdk v3', () => {
       assert.equal(again.MessageId, first.MessageId);
     });
 
-    test('a duplicate with another body passes the check of its MD5 sum', timed, async (t) => {
+    test('a duplicate with another body passes the MD5 check', timed, async (t) => {
       const { sqs, QueueUrl } = await openQueue(t, 'jobs.fifo');
       const fifo = { QueueUrl, MessageGroupId: 'x', MessageDeduplicationId: 'd' };
       const first = await sqs.sendMessage({ ...fifo, MessageBody: 'a' });
@@ -197,7 +197,7 @@ describe('aws-sdk v3', () => {
       assert.notEqual(again.MD5OfMessageBody, first.MD5OfMessageBody);
     });
 
-    test('a duplicate is known after its message was deleted', timed, async (t) => {
+    test('a duplicate is suppressed even after its message was deleted', timed, async (t) => {
       const { sqs, QueueUrl } = await openQueue(t, 'jobs.fifo');
       const { MessageId } = await send(sqs, QueueUrl, 'x-1');
       const [message] = await receive(sqs, QueueUrl);
@@ -206,7 +206,7 @@ describe('aws-sdk v3', () => {
       assert.deepEqual(await receive(sqs, QueueUrl), []);
     });
 
-    test('of many sends at once with one id, one is a message', timed, async (t) => {
+    test('of many concurrent sends with one id, one becomes a message', timed, async (t) => {
       const { sqs, QueueUrl } = await openQueue(t, 'jobs.fifo');
       const sends = Array.from({ length: 20 }, () => send(sqs, QueueUrl, 'x-1'));
       const ids = new Set((await Promise.all(sends)).map(({ MessageId }) => MessageId));
@@ -236,7 +236,7 @@ describe('aws-sdk v3', () => {
   });
 
   describe('queue URLs', () => {
-    test('they carry the address by which the client came', timed, async (t) => {
+    test('they use the address that the client used', timed, async (t) => {
       const server = await openServer(t);
       const { port } = new URL(server.url);
       for (const host of ['127.0.0.1', 'localhost']) {
@@ -250,7 +250,7 @@ describe('aws-sdk v3', () => {
       }
     });
 
-    test('they carry the public URL if there is one, and still work', timed, async (t) => {
+    test('they use the public URL if there is one, and still work', timed, async (t) => {
       const server = await openServer(t, { publicUrl: 'https://queues.example' });
       const sqs = openClient(t, server.url);
       const { QueueUrl = '' } = await sqs.createQueue({ QueueName: 'jobs' });
@@ -259,7 +259,7 @@ describe('aws-sdk v3', () => {
       assert.deepEqual(bodies(await receive(sqs, QueueUrl)), ['a']);
     });
 
-    test('the name alone stands for the queue', timed, async (t) => {
+    test('the bare name identifies the queue', timed, async (t) => {
       const { sqs } = await openQueue(t, 'jobs.fifo');
       await send(sqs, 'jobs.fifo', 'x-1');
       assert.deepEqual(bodies(await receive(sqs, 'jobs.fifo')), ['x-1']);
@@ -278,7 +278,7 @@ describe('aws-sdk v3', () => {
     });
   });
 
-  test('a message of 1 MiB goes through, one byte more does not', timed, async (t) => {
+  test('a message of 1 MiB is accepted, one byte more is not', timed, async (t) => {
     const { sqs, QueueUrl } = await openQueue(t, 'jobs');
     const MessageBody = 'é'.repeat(524_288);
     await sqs.sendMessage({ QueueUrl, MessageBody });

@@ -32,7 +32,7 @@ export function everydayLife(kind: ClientKind): void {
     test(title, { timeout: testMsMax }, async (t) => body(await open(t, kind), t));
   };
 
-  titled('it speaks the wire form that it is here for', async ({ server, client }) => {
+  titled('it uses the wire form it stands for', async ({ server, client }) => {
     const arrival = nextArrival(server);
     await client.call('ListQueues', {});
     const { headers } = await arrival;
@@ -60,7 +60,7 @@ export function everydayLife(kind: ClientKind): void {
       assert.equal(attributes['FifoQueue'], 'true');
     });
 
-    titled('a list in pages holds every queue with the prefix once, in order', async (c) => {
+    titled('a list in pages has every queue with the prefix once, in order', async (c) => {
       for (const name of ['a-1', 'a-2', 'a-3', 'b-1']) await createQueue(c.client, name);
       const pages: string[][] = [];
       let NextToken: string | undefined;
@@ -78,7 +78,7 @@ export function everydayLife(kind: ClientKind): void {
       assert.deepEqual(none.QueueUrls ?? [], []);
     });
 
-    titled('attributes that are set are the ones that are shown', async (c) => {
+    titled('attributes are shown as they were set', async (c) => {
       const QueueUrl = await createQueue(c.client, 'jobs');
       await c.client.call('SetQueueAttributes', {
         QueueUrl,
@@ -91,7 +91,7 @@ export function everydayLife(kind: ClientKind): void {
       assert.deepEqual(Attributes, { DelaySeconds: '7', MessageRetentionPeriod: '600' });
     });
 
-    titled('tags are kept as they were given, replaced and removed', async (c) => {
+    titled('tags are stored as given, replaced and removed', async (c) => {
       const { QueueUrl } = await c.client.call('CreateQueue', {
         QueueName: 'jobs',
         tags: { team: 'mail + post', stage: 'test' },
@@ -125,7 +125,7 @@ export function everydayLife(kind: ClientKind): void {
       assert.equal((await attributesOf(c.client, QueueUrl))['Policy'], undefined);
     });
 
-    titled('a policy comes back as the text that was set', async (c) => {
+    titled('a policy is returned as the text that was set', async (c) => {
       const QueueUrl = await createQueue(c.client, 'jobs');
       const Policy = JSON.stringify({
         Version: '2012-10-17',
@@ -147,7 +147,7 @@ export function everydayLife(kind: ClientKind): void {
       await c.client.call('CreateQueue', { QueueName: 'jobs' });
     });
 
-    titled('a purge removes all messages, and the next may come after 60 seconds', async (c) => {
+    titled('a purge removes all messages, and the next is allowed after 60 seconds', async (c) => {
       const QueueUrl = await createQueue(c.client, 'jobs');
       await c.client.call('SendMessage', { QueueUrl, MessageBody: 'a' });
       await c.client.call('PurgeQueue', { QueueUrl });
@@ -163,7 +163,7 @@ export function everydayLife(kind: ClientKind): void {
   });
 
   describe('messages', () => {
-    titled('a message comes back character by character, with its attributes', async (c) => {
+    titled('a message is returned character for character, with its attributes', async (c) => {
       const QueueUrl = await createQueue(c.client, 'jobs');
       const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
       const MessageAttributes = {
@@ -196,7 +196,7 @@ export function everydayLife(kind: ClientKind): void {
       assert.deepEqual(new Uint8Array(binary?.BinaryValue ?? []), bytes);
     });
 
-    titled('the digests are those that AWS computes', async (c) => {
+    titled('digests are those that AWS computes', async (c) => {
       const QueueUrl = await createQueue(c.client, 'jobs');
       const sent = await c.client.call('SendMessage', {
         QueueUrl,
@@ -215,7 +215,7 @@ export function everydayLife(kind: ClientKind): void {
       assert.equal(message?.MD5OfMessageAttributes, 'd838729972a4b70e2d2acd9d59ac847c');
     });
 
-    titled('only the attributes asked for come along', async (c) => {
+    titled('only the requested attributes are returned', async (c) => {
       // Go's SDK cannot ask for a timeout of 0 when it receives: the queue has it.
       const { QueueUrl } = await c.client.call('CreateQueue', {
         QueueName: 'jobs',
@@ -241,7 +241,7 @@ export function everydayLife(kind: ClientKind): void {
       ]);
     });
 
-    titled('a batch goes through but for the entry that is wrong', async (c) => {
+    titled('a batch is sent except for the invalid entry', async (c) => {
       const QueueUrl = await createQueue(c.client, 'jobs');
       const { Successful, Failed } = await c.client.call('SendMessageBatch', {
         QueueUrl,
@@ -265,7 +265,7 @@ export function everydayLife(kind: ClientKind): void {
       assert.deepEqual(await bodies(c.client, { QueueUrl }), ['c']);
     });
 
-    titled('a batch of deletions goes through but for the handle that is none', async (c) => {
+    titled('a batch of deletes succeeds except for the invalid handle', async (c) => {
       const QueueUrl = await createQueue(c.client, 'jobs');
       await sendAll(c.client, QueueUrl, ['a', 'b']);
       const received = await receive(c.client, { QueueUrl, MaxNumberOfMessages: 10 });
@@ -289,7 +289,7 @@ export function everydayLife(kind: ClientKind): void {
       assert.deepEqual(await bodies(c.client, { QueueUrl }), []);
     });
 
-    titled('a message is away for as long as its visibility timeout says', async (c) => {
+    titled('a message is hidden for its visibility timeout', async (c) => {
       const QueueUrl = await createQueue(c.client, 'jobs');
       await sendAll(c.client, QueueUrl, ['a']);
       const [first] = await receive(c.client, { QueueUrl, VisibilityTimeout: 10 });
@@ -311,7 +311,7 @@ export function everydayLife(kind: ClientKind): void {
       assert.deepEqual(await bodies(c.client, { QueueUrl }), ['a']);
     });
 
-    titled('timeouts changed in a batch hold for each message on its own', async (c) => {
+    titled('timeouts changed in a batch apply to each message separately', async (c) => {
       const QueueUrl = await createQueue(c.client, 'jobs');
       await sendAll(c.client, QueueUrl, ['a', 'b', 'c']);
       const received = await receive(c.client, { QueueUrl, MaxNumberOfMessages: 10 });
@@ -338,7 +338,7 @@ export function everydayLife(kind: ClientKind): void {
       assert.deepEqual((await bodies(c.client, { QueueUrl })).sort(), ['a', 'b', 'c']);
     });
 
-    titled('a long poll has a message as soon as one is sent', async (c) => {
+    titled('a long poll gets a message as soon as one is sent', async (c) => {
       const QueueUrl = await createQueue(c.client, 'jobs');
       const arrived = nextArrival(c.server);
       const waiting = bodies(c.client, { QueueUrl, WaitTimeSeconds: 20 });
@@ -347,7 +347,7 @@ export function everydayLife(kind: ClientKind): void {
       assert.deepEqual(await waiting, ['a']);
     });
 
-    titled('a long poll ends with nothing when its time is over', async (c) => {
+    titled('a long poll ends empty when its time is over', async (c) => {
       const QueueUrl = await createQueue(c.client, 'jobs');
       const arrived = nextArrival(c.server);
       const waiting = bodies(c.client, { QueueUrl, WaitTimeSeconds: 20 });

@@ -29,7 +29,7 @@ const window = 300;
 
 export function fifoLife(titled: Titled): void {
   describe('FIFO queues', () => {
-    titled("a duplicate is answered with the first message's id, and is no message", async (c) => {
+    titled("a duplicate is answered with its original's id and adds no message", async (c) => {
       const QueueUrl = await createQueue(c.client, 'jobs.fifo');
       const send = (MessageBody: string, MessageDeduplicationId: string) =>
         c.client.call('SendMessage', {
@@ -68,7 +68,7 @@ export function fifoLife(titled: Titled): void {
       assert.notEqual(await send(), first);
     });
 
-    titled('equal bodies are one message on a queue that compares contents', async (c) => {
+    titled('equal bodies are one message with content-based deduplication', async (c) => {
       const { QueueUrl } = await c.client.call('CreateQueue', {
         QueueName: 'jobs.fifo',
         Attributes: { FifoQueue: 'true', ContentBasedDeduplication: 'true' },
@@ -94,7 +94,7 @@ export function fifoLife(titled: Titled): void {
       assert.deepEqual(await bodies(c.client, { QueueUrl }), ['x-2']);
     });
 
-    titled('a receive attempt asked again has the same messages and handles', async (c) => {
+    titled('a repeated receive attempt returns the same messages and handles', async (c) => {
       const QueueUrl = await createQueue(c.client, 'jobs.fifo');
       await sendAll(c.client, QueueUrl, ['x-1', 'x-2', 'x-3']);
       const attempt = async (ReceiveRequestAttemptId: string): Promise<unknown> => {
@@ -115,7 +115,7 @@ export function fifoLife(titled: Titled): void {
       assert.deepEqual(await attempt('attempt-2'), []);
     });
 
-    titled('a handle whose timeout is over deletes nothing', async (c) => {
+    titled('an expired handle deletes nothing', async (c) => {
       const QueueUrl = await createQueue(c.client, 'jobs.fifo');
       await sendAll(c.client, QueueUrl, ['x-1']);
       const [message] = await receive(c.client, { QueueUrl });
@@ -129,7 +129,7 @@ export function fifoLife(titled: Titled): void {
       assert.deepEqual(await bodies(c.client, { QueueUrl }), ['x-1']);
     });
 
-    titled('what is received too often goes to the dead-letter queue', async (c) => {
+    titled('a message received too often goes to the dead-letter queue', async (c) => {
       const { deadUrl, QueueUrl, arn } = await createWithDeadLetters(c.client, 2);
       const sources = await c.client.call('ListDeadLetterSourceQueues', { QueueUrl: deadUrl });
       assert.deepEqual(sources.queueUrls, [QueueUrl]);
@@ -145,7 +145,7 @@ export function fifoLife(titled: Titled): void {
       assert.equal(dead?.Attributes?.MessageGroupId, 'x');
     });
 
-    titled('a move task takes dead letters back to where they came from', async (c, t) => {
+    titled('a move task returns dead letters to their source', async (c, t) => {
       if (!c.client.has('StartMessageMoveTask')) {
         t.skip('this client is from before June 2023 and has no move tasks');
         return;

@@ -7,4 +7,4 @@ import { describe } from 'node:test';
 import { everydayLife } from './everyday-life.ts';
 import { v3 } from './v3-client.ts';
 
-describe('aws-sdk v3, with everything kept', () => everydayLife({ ...v3, isKept: true }));
+describe('aws-sdk v3, with durable storage', () => everydayLife({ ...v3, isKept: true }));

@@ -72,7 +72,7 @@ test(
   },
 );
 
-test('the client configuration of a test server has its first key', timed, async (t) => {
+test('the client configuration of a test server contains its first key', timed, async (t) => {
   const server = await open(t);
   const client = new SQS(server.clientConfig);
   atEnd(t, () => client.destroy());
@@ -80,7 +80,7 @@ test('the client configuration of a test server has its first key', timed, async
 });
 
 test(
-  'signatures are checked by wall time, also when the time of the queues is far ahead',
+  "signatures are checked by wall time, even when the queues' clock is far ahead",
   timed,
   async (t) => {
     const server = await open(t);
@@ -91,7 +91,7 @@ test(
   },
 );
 
-test('the SDKs tell a wrong secret and an unknown key by the names of AWS', timed, async (t) => {
+test('the SDKs report a wrong secret and an unknown key by the names of AWS', timed, async (t) => {
   const server = await open(t);
   const unknown = { ...parts, accessKeyId: 'AKIDNOBODY' };
   const refused = async (call: Promise<unknown>, name: string, status = 403): Promise<void> => {
@@ -109,7 +109,7 @@ test('the SDKs tell a wrong secret and an unknown key by the names of AWS', time
   await assert.rejects(v2, { code: 'SignatureDoesNotMatch', statusCode: 403 });
 });
 
-test('the SDK v2 speaks Query to queues at their own paths, signed', timed, async (t) => {
+test('the SDK v2 signs Query requests to queue paths', timed, async (t) => {
   const server = await open(t);
   const sqs = v2Of(server);
   const { QueueUrl = '' } = await sqs.createQueue({ QueueName: 'jobs' }).promise();
@@ -119,7 +119,7 @@ test('the SDK v2 speaks Query to queues at their own paths, signed', timed, asyn
 });
 
 test(
-  'a presigned URL of the SDK v2 needs no further signature, and does only what it says',
+  'a presigned URL of the SDK v2 needs no further signature, and allows only what it was signed for',
   timed,
   async (t) => {
     const server = await open(t);
@@ -141,7 +141,7 @@ test(
   },
 );
 
-test('a topic delivers only to queues whose policy lets it', timed, async (t) => {
+test('a topic delivers only to queues whose policy allows it', timed, async (t) => {
   const server = await open(t);
   const [sqs, sns] = [sqsOf(t, server), snsOf(t, server)];
   const { TopicArn } = await sns.createTopic({ Name: 'prices' });
@@ -171,7 +171,7 @@ test('a topic delivers only to queues whose policy lets it', timed, async (t) =>
 });
 
 test(
-  'a link to unsubscribe, which has no signature, ends no subscription of a queue',
+  'an unsubscribe link without a signature does not end the subscription of a queue',
   timed,
   async (t) => {
     const server = await open(t);

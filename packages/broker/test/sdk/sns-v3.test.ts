@@ -12,7 +12,7 @@ import { CallError, credentials, region } from './wire-client.ts';
 
 describe('the AWS SDK v3', { concurrency: true }, () => topicLife(openV3));
 
-describe('the AWS SDK v3, with everything kept', { concurrency: true }, () => {
+describe('the AWS SDK v3, with durable storage', { concurrency: true }, () => {
   topicLife(openV3, { isKept: true });
 });
 
@@ -37,7 +37,7 @@ function asCallError(error: SNSServiceException): CallError {
   return new CallError(code, error.$metadata.httpStatusCode, error.message);
 }
 
-test('a duplicate publication is told in a header that clients ignore', {
+test('a duplicate publication is reported in a header that clients ignore', {
   timeout: testMsMax,
 }, async (t) => {
   const server = await openServer(t);

@@ -39,7 +39,7 @@ describe('sqs-producer and sqs-consumer', () => {
     assert.deepEqual(handled, ['x-1']);
   });
 
-  test('what is sent twice is handled once', timed, async (t) => {
+  test('a message sent twice is handled once', timed, async (t) => {
     const { producer, consume } = await openFifo(t);
     const { handled, until } = consume({});
     const [first] = await producer.send(toMessage('x-1'));
@@ -52,7 +52,7 @@ describe('sqs-producer and sqs-consumer', () => {
     assert.equal(await producer.queueSize(), 0);
   });
 
-  test('what fails is handled again, and its group waits for it', timed, async (t) => {
+  test('a message that fails is handled again, and its group waits for it', timed, async (t) => {
     const { producer, consume } = await openFifo(t);
     await producer.send(['x-1', 'x-2'].map(toMessage));
     let failures = 2;
@@ -68,7 +68,7 @@ describe('sqs-producer and sqs-consumer', () => {
     assert.deepEqual(handled, ['x-1', 'x-1', 'x-1', 'x-2']);
   });
 
-  test('what fails too often becomes a dead letter and frees its group', timed, async (t) => {
+  test('repeated failures make a dead letter and unblock its group', timed, async (t) => {
     const { server, sqs, producer, consume, deadUrl } = await openFifo(t);
     await producer.send(['x-1', 'x-2'].map(toMessage));
     const asksAgain: Promise<unknown>[] = [];
@@ -95,7 +95,7 @@ describe('sqs-producer and sqs-consumer', () => {
     assert.equal(Messages?.[0]?.Attributes?.MessageGroupId, 'x');
   });
 
-  test('a batch handled in part leaves the rest in the queue', timed, async (t) => {
+  test('a partly handled batch leaves the rest in the queue', timed, async (t) => {
     const { server, sqs, QueueUrl, producer } = await openFifo(t);
     await producer.send(['x-1', 'x-2', 'y-1'].map(toMessage));
     const consumer = Consumer.create({

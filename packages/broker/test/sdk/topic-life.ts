@@ -69,7 +69,7 @@ export function topicLife(
     return { server, sns, sqs };
   };
 
-  test('topics: it makes, finds, lists, tags and deletes them', timed, async (t) => {
+  test('topics: it creates, finds, lists, tags and deletes them', timed, async (t) => {
     const { sns } = await open(t);
     const Tags = [{ Key: 'team', Value: 'parts' }];
     const { TopicArn } = await sns.call('CreateTopic', {
@@ -94,7 +94,7 @@ export function topicLife(
     assert.deepEqual((await sns.call('ListTopics', {})).Topics ?? [], []);
   });
 
-  test('topics: attributes, permissions and a data protection policy', timed, async (t) => {
+  test('topics: it sets attributes, permissions and a data protection policy', timed, async (t) => {
     const { sns } = await open(t);
     const { TopicArn } = await sns.call('CreateTopic', { Name: 'prices' });
     await sns.call('SetTopicAttributes', {
@@ -118,7 +118,7 @@ export function topicLife(
     assert.equal(kept.DataProtectionPolicy, '{"Name":"p"}');
   });
 
-  test('subscriptions: it makes, changes, lists and ends them', timed, async (t) => {
+  test('subscriptions: it creates, changes, lists and ends them', timed, async (t) => {
     const { sns } = await open(t);
     const { TopicArn } = await sns.call('CreateTopic', { Name: 'prices' });
     const { SubscriptionArn = '' } = await sns.call('Subscribe', {

@@ -34,7 +34,7 @@ describe('long polls of aws-sdk v3', () => {
     assert.deepEqual(await answer, ['x-1']);
   });
 
-  test('a deletion that frees the group wakes one', timed, async (t) => {
+  test('a delete that unblocks the group wakes one', timed, async (t) => {
     const { server, sqs, QueueUrl } = await openQueue(t, 'jobs.fifo');
     await send(sqs, QueueUrl, 'x-1');
     await send(sqs, QueueUrl, 'x-2');
@@ -70,7 +70,7 @@ describe('long polls of aws-sdk v3', () => {
     assert.deepEqual(await answer, ['x-1']);
   });
 
-  test('whoever has waited longest is served first', timed, async (t) => {
+  test('the one that has waited longest is served first', timed, async (t) => {
     const { server, sqs, QueueUrl } = await openQueue(t, 'jobs.fifo');
     const polls = [
       await longPoll(server, sqs, QueueUrl),
@@ -85,7 +85,7 @@ describe('long polls of aws-sdk v3', () => {
     ]);
   });
 
-  test("the queue's own wait time holds where a receive gives none", timed, async (t) => {
+  test("the queue's wait time applies if a receive gives none", timed, async (t) => {
     const { server, sqs, QueueUrl } = await openQueue(t, 'jobs', {
       ReceiveMessageWaitTimeSeconds: '20',
     });
@@ -95,7 +95,7 @@ describe('long polls of aws-sdk v3', () => {
     assert.deepEqual(await receive(sqs, QueueUrl, { WaitTimeSeconds: 0 }), []);
   });
 
-  test('one that its client gave up takes no message', timed, async (t) => {
+  test('one that its client aborted takes no message', timed, async (t) => {
     const { server, sqs, QueueUrl } = await openQueue(t, 'jobs.fifo');
     const given = new AbortController();
     const arrival = nextArrival(server);
@@ -113,7 +113,7 @@ describe('long polls of aws-sdk v3', () => {
     assert.equal(message?.Attributes?.ApproximateReceiveCount, '1');
   });
 
-  test('one given up at the moment of a send loses no message', timed, async (t) => {
+  test('one aborted at the moment of a send loses no message', timed, async (t) => {
     const { server, sqs, QueueUrl } = await openQueue(t, 'jobs.fifo');
     const given = new AbortController();
     const arrival = nextArrival(server);
@@ -131,7 +131,7 @@ describe('long polls of aws-sdk v3', () => {
     assert.deepEqual(bodies(await receive(sqs, QueueUrl)), ['x-1']);
   });
 
-  test('a server that stops ends them with nothing', timed, async (t) => {
+  test('a stopping server ends them empty', timed, async (t) => {
     const { server, sqs, QueueUrl } = await openQueue(t, 'jobs.fifo');
     const { answer } = await longPoll(server, sqs, QueueUrl);
     await server.close();

@@ -15,7 +15,7 @@ const example = fileURLToPath(
 );
 
 describeClient(clientsAtHand('boto3'), 'json', ({ command, env }) => {
-  test('the example in Python keeps to the contract', () => {
+  test('the Python example follows the contract', () => {
     const exec = [...command, 'producer.py'].join(' ');
     const flags = ['--exec', exec, '--queue', 'scenes.fifo', '--input', 'scenes.jsonl'];
     const { status, stdout, stderr } = spawnSync(process.execPath, [main, 'verify', ...flags], {

@@ -29,7 +29,7 @@ function basic(id: string, secret: string): { authorization: string } {
 
 const good = basic(key.accessKeyId, key.secretAccessKey);
 
-test('health and the certificate are for all, everything else is for those with a key', async (t) => {
+test('health and the certificate are public, everything else requires a key', async (t) => {
   const server = await open(t);
   const status = async (path: string, init: RequestInit = {}): Promise<number> =>
     (await fetch(`${server.url}/_oncemq/${path}`, init)).status;
@@ -69,7 +69,7 @@ test('a browser is asked for key id and secret, and a wrong pair is refused', as
   for (const headers of wrong) assert.equal((await fetch(url, { headers })).status, 401);
 });
 
-test('a page of another site cannot use what a browser remembers', async (t) => {
+test('a page of another site cannot use credentials that a browser remembers', async (t) => {
   const server = await open(t);
   const ask = async (site: string): Promise<number> => {
     const headers = { ...good, 'sec-fetch-site': site };
@@ -80,7 +80,7 @@ test('a page of another site cannot use what a browser remembers', async (t) => 
   assert.equal(await ask('same-origin'), 200);
 });
 
-test('the console acts with key id and secret, and not without', async (t) => {
+test('the console works with key id and secret, and not without', async (t) => {
   const server = await open(t);
   const create = (path: string, headers: Record<string, string>): Promise<Response> =>
     fetch(`${server.url}/${path}`, {
@@ -99,7 +99,7 @@ test('the console acts with key id and secret, and not without', async (t) => {
   assert.equal((await create('', good)).status, 400);
 });
 
-test('a query with a name that comes twice is signed as it is sent', async (t) => {
+test('a query with a repeated name is verified as it was sent', async (t) => {
   const server = await open(t);
   const url = new URL(`${server.url}/_oncemq/events?queue=a&queue=b`);
   const keys = { ...key, region: 'us-east-1' };
@@ -111,7 +111,7 @@ test('a query with a name that comes twice is signed as it is sent', async (t) =
   assert.equal((await fetch(changed, { headers })).status, 403, 'each value is signed');
 });
 
-test('without signatures pages of other sites can do nothing, but follow the links of SNS', async (t) => {
+test('without signatures pages of other sites can do nothing but follow the links of SNS', async (t) => {
   const server = await startTestServer();
   t.after(() => server.close());
   const ask = async (query: string, headers: Record<string, string>): Promise<string> => {
@@ -129,7 +129,7 @@ test('without signatures pages of other sites can do nothing, but follow the lin
   assert.match(await ask(unsubscribe, { 'sec-fetch-site': 'cross-site' }), /InvalidParameter/);
 });
 
-test('headers that are said to be signed may have any name', async (t) => {
+test('signed header names may be names of JavaScript object members', async (t) => {
   const server = await open(t);
   const time = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
   const scope = `${key.accessKeyId}/${time.slice(0, 8)}/us-east-1/sqs/aws4_request`;
@@ -145,7 +145,7 @@ test('headers that are said to be signed may have any name', async (t) => {
   }
 });
 
-test("a bad signature is told by Amazon's code at the server's own endpoints too", async (t) => {
+test("a bad signature is reported with the AWS error code at the server's own endpoints too", async (t) => {
   const server = await open(t);
   const headers = { authorization: 'AWS4-HMAC-SHA256 Credential=a' };
   const answer = await fetch(`${server.url}/_oncemq/queues`, { headers });

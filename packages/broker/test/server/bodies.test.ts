@@ -65,7 +65,7 @@ async function openReader(t: TestContext) {
 
 const whole = /\b8388608\b/;
 
-test('bodies beyond 256 MiB at once are refused, and accepted again when there is room', async (t) => {
+test('bodies beyond 256 MiB in flight are refused, and accepted again when there is room', async (t) => {
   const { hold, finish } = await openReader(t);
   const answers = await finish(await hold(40));
   const accepted = answers.filter((answer) => whole.test(answer));
@@ -77,7 +77,7 @@ test('bodies beyond 256 MiB at once are refused, and accepted again when there i
   assert.ok(later.every((answer) => whole.test(answer)));
 });
 
-test('bodies whose clients go away before the end take no room', async (t) => {
+test('bodies of clients that disconnect before the end free their room', async (t) => {
   const { hold, finish, leave } = await openReader(t);
   await leave(await hold(40));
   const later = await finish(await hold(2));

@@ -15,7 +15,7 @@ import { ServerProcess } from '../support/server-process.ts';
 const hourMs = 3_600_000;
 
 for (const open of [realClock, virtualClock, manualClock]) {
-  test(`a ${open().kind} clock starts where the kept data left off, be it ahead of the machine's`, () => {
+  test(`a ${open().kind} clock starts where the kept data left off, even ahead of the machine's`, () => {
     const kept = Date.now() + hourMs;
     const clock = open();
     clock.notBefore(kept);
@@ -23,14 +23,14 @@ for (const open of [realClock, virtualClock, manualClock]) {
     assert.ok(clock.now() < kept + hourMs);
   });
 
-  test(`a ${open().kind} clock is not moved by data of the past`, () => {
+  test(`a ${open().kind} clock is not moved by older data`, () => {
     const clock = open();
     clock.notBefore(Date.now() - hourMs);
     assert.ok(Math.abs(clock.now() - Date.now()) < hourMs / 2);
   });
 }
 
-test("a real clock runs on when the machine's is set back", (t) => {
+test("a real clock keeps running when the machine's is set back", (t) => {
   const clock = realClock();
   const before = clock.now();
   const wall = Date.now;

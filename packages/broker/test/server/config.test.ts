@@ -20,7 +20,7 @@ function refused(run: () => unknown, text: RegExp): void {
   assert.throws(run, (error) => error instanceof ConfigError && text.test(error.message));
 }
 
-test('without anything said every setting has its default', () => {
+test('without any configuration every setting has its default', () => {
   assert.deepEqual(readConfig({}, {}), {
     host: '127.0.0.1',
     port: 9324,
@@ -43,7 +43,7 @@ test('without anything said every setting has its default', () => {
   });
 });
 
-test('a flag wins over a variable, a variable over the file', () => {
+test('a flag overrides a variable, a variable overrides the file', () => {
   const config = file({ port: 1, clock: 'manual', region: 'eu-west-1' });
   const environment = { ONCEMQ_PORT: '2', ONCEMQ_CLOCK: 'virtual', PATH: 'elsewhere' };
   const read = readConfig({ config, port: '3' }, environment);
@@ -52,18 +52,18 @@ test('a flag wins over a variable, a variable over the file', () => {
   assert.equal(read.region, 'eu-west-1');
 });
 
-test('the file can be named by a variable', () => {
+test('the file can be given by a variable', () => {
   assert.equal(readConfig({}, { ONCEMQ_CONFIG: file({ port: 7 }) }).port, 7);
 });
 
-test('the file spells settings in camel case, variables in capitals', () => {
+test('the file uses camel case, variables use capitals', () => {
   const config = file({ publicUrl: 'https://queue.example' });
   assert.equal(readConfig({ config }, {}).publicUrl, 'https://queue.example');
   const environment = { ONCEMQ_PUBLIC_URL: 'https://mq.example' };
   assert.equal(readConfig({}, environment).publicUrl, 'https://mq.example');
 });
 
-test('a ledger has a directory and a bound', () => {
+test('a ledger has a directory and a size limit', () => {
   const environment = { ONCEMQ_LEDGER: './account' };
   const whole = { directory: './account', bytesMax: 1024 ** 3 };
   assert.deepEqual(readConfig({}, environment).ledger, whole);
@@ -107,11 +107,11 @@ test('what Kubernetes sets for a Service named oncemq, or oncemq-…, is no sett
   }
 });
 
-test('a name like nothing known is refused without a guess', () => {
+test('a name unlike any known one is refused without a suggestion', () => {
   refused(() => readConfig({ zzzzzzzz: '1' }, {}), /no flag --zzzzzzzz\.$/);
 });
 
-test('a value that cannot be is refused with what can', () => {
+test('an invalid value is refused with the allowed ones', () => {
   refused(
     () => readConfig({ clock: 'fast' }, {}),
     /clock must be one of real, virtual, manual, not fast/,
@@ -133,7 +133,7 @@ test('a public URL may end with a slash, which queue URLs do not repeat', () => 
   assert.equal(publicUrl, 'http://queue.example:81');
 });
 
-test('everything is kept in a directory, or in memory, not both', () => {
+test('data is kept either in a directory or in memory, not both', () => {
   const { storage } = readConfig({ data: './here', durability: 'os' }, {});
   assert.deepEqual(storage, { kind: 'data', directory: './here', durability: 'os' });
   assert.deepEqual(readConfig({ memory: 'true' }, {}).storage, { kind: 'memory' });
@@ -142,7 +142,7 @@ test('everything is kept in a directory, or in memory, not both', () => {
   refused(() => readConfig({ durability: 'none' }, {}), /must be one of fsync, os, not none/);
 });
 
-test('a switch is off when it says so, wherever it stands', () => {
+test('a switch can be turned off by flag, variable or file', () => {
   const kindOf = (flags: Record<string, string>, environment: Record<string, string> = {}) =>
     readConfig(flags, environment).storage.kind;
   for (const off of ['false', '0']) {
@@ -161,7 +161,7 @@ test('a switch is off when it says so, wherever it stands', () => {
   refused(() => readConfig({}, { ONCEMQ_MEMORY: '' }), /memory needs a value/);
 });
 
-test('where everything is kept is what the strongest word about it says', () => {
+test('the storage is chosen by the setting with the highest precedence', () => {
   const config = file({ memory: true });
   const inHere = { kind: 'data', directory: './here', durability: 'fsync' };
   assert.deepEqual(readConfig({ config, data: './here' }, {}).storage, inHere);
@@ -170,14 +170,14 @@ test('where everything is kept is what the strongest word about it says', () => 
   assert.deepEqual(readConfig({ memory: 'true' }, kept).storage, { kind: 'memory' });
 });
 
-test('what is planned and not there is refused with what to do instead', () => {
+test('PostgreSQL storage, which is not available yet, is refused with what to use instead', () => {
   refused(
     () => readConfig({ postgres: 'postgres://' }, {}),
     /not available yet; use --data or --memory/,
   );
 });
 
-test('a file that is missing, no JSON or no object is refused by its name', () => {
+test('a file that is missing, not JSON or not an object is refused', () => {
   refused(() => readConfig({ config: '/nowhere/at/all.json' }, {}), /\/nowhere\/at\/all\.json/);
   refused(() => readConfig({ config: file('{') }, {}), /is not JSON/);
   // The part of a broken file that JSON.parse quotes may be a secret.
@@ -185,7 +185,7 @@ test('a file that is missing, no JSON or no object is refused by its name', () =
   refused(() => readConfig({ config: file('[]') }, {}), /must contain a JSON object/);
 });
 
-test('queues of the file have names, and attributes in any JSON form', () => {
+test('queues in the file have names, and attributes as any JSON value', () => {
   const config = file({
     queues: [
       'plain',
@@ -208,12 +208,12 @@ test('queues of the file have names, and attributes in any JSON form', () => {
   ]);
 });
 
-test('the yandex profile brings its region, unless another is given', () => {
+test('the yandex profile sets its region unless another is given', () => {
   assert.equal(readConfig({ profile: 'yandex' }, {}).region, 'ru-central1');
   assert.equal(readConfig({ profile: 'yandex', region: 'eu-west-1' }, {}).region, 'eu-west-1');
 });
 
-test('topics have attributes, tags and subscriptions, and mistakes in them are told with their place', () => {
+test('topics have attributes, tags and subscriptions, and mistakes in them are reported with their position', () => {
   const config = file({
     enforcePolicies: true,
     topics: [
@@ -256,7 +256,7 @@ test('topics have attributes, tags and subscriptions, and mistakes in them are t
   wrong([{ name: 'a', subscriptions: [{}] }], /subscriptions\[0\] must have a queue/);
 });
 
-test('keys to check signatures with come from the file and from the environment', () => {
+test('keys for signatures come from the file and from the environment', () => {
   const one = { accessKeyId: 'ONE', secretAccessKey: 'secret of one', name: 'parts' };
   const config = file({ auth: 'sigv4', credentials: [{ ...one, account: '000000000000' }] });
   const environment = { ONCEMQ_ACCESS_KEY_ID: 'TWO', ONCEMQ_SECRET_ACCESS_KEY: 'secret of two' };
@@ -272,7 +272,7 @@ test('keys to check signatures with come from the file and from the environment'
   assert.equal(read.arePoliciesEnforced, true, 'who checks signatures enforces policies');
 });
 
-test('what is wrong with a key is told by its place, without its secret', () => {
+test('an invalid key is reported by its position, without its secret', () => {
   const pair = { accessKeyId: 'ONE', secretAccessKey: 'hush' };
   const wrong = (credentials: unknown, text: RegExp): void => {
     const config = file({ credentials });

@@ -51,7 +51,7 @@ async function open(
 
 const envelope = { queue: 'orders*.fifo', contract: 'envelope', mode: 'reject' };
 
-test('reject: what breaks the contract gets an error as Amazon gives them, and is not sent', async (t) => {
+test('reject: a message that breaks the contract gets an error as from AWS and is not sent', async (t) => {
   const { server, client, url } = await open(t, [envelope]);
   const QueueUrl = await url('orders-1.fifo');
   await client.sendMessage({ QueueUrl, MessageBody: good, MessageGroupId: 'g' });
@@ -74,7 +74,7 @@ test('reject: what breaks the contract gets an error as Amazon gives them, and i
   );
 });
 
-test('a member of the body that cannot be shown as a text breaks the contract, and not the server', async (t) => {
+test('a body member that cannot be converted to text breaks the contract, not the server', async (t) => {
   const { server, client, url } = await open(t, [
     envelope,
     { ...envelope, queue: '*', mode: 'observe' },
@@ -114,7 +114,7 @@ test('reject: an entry of a batch fails alone', async (t) => {
   );
 });
 
-test('what is wrong with the request itself is told first', async (t) => {
+test('errors of the request itself are reported before the contract', async (t) => {
   const { client, url } = await open(t, [envelope]);
   const QueueUrl = await url('orders.fifo');
   const missing = QueueUrl.replace('orders', 'orders-none');
@@ -125,7 +125,7 @@ test('what is wrong with the request itself is told first', async (t) => {
   await assert.rejects(send({ MessageBody: '' }), { name: 'MissingParameter' });
 });
 
-test('observe: everything is sent, and what broke the contract can be read with its reason', async (t) => {
+test('observe: everything is sent, and violations can be read with their reasons', async (t) => {
   const { server, client, url } = await open(t, [{ ...envelope, mode: 'observe' }]);
   const QueueUrl = await url('orders.fifo');
   const unique_key = { DataType: 'String', StringValue: '1' };
@@ -151,7 +151,7 @@ test('observe: everything is sent, and what broke the contract can be read with 
   assert.equal(Messages?.[0]?.Body, '{"order":1}');
 });
 
-test('of a large body that broke the contract the beginning is kept', async (t) => {
+test('only the beginning of a large body that broke the contract is kept', async (t) => {
   const { server, client, url } = await open(t, [{ ...envelope, mode: 'observe' }]);
   const QueueUrl = await url('orders.fifo');
   const MessageBody = `{"order":"${'x'.repeat(1_000_000)}"}`;
@@ -161,7 +161,7 @@ test('of a large body that broke the contract the beginning is kept', async (t) 
   assert.equal(violations[0]?.body, `${MessageBody.slice(0, 4_096)}…`);
 });
 
-test('a reset forgets what broke the contract', async (t) => {
+test('a reset forgets violations', async (t) => {
   const { server, client, url } = await open(t, [{ ...envelope, mode: 'observe' }]);
   const QueueUrl = await url('orders.fifo');
   await client.sendMessage({ QueueUrl, MessageBody: '{"order":1}', MessageGroupId: 'g' });
@@ -171,7 +171,7 @@ test('a reset forgets what broke the contract', async (t) => {
   assert.deepEqual(await answer.json(), { violations: [] });
 });
 
-test('a queue without a contract is let alone, and the first pattern that fits counts', async (t) => {
+test('a queue without a contract is not checked, and the first matching pattern applies', async (t) => {
   const { client, url } = await open(t, [
     { ...envelope, queue: 'orders-?.fifo', mode: 'observe' },
     envelope,
@@ -201,7 +201,7 @@ test('a queue can be bound to any JSON Schema, in the file or beside it', async 
   assert.equal(contract.judge('prices', { body: '{}' })?.rule, 'schema-violated');
 });
 
-test('a body nested as deeply as it is long breaks nothing', async (t) => {
+test('a body nested as deeply as it is long is refused, and the server keeps running', async (t) => {
   const schema = {
     $defs: { list: { type: 'array', items: { $ref: '#/$defs/list' } } },
     $ref: '#/$defs/list',
@@ -220,7 +220,7 @@ test('a body nested as deeply as it is long breaks nothing', async (t) => {
   assert.equal((await fetch(`${server.url}/_oncemq/health`)).status, 200);
 });
 
-test('violations of a queue are there only where there is a queue and a contract', async (t) => {
+test('violations can be read only for an existing queue, on a server with a contract', async (t) => {
   const { server } = await open(t, [envelope]);
   const missing = await fetch(`${server.url}/_oncemq/queues/none/violations`);
   assert.equal(missing.status, 404);

@@ -59,7 +59,7 @@ const producer = defineProducer<{ order: number }>({
 });
 
 for (const kind of ['memory', 'lmdb']) {
-  test(`a reader gets what happens, in order, with its place and time (${kind})`, async (t) => {
+  test(`a reader gets events in order, with position and time (${kind})`, async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'oncemq-stream-'));
     t.after(() => rmSync(folder, { recursive: true }));
     const { server, sqs, queue, follow } = await open(t, kind === 'lmdb' ? folder : undefined);
@@ -90,7 +90,7 @@ for (const kind of ['memory', 'lmdb']) {
   });
 }
 
-test('bodies are left out, and sizes and the ids of envelopes stand for them', async (t) => {
+test('bodies are left out, and their sizes and envelope ids are given instead', async (t) => {
   const { sqs, queue, follow } = await open(t);
   const QueueUrl = await queue('orders.fifo');
   const reader = await follow();
@@ -106,7 +106,7 @@ test('bodies are left out, and sizes and the ids of envelopes stand for them', a
   for (const data of [envelope, plain]) assert.ok(!('body' in data || 'content' in data));
 });
 
-test('with bodies a reader gets them and their attributes, cut at 4,096 characters', async (t) => {
+test('with bodies enabled a reader gets them and their attributes, cut at 4,096 characters', async (t) => {
   const { sqs, queue, follow } = await open(t);
   const QueueUrl = await queue('jobs');
   const reader = await follow('?bodies=true');
@@ -128,7 +128,7 @@ test('with bodies a reader gets them and their attributes, cut at 4,096 characte
   assert.equal(long.bodyBytes, 5_000);
 });
 
-test('a publication and its envelope inside of a notification are told without their bodies', async (t) => {
+test("a publication and its notification carry the envelope's key, without bodies", async (t) => {
   const { server, queue, follow } = await open(t);
   const sns = new SNS({ ...server.clientConfig, maxAttempts: 1 });
   t.after(() => sns.destroy());
@@ -151,7 +151,7 @@ test('a publication and its envelope inside of a notification are told without t
   assert.ok(!JSON.stringify(events).includes('event_time'));
 });
 
-test('a filter lets through what it names and nothing else', async (t) => {
+test('a filter passes only what it names', async (t) => {
   const { sqs, queue, follow } = await open(t);
   const a = await queue('a.fifo');
   const b = await queue('b.fifo');
@@ -181,7 +181,7 @@ test('a filter lets through what it names and nothing else', async (t) => {
   assert.deepEqual([ofGroup?.id, ofGroup?.data.queue], [5, 'a.fifo']);
 });
 
-test('a dead letter is told to who follows the queue that it comes to', async (t) => {
+test('a dead letter is reported to readers of the dead-letter queue', async (t) => {
   const { sqs, server, queue, follow } = await open(t);
   await queue('dead');
   const deadLetterTargetArn = 'arn:aws:sqs:us-east-1:000000000000:dead';
@@ -195,7 +195,7 @@ test('a dead letter is told to who follows the queue that it comes to', async (t
   assert.equal((await reader.next())?.type, 'dead-lettered');
 });
 
-test('a filter that is not understood is refused with the nearest name', async (t) => {
+test('an invalid filter is refused with the nearest name', async (t) => {
   const { server } = await open(t);
   for (const [query, text] of [
     ['type=duplicated', /no event type duplicated\. Did you mean duplicate\?/],
@@ -273,7 +273,7 @@ test('a reader that reads gets the whole of a publication to many queues', async
   assert.deepEqual(new Set(places), new Set(queues));
 });
 
-test('a reader that does not read is dropped with a word, and the queue goes on', async (t) => {
+test('a reader that does not read is dropped with a reason, and the queue continues', async (t) => {
   const { server, sqs, queue, follow } = await open(t);
   const QueueUrl = await queue('jobs');
   const slow = await openSlowReader(t, server);
@@ -296,7 +296,7 @@ test('a reader that does not read is dropped with a word, and the queue goes on'
   );
 });
 
-test('one reader more than there may be is refused, until one of them goes', async (t) => {
+test('one reader too many is refused until another one leaves', async (t) => {
   const { server, sqs, queue, follow } = await open(t);
   await queue('jobs');
   const readers = await Promise.all(Array.from({ length: readersMax }, () => follow()));
@@ -311,7 +311,7 @@ test('one reader more than there may be is refused, until one of them goes', asy
   for (const each of [...readers.slice(1), reader]) assert.equal((await each.next())?.type, 'sent');
 });
 
-test('stopping ends every stream and waits for none, however far behind', async (t) => {
+test('stopping ends every stream without waiting for slow readers', async (t) => {
   const { server, sqs, queue, follow } = await open(t);
   const QueueUrl = await queue('jobs');
   const slow = await openSlowReader(t, server);

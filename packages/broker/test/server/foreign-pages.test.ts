@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { startServer } from '../../src/index.ts';
 import { startTestServer } from '../../src/testing.ts';
 
-test('pages that come by a foreign name to a server on this machine are refused; programs are not', async (t) => {
+test('pages that reach a local server under a foreign host name are refused; programs are not', async (t) => {
   const server = await startTestServer({ publicUrl: 'https://queues.example' });
   t.after(() => server.close());
   const { port } = new URL(server.url);
@@ -44,7 +44,7 @@ test('pages that come by a foreign name to a server on this machine are refused;
   assert.equal(large, 200);
 });
 
-test('a picture in a page of another site, whose site no browser tells to a server in the network, carries out no action', async (t) => {
+test('an image request from a page carries out no action, even without Sec-Fetch-Site', async (t) => {
   const server = await startServer({ host: '0.0.0.0', port: 0, memory: true, log: 'silent' });
   t.after(() => server.close());
   const { port } = server;

@@ -110,7 +110,7 @@ async function proof(arrived: Arrived, fields: readonly string[]): Promise<boole
 }
 
 test(
-  'an endpoint confirms by the link it was posted, and then gets notifications',
+  'an endpoint confirms by the posted link and gets notifications from then on',
   timed,
   async (t) => {
     const server = await open(t);
@@ -126,7 +126,7 @@ test(
   },
 );
 
-test('many calls at once are no reason for Node to warn of a leak', timed, async (t) => {
+test('many calls at once do not make Node warn of a listener leak', timed, async (t) => {
   const warnings: string[] = [];
   const note = ({ name }: Error): number => warnings.push(name);
   process.on('warning', note);
@@ -171,7 +171,7 @@ test('the served certificate proves both versions of the signature', timed, asyn
 });
 
 test(
-  'an endpoint that fails is called again by the clock, and what waits is shown',
+  'a failing endpoint is called again by the clock, and pending calls are shown',
   timed,
   async (t) => {
     const server = await open(t);
@@ -194,7 +194,7 @@ test(
   },
 );
 
-test('an endpoint that refuses for good is given up, and that is counted', timed, async (t) => {
+test('an endpoint that refuses permanently is given up, and that is counted', timed, async (t) => {
   const server = await open(t);
   const endpoint = await Endpoint.open(t);
   await subscribed(server, endpoint);
@@ -211,7 +211,7 @@ test('an endpoint that refuses for good is given up, and that is counted', timed
 });
 
 test(
-  'nobody at the endpoint is a failure in passing, and a redirect a final one',
+  'an unreachable endpoint is a transient failure, and a redirect a permanent one',
   timed,
   async (t) => {
     const server = await open(t);
@@ -235,7 +235,7 @@ test(
   },
 );
 
-test('a server that stops does not wait for an endpoint that hangs', timed, async (t) => {
+test('a stopping server does not wait for an endpoint that hangs', timed, async (t) => {
   const server = await open(t);
   const hanging = createServer(() => {});
   hanging.listen(0, '127.0.0.1');

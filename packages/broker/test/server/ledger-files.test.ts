@@ -53,7 +53,7 @@ async function send(server: ServerProcess, body = 'x'): Promise<string> {
   return answer.body.MessageId;
 }
 
-test('a stop writes everything and closes; the next run knows that nothing is missing', async (t) => {
+test('a stop writes everything and closes; the next run records a clean start', async (t) => {
   const ledger = join(temporaryFolder(t), 'a', 'ledger');
   for (let run = 1; run <= 2; run += 1) {
     const server = await startWith(t, ledger);
@@ -76,7 +76,7 @@ test('a run in which nothing happens leaves no file', async (t) => {
   assert.deepEqual(segmentPaths(ledger), []);
 });
 
-test('after a kill the torn line is cut off, and the next run says that it may lack the last moments', async (t) => {
+test('after a kill the torn line is cut off, and the next run records an unclean start', async (t) => {
   const folder = temporaryFolder(t);
   const ledger = join(folder, 'ledger');
   const data = ['--data', join(folder, 'data'), '--clock', 'manual'];
@@ -110,7 +110,7 @@ test('after a kill the torn line is cut off, and the next run says that it may l
   assert.match(out, /accepted.*\n.*opened +the server had been killed.*\n.*delivered/);
 });
 
-test('a run that begins after the clock was set back comes behind the runs before it', async (t) => {
+test('a run that starts after the clock was set back is ordered after the runs before it', async (t) => {
   const ledger = join(temporaryFolder(t), 'ledger');
   const ahead = await startWith(t, ledger);
   await send(ahead);
@@ -142,9 +142,9 @@ test('a run that begins after the clock was set back comes behind the runs befor
 
 for (const [what, bytes] of [
   ['is empty', 0],
-  ['ends with what the disk never got', 100_000],
+  ['contains only zero bytes', 100_000],
 ] as const) {
-  test(`a ledger whose newest segment ${what} is not said to have been closed`, async (t) => {
+  test(`a ledger whose newest segment ${what} is not treated as closed`, async (t) => {
     const ledger = join(temporaryFolder(t), 'ledger');
     const first = await startWith(t, ledger);
     await send(first);
@@ -159,7 +159,7 @@ for (const [what, bytes] of [
   });
 }
 
-test('a ledger stays below its bound: the oldest segments go, the newest records stay', async (t) => {
+test('a ledger stays below its limit: the oldest segments are removed, the newest records stay', async (t) => {
   const ledger = join(temporaryFolder(t), 'ledger');
   const bytesMax = 1_000_000;
   const server = await startWith(t, ledger, ['--memory', '--ledger-max-bytes', String(bytesMax)]);
@@ -183,7 +183,7 @@ test('a ledger stays below its bound: the oldest segments go, the newest records
   assert.equal((await trace(last, '--ledger', ledger)).code, 0);
 });
 
-test('a segment that is removed while the ledger is read is passed over', async (t) => {
+test('a segment that is removed while the ledger is read is skipped', async (t) => {
   const ledger = temporaryFolder(t);
   const paths = [1, 2, 3].map((number) => join(ledger, `ledger-r-${number}.jsonl`));
   for (const path of paths) writeFileSync(path, `{"event":"gap","lost":1}\n`);
@@ -198,7 +198,7 @@ test('a segment that is removed while the ledger is read is passed over', async 
   assert.deepEqual([blocks, records], [2, 2]);
 });
 
-test('a line that another server is just writing is not cut off', async (t) => {
+test('a line that another server is still writing is not cut off', async (t) => {
   const ledger = temporaryFolder(t);
   const path = join(ledger, 'ledger-r-1.jsonl');
   let written = '{"event":"gap","lost":1}\n{';
@@ -233,7 +233,7 @@ test('a story whose beginning was removed says so', async (t) => {
   );
 });
 
-test('a directory that is taken away disturbs no send, health tells why, and nothing is lost', async (t) => {
+test('a removed directory disturbs no send, health reports why, and pending records are written later', async (t) => {
   const folder = temporaryFolder(t);
   const ledger = join(folder, 'ledger');
   const server = await startWith(t, ledger);
@@ -257,7 +257,7 @@ test('a directory that is taken away disturbs no send, health tells why, and not
   assert.equal(readLedger(ledger)[0]?.message_id, id);
 });
 
-test('a disk that takes no more disturbs no send, and leaves whole lines', async (t) => {
+test('a file-size limit disturbs no send, and leaves only whole lines', async (t) => {
   const ledger = join(temporaryFolder(t), 'ledger');
   const limited = ['sh', '-c', 'ulimit -f 40; exec "$@"', 'sh'];
   const server = await startWith(t, ledger, ['--memory', '--log', 'silent'], limited);
@@ -271,7 +271,7 @@ test('a disk that takes no more disturbs no send, and leaves whole lines', async
   assert.ok(records.length > 10 && records.length < 200);
 });
 
-test('what cannot wait any more is lost, counted, and told by a gap in its place', async (t) => {
+test('records beyond the buffer are lost, counted, and marked by a gap', async (t) => {
   const folder = temporaryFolder(t);
   const directory = join(folder, 'ledger');
   writeFileSync(directory, 'in the way');
@@ -301,7 +301,7 @@ test('what cannot wait any more is lost, counted, and told by a gap in its place
   assert.equal(lines.filter((line) => line.startsWith('x')).length, 64);
 });
 
-test('a ledger that cannot be opened refuses the start with its reason', async (t) => {
+test('a ledger that cannot be opened stops the start with its reason', async (t) => {
   const file = join(temporaryFolder(t), 'file');
   writeFileSync(file, '');
   await assert.rejects(

@@ -116,7 +116,7 @@ const wholeStory = [
 ];
 
 for (const kind of ['memory', 'lmdb']) {
-  test(`the story of an event is told whole from each of its ids (${kind})`, async (t) => {
+  test(`the whole story of an event is found from each of its ids (${kind})`, async (t) => {
     const data = temporaryFolder(t);
     const opened = await open(t, kind === 'lmdb' ? { data } : {});
     const others = await opened.queue('others.fifo');
@@ -145,7 +145,7 @@ for (const kind of ['memory', 'lmdb']) {
   });
 }
 
-test('times are those of the clock of the server, and gaps are told between them', async (t) => {
+test("times are those of the server's clock, with the gaps between them", async (t) => {
   const opened = await open(t);
   const start = opened.server.clock.now();
   const { eventId } = await livesThrough(opened);
@@ -201,7 +201,7 @@ test('records are joined by the ids of their envelope, and carry the hash of the
   assert.ok(!JSON.stringify(records).includes('event_time'), 'a part of the body alone');
 });
 
-test('what PROV-O says fits: generated before it is used, used before it is invalidated', async (t) => {
+test('PROV-O relations are consistent: generated before used, used before invalidated', async (t) => {
   const opened = await open(t);
   await livesThrough(opened);
   await opened.server.close();
@@ -232,7 +232,7 @@ test('the published context has a form for each relation of the schema', () => {
   for (const name of names) assert.ok(name in context, name);
 });
 
-test('a suppressed send tells its original, its age and what differed', async (t) => {
+test('a suppressed send names its original, its age and what differed', async (t) => {
   const { server, sqs, ledger, queue } = await open(t);
   const QueueUrl = await queue('jobs.fifo');
   const { MessageId } = await sqs.sendMessage({ QueueUrl, MessageBody: 'x', MessageGroupId: 'a' });
@@ -248,7 +248,7 @@ test('a suppressed send tells its original, its age and what differed', async (t
   assert.match(out, /\+1\.5 s +suppressed +jobs\.fifo +same body .*group differed: a collision/);
 });
 
-test('violations are told in both modes, and stand in the story of what was sent nevertheless', async (t) => {
+test('violations are recorded in both modes, and appear in the story of a message sent anyway', async (t) => {
   const contract = join(temporaryFolder(t), 'contract.json');
   const queues = [
     { queue: 'strict', contract: 'envelope', mode: 'reject' },
@@ -275,7 +275,7 @@ test('violations are told in both modes, and stand in the story of what was sent
   assert.ok(!out.includes('strict'));
 });
 
-test('expired messages, filtered publications, purges and deleted queues are told', async (t) => {
+test('expired messages, filtered publications, purges and deleted queues are recorded', async (t) => {
   const { server, sqs, sns, ledger, queue } = await open(t);
   const short = await queue('short', { MessageRetentionPeriod: '60' });
   const purged = await queue('purged');
@@ -301,7 +301,7 @@ test('expired messages, filtered publications, purges and deleted queues are tol
   }
 });
 
-test('what is accepted again is explained by the window that was emptied in between', async (t) => {
+test('the story of a resend shows that the window was emptied in between', async (t) => {
   const { server, sqs, sns, ledger, queue } = await open(t);
   const QueueUrl = await queue('jobs.fifo');
   await queue('others.fifo');
@@ -345,7 +345,7 @@ test('what is accepted again is explained by the window that was emptied in betw
   assert.ok(readLedger(ledger).some(({ queue }) => queue === 'others.fifo'));
 });
 
-test('purges of other queues take no room in a story', async (t) => {
+test('purges of other queues take no space in a story', async (t) => {
   const ledger = temporaryFolder(t);
   const id = '00000000-0000-4000-8000-000000000001';
   const line = (fields: LedgerFields): string => lineOf('r-1', '2025-12-04T00:00:00.000Z', fields);
@@ -359,7 +359,7 @@ test('purges of other queues take no room in a story', async (t) => {
   assert.deepEqual([records.map(({ event }) => event), isCut], [['accepted', 'deleted'], false]);
 });
 
-test('deliveries to endpoints are told, and those that fail with their reason', async (t) => {
+test('deliveries to endpoints are recorded, and failures with their reason', async (t) => {
   const { server, sqs, sns, ledger, queue } = await open(t);
   const { TopicArn } = await sns.createTopic({ Name: 'news' });
   let status = 503;
@@ -432,7 +432,7 @@ test('the password in the URL of an endpoint is in no record and no event', asyn
   assert.deepEqual(calls, [given, given], 'the endpoint itself gets it');
 });
 
-test('trace shows one queue of a story if asked to, and says so when there is nothing', async (t) => {
+test('trace can be limited to one queue, and says when there is nothing', async (t) => {
   const opened = await open(t);
   const { eventId } = await livesThrough(opened);
   await opened.server.close();

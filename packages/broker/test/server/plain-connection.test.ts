@@ -123,7 +123,7 @@ async function bodiesIn({ open }: Fixture): Promise<string[]> {
   return Messages.map(({ Body }: { Body: string }) => Body).sort();
 }
 
-test('an answer has the same headers, in the same order, as by node:http', async (t) => {
+test('an answer has the same headers in the same order as from node:http', async (t) => {
   const { open } = await start(t);
   const lists: [string, string][][] = [];
   // The header TE sends the second one to node:http.
@@ -144,7 +144,7 @@ test('an answer has the same headers, in the same order, as by node:http', async
   assert.deepEqual(fixed(ours), fixed(nodes));
 });
 
-test('a request is the same however its bytes are cut', async (t) => {
+test('a request is parsed the same however its bytes are split', async (t) => {
   const fixture = await start(t);
   const bytes = Buffer.from(send('grüße'));
   for (let cut = 1; cut < bytes.length; cut += 7) {
@@ -160,7 +160,7 @@ test('a request is the same however its bytes are cut', async (t) => {
   assert.deepEqual([...new Set(await bodiesIn(fixture))], ['again', 'grüße']);
 });
 
-test('what is beyond ASCII is answered with its length in bytes', async (t) => {
+test('a non-ASCII answer is sent complete', async (t) => {
   const { open } = await start(t);
   const client = open();
   await client.write(send('żółć 🐘'), request('ReceiveMessage', receive));
@@ -168,7 +168,7 @@ test('what is beyond ASCII is answered with its length in bytes', async (t) => {
   assert.equal(outputOf(answers[1]).Messages[0].Body, 'żółć 🐘');
 });
 
-test('requests that do not wait for their answers are answered in their order', async (t) => {
+test('pipelined requests are answered in order', async (t) => {
   const { open } = await start(t);
   const missing = request('GetQueueUrl', { QueueName: 'nobody' });
   const client = open();
@@ -183,7 +183,7 @@ test('requests that do not wait for their answers are answered in their order', 
   );
 });
 
-test('a request that begins where another ends is not taken for its body', async (t) => {
+test('a request that begins in the same chunk as the end of another is not taken for its body', async (t) => {
   const fixture = await start(t);
   const client = await fixture.openUsed();
   const first = send('1');
@@ -193,7 +193,7 @@ test('a request that begins where another ends is not taken for its body', async
   assert.deepEqual(await bodiesIn(fixture), ['1', '2']);
 });
 
-test('a request that comes while another is answered waits for its turn', async (t) => {
+test('a request that arrives while another is in progress waits for its turn', async (t) => {
   const fixture = await start(t);
   const client = await fixture.openUsed();
   await client.write(longPoll);
@@ -205,7 +205,7 @@ test('a request that comes while another is answered waits for its turn', async 
   assert.equal(second?.status, 400);
 });
 
-test('what a client writes while it waits is not gathered without end', async (t) => {
+test('data that a client writes during a long poll is not buffered without limit', async (t) => {
   const fixture = await start(t);
   const client = await fixture.openUsed();
   await client.write(longPoll);
@@ -216,7 +216,7 @@ test('what a client writes while it waits is not gathered without end', async (t
   assert.ok(client.socket.writableLength > 0);
 });
 
-test('a client that reads nothing is not asked after for ever, and gets all its answers once it reads', async (t) => {
+test('requests of a client that does not read are paused, and all answered once it reads', async (t) => {
   const { openUsed } = await start(t);
   const body = 'x'.repeat(1_000_000);
   await (await openUsed()).write(send(body));
@@ -241,7 +241,7 @@ test('a client that reads nothing is not asked after for ever, and gets all its 
   assert.equal(acted, asked);
 });
 
-test('forms that only node:http knows are understood on a connection that was plain before', async (t) => {
+test('requests that only node:http handles are understood on a connection that was plain before', async (t) => {
   const fixture = await start(t);
   const chunked = send('').replace(/Content-Length: \d+/, 'Transfer-Encoding: chunked');
   const head = chunked.slice(0, chunked.indexOf('\r\n\r\n'));
@@ -264,7 +264,7 @@ test('forms that only node:http knows are understood on a connection that was pl
   );
 });
 
-test('an end that a request asks for comes behind its answer', async (t) => {
+test('a connection that a request asks to close is closed after its answer', async (t) => {
   const { open } = await start(t);
   const client = open();
   await client.write(send('1'), send('2', 'Connection: close'));
@@ -276,7 +276,7 @@ test('an end that a request asks for comes behind its answer', async (t) => {
   await client.end();
 });
 
-test('a client that ends its side gets its answer', async (t) => {
+test('a client that half-closes the connection gets its answer', async (t) => {
   const { open } = await start(t);
   const client = open();
   client.socket.end(send('x'));
@@ -284,7 +284,7 @@ test('a client that ends its side gets its answer', async (t) => {
   await client.end();
 });
 
-test('a client that ends its side while it waits is told that there is nothing, and cut off', async (t) => {
+test('a client that half-closes during a long poll gets an empty answer and is disconnected', async (t) => {
   const fixture = await start(t);
   const client = await fixture.openUsed();
   await client.write(longPoll);
@@ -296,7 +296,7 @@ test('a client that ends its side while it waits is told that there is nothing, 
   await client.end();
 });
 
-test('what is not HTTP is answered with 400 and cut off', async (t) => {
+test('a request that is not HTTP is answered with 400 and disconnected', async (t) => {
   const { open } = await start(t);
   const client = open();
   await client.write('EHLO queue.example\r\n\r\n');
@@ -308,7 +308,7 @@ for (const [form, whole] of Object.entries({
   JSON: send('x'),
   Query: formRequest({ Action: 'SendMessage', QueueUrl: 'jobs', MessageBody: 'x' }),
 })) {
-  test(`a body that breaks off is answered as by node:http, and not acted upon (${form})`, async (t) => {
+  test(`a truncated body is answered as by node:http and not acted upon (${form})`, async (t) => {
     const fixture = await start(t);
     const longer = whole.replace(/(?<=Content-Length: )\d+/, (bytes) => String(Number(bytes) + 1));
     // The header TE sends the second one to node:http.
@@ -329,7 +329,7 @@ for (const [form, whole] of Object.entries({
 
 for (const leave of ['destroy', 'resetAndDestroy', 'end'] as const) {
   for (const [how, pieces] of Object.entries({ '': [], ', having written on': ['\r\n', '\r\n'] })) {
-    test(`a long poll whose client goes away takes no message with it (${leave}${how})`, async (t) => {
+    test(`a long poll whose client disconnects takes no message (${leave}${how})`, async (t) => {
       const fixture = await start(t);
       const client = await fixture.openUsed();
       await client.write(longPoll);
@@ -393,7 +393,7 @@ async function swept(
   };
 }
 
-test('a connection on which nothing happens ends, but not sooner than its time', async (t) => {
+test('an idle connection ends, but not before its timeout', async (t) => {
   const { client, sweepTo } = await swept(t);
   sweepTo(5);
   await client.write(send('x'));
@@ -405,7 +405,7 @@ test('a connection on which nothing happens ends, but not sooner than its time',
   await client.end();
 });
 
-test('a request that never arrives whole ends with 408', async (t) => {
+test('a request that never completes ends with 408', async (t) => {
   const { client, connection, sweepTo } = await swept(t);
   await client.write(send('x').slice(0, -3));
   while (connection.isIdle) await new Promise((resolve) => setImmediate(resolve));
@@ -414,7 +414,7 @@ test('a request that never arrives whole ends with 408', async (t) => {
   await client.end();
 });
 
-test('a header of an answer cannot bring another with it', async (t) => {
+test('a header value of an answer cannot inject another header', async (t) => {
   const { client } = await swept(t, { 'x-told': 'a\r\nx-forged: b\u00e9' });
   await client.write(send('x'));
   const [answer] = await client.answers(1);
@@ -422,7 +422,7 @@ test('a header of an answer cannot bring another with it', async (t) => {
   assert.equal(answer?.headers.has('x-forged'), false);
 });
 
-test('an answer that leaves while the server stops is the last of its connection', async (t) => {
+test('an answer sent while the server stops is the last of its connection', async (t) => {
   const server = createHttpServer().listen(0, '127.0.0.1');
   t.after(() => server.close());
   let answer = (): void => {};

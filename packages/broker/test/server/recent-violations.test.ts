@@ -31,7 +31,7 @@ async function violatingQueues() {
   return { backend, violate, bodies };
 }
 
-test('a queue remembers at least its latest thousand violations, and at most two thousand', async () => {
+test('a queue keeps its latest thousand violations, and at most two thousand', async () => {
   const { violate, bodies } = await violatingQueues();
   await violate('bad', 2_500);
   assert.equal(bodies('bad').length, 1_500);

@@ -45,7 +45,7 @@ test('a head of 8 KiB and one of a hundred headers are plain', () => {
   assert.notEqual(read(...plain, ...numbered(98)), undefined);
 });
 
-test('a connection that is to be kept says nothing new', () => {
+test('a keep-alive header changes nothing', () => {
   assert.notEqual(read(...plain, 'Connection: Keep-Alive'), undefined);
 });
 
@@ -59,22 +59,22 @@ for (const [why, lines] of Object.entries({
   'a negative length': [...plain.slice(0, 2), 'Content-Length: -2'],
   'two lengths': [...plain, 'content-length: 2'],
   chunks: [...plain, 'Transfer-Encoding: chunked'],
-  'an end of the connection': [...plain, 'Connection: close'],
-  'a change of protocol': [...plain, 'Upgrade: h2c'],
-  'a question before the body': [...plain, 'Expect: 100-continue'],
-  'a page of a browser': [...plain, 'Origin: http://queue.example'],
-  'a page, told by its browser': [...plain, 'Sec-Fetch-Site: same-origin'],
+  'a Connection header with close': [...plain, 'Connection: close'],
+  'an Upgrade header': [...plain, 'Upgrade: h2c'],
+  'an Expect header': [...plain, 'Expect: 100-continue'],
+  'an Origin header': [...plain, 'Origin: http://queue.example'],
+  'a Sec-Fetch-Site header': [...plain, 'Sec-Fetch-Site: same-origin'],
   trailers: [...plain, 'Trailer: X-Sum'],
-  'a client that takes trailers': [...plain, 'TE: trailers'],
+  'a TE header': [...plain, 'TE: trailers'],
   'a folded header': [...plain, 'X-Long: a', ' b'],
   'a space before the colon': [...plain, 'X-Odd : a'],
-  'a line break alone': [...plain, 'X-Odd: a\nX-Other: b'],
-  'a byte that is no character': [...plain, 'X-Odd: \u0000'],
-  'a letter beyond ASCII': [...plain, 'X-Odd: \u00e9'],
-  'a name that every object has': [...plain, '__proto__: a'],
-  'another name that every object has': [...plain, 'constructor: a'],
+  'a bare line feed': [...plain, 'X-Odd: a\nX-Other: b'],
+  'a NUL byte': [...plain, 'X-Odd: \u0000'],
+  'a non-ASCII letter': [...plain, 'X-Odd: \u00e9'],
+  'a header named __proto__': [...plain, '__proto__: a'],
+  'a header named constructor': [...plain, 'constructor: a'],
   'a tab': [...plain, 'X-Odd:\ta'],
-  'a tab behind a length': [...plain.slice(0, 2), 'Content-Length: 2\t'],
+  'a tab after a length': [...plain.slice(0, 2), 'Content-Length: 2\t'],
   'a head of over 8 KiB': ofBytes(8_193),
   'over a hundred headers': [...plain, ...numbered(99)],
 })) {
@@ -149,7 +149,7 @@ async function bareServer(): Promise<Server> {
   return server;
 }
 
-test('what is taken as plain, node:http reads as the very same request', async (t) => {
+test('a head accepted as plain is read the same by node:http', async (t) => {
   const { seed } = seededRun();
   console.log(`seed ${seed}: ${t.name}`);
   const server = await bareServer();

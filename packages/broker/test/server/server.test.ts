@@ -60,7 +60,7 @@ const send = (server: TestServer, body: string, group = 'g', attributes = {}): P
     MessageAttributes: attributes,
   });
 
-test('health tells the state, the version, the storage and the clock', async (t) => {
+test('health reports the state, the version, the storage and the clock', async (t) => {
   const { status, body } = await ask(await open(t), '/_oncemq/health');
   assert.equal(status, 200);
   assert.deepEqual(Object.keys(body), ['status', 'version', 'storage', 'clock']);
@@ -69,7 +69,7 @@ test('health tells the state, the version, the storage and the clock', async (t)
   assert.equal(body.clock, 'manual');
 });
 
-test('health is asked for also at the path of ElasticMQ, and by HEAD', async (t) => {
+test('health also answers at the path of ElasticMQ, and to HEAD', async (t) => {
   const server = await open(t);
   for (const path of ['/health', '/_oncemq/health']) {
     assert.equal((await ask(server, path)).body.status, 'ok', path);
@@ -90,7 +90,7 @@ test('the clock moves by the seconds asked for, and the window closes on the way
   assert.notEqual(second.body.MessageId, first.body.MessageId);
 });
 
-test('a wrong move of the clock is refused and moves nothing', async (t) => {
+test('an invalid move of the clock is refused and moves nothing', async (t) => {
   const server = await open(t);
   const before = server.clock.now();
   for (const body of [
@@ -108,7 +108,7 @@ test('a wrong move of the clock is refused and moves nothing', async (t) => {
   assert.equal(server.clock.now(), before);
 });
 
-test("a wrong move of a test's own clock is a RangeError and moves nothing", async (t) => {
+test("an invalid move of a test's own clock is a RangeError and moves nothing", async (t) => {
   const server = await withQueue(t);
   const before = server.clock.now();
   const told = server.events.length;
@@ -178,7 +178,7 @@ test('peeking shows messages in order and receives none', async (t) => {
   assert.deepEqual(counts, ['1', '1']);
 });
 
-test('explaining an id tells the original, the source, the age and what differed', async (t) => {
+test('explaining an id gives the original, the source, the age and what differed', async (t) => {
   const server = await withQueue(t);
   const original = await send(server, 'price', 'g', {
     market: { DataType: 'String', StringValue: 'wholesale' },
@@ -199,7 +199,7 @@ test('explaining an id tells the original, the source, the age and what differed
   assert.deepEqual(body.entry.suppressed[0].differed, ['attributes']);
 });
 
-test('an id that is not in the window is told to be new', async (t) => {
+test('an id that is not in the window is reported as new', async (t) => {
   const server = await withQueue(t);
   const { status, body } = await ask(server, '/_oncemq/queues/jobs.fifo/dedup?id=unseen');
   assert.equal(status, 404);
@@ -216,7 +216,7 @@ test('forgetting the window lets an id be sent again', async (t) => {
   assert.notEqual(second.body.MessageId, first.body.MessageId);
 });
 
-test('a path, a queue, a method or a limit that is not there is refused as that', async (t) => {
+test('an unknown path or queue, a wrong method and an invalid limit are refused', async (t) => {
   const server = await open(t);
   assert.equal((await ask(server, '/_oncemq/nothing')).status, 404);
   assert.equal((await ask(server, '/_oncemq/queues/none')).status, 404);
@@ -230,7 +230,7 @@ test('a path, a queue, a method or a limit that is not there is refused as that'
   }
 });
 
-test('queue URLs follow the host the client used, or the configured one', async (t) => {
+test('queue URLs use the host the client used, or the configured one', async (t) => {
   const server = await withQueue(t);
   const localhost = { url: server.url.replace('127.0.0.1', 'localhost') };
   const { body } = await sqs(localhost, 'GetQueueUrl', { QueueName: 'jobs.fifo' });
@@ -240,7 +240,7 @@ test('queue URLs follow the host the client used, or the configured one', async 
   assert.equal(created.body.QueueUrl, 'https://queue.example/000000000000/a');
 });
 
-test('queues of the config file are there when the server is ready', async (t) => {
+test('queues of the config file exist when the server is ready', async (t) => {
   const config = join(mkdtempSync(join(tmpdir(), 'oncemq-server-')), 'config.json');
   const attributes = { ContentBasedDeduplication: true };
   writeFileSync(config, JSON.stringify({ queues: [{ name: 'ready.fifo', attributes }] }));
@@ -298,7 +298,7 @@ test('a program gives queues and topics as in the config file, beside those of o
   }
 });
 
-test('a port that is taken is refused with what to do', async (t) => {
+test('a port in use is refused with what to do', async (t) => {
   const server = await startServer({ port: 0, memory: true });
   t.after(() => server.close());
   await assert.rejects(
@@ -400,7 +400,7 @@ for (const [reader, create] of Object.entries({
   });
 }
 
-test('stopping does not wait for a connection that says nothing', async () => {
+test('stopping does not wait for a silent connection', async () => {
   const server = await startTestServer();
   const silent = connect(Number(new URL(server.url).port), '127.0.0.1');
   await once(silent, 'connect');
@@ -410,7 +410,7 @@ test('stopping does not wait for a connection that says nothing', async () => {
   await closed;
 });
 
-test('a target that is a whole URL is understood', async (t) => {
+test('a request target that is a whole URL is understood', async (t) => {
   const server = await open(t);
   const port = Number(new URL(server.url).port);
   const socket = connect(port, '127.0.0.1');
@@ -422,7 +422,7 @@ test('a target that is a whole URL is understood', async (t) => {
   assert.match(Buffer.concat(chunks).toString(), /^HTTP\/1\.1 200 /);
 });
 
-test('explaining an id of a queue that deduplicates by group asks for the group', async (t) => {
+test('explaining an id of a queue with scope messageGroup requires the group', async (t) => {
   const server = await open(t);
   const Attributes = { FifoQueue: 'true', DeduplicationScope: 'messageGroup' };
   await sqs(server, 'CreateQueue', { QueueName: 'jobs.fifo', Attributes });
@@ -439,7 +439,7 @@ test('explaining an id of a queue that deduplicates by group asks for the group'
   assert.equal(found.body.entry.id, 'd');
 });
 
-test('hostile policies are refused, not answered with a failure', async (t) => {
+test('deeply nested policies are refused, not answered with a server error', async (t) => {
   const server = await open(t);
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   for (const [name, value] of [
@@ -451,7 +451,7 @@ test('hostile policies are refused, not answered with a failure', async (t) => {
   }
 });
 
-test('a number of a million digits is refused at once', async (t) => {
+test('a number of a million digits is refused', async (t) => {
   const server = await open(t);
   await sqs(server, 'CreateQueue', { QueueName: 'q' });
   const StringValue = `1${'0'.repeat(1_000_000)}1`;

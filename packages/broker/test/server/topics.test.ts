@@ -51,7 +51,7 @@ async function inspect(server: TestServer, path: string, method = 'GET'): Promis
   return { status: response.status, ...((await response.json()) as object) };
 }
 
-test('topics and subscriptions of the config file are there at the start, bare names are queues', async (t) => {
+test('topics and subscriptions of the config file exist at the start, and bare names are queues', async (t) => {
   const server = await open(t);
   await publish(server, { MessageDeduplicationId: 'd' });
   const { subscriptions } = await inspect(server, 'topics/prices.fifo');
@@ -87,7 +87,7 @@ test('the list of topics has their counts', async (t) => {
   ]);
 });
 
-test('a topic shows what became of publications, subscription by subscription', async (t) => {
+test('a topic shows the outcome of publications for each subscription', async (t) => {
   const server = await open(t);
   await publish(server, { MessageDeduplicationId: 'd' });
   const { subscriptions } = await inspect(server, 'topics/prices.fifo');
@@ -113,7 +113,7 @@ test('a suppressed publication is explained: by which id, when, and what differe
   assert.equal((await inspect(server, 'topics/prices.fifo/dedup?id=unseen')).status, 404);
 });
 
-test('a window by group asks for the group', async (t) => {
+test('explaining an id with scope MessageGroup requires the group', async (t) => {
   const server = await open(t, { FifoThroughputScope: 'MessageGroup' });
   await publish(server, { MessageDeduplicationId: 'd' });
   assert.equal((await inspect(server, 'topics/prices.fifo/dedup?id=d')).status, 400);
@@ -121,7 +121,7 @@ test('a window by group asks for the group', async (t) => {
   assert.equal(entry.groupId, 'g');
 });
 
-test('a forgotten window lets the same publication through again', async (t) => {
+test('clearing the window lets the same publication through again', async (t) => {
   const server = await open(t);
   await publish(server, { MessageDeduplicationId: 'd' });
   assert.equal((await inspect(server, 'topics/prices.fifo/dedup', 'DELETE')).forgotten, 1);
@@ -129,14 +129,14 @@ test('a forgotten window lets the same publication through again', async (t) => 
   assert.equal(again.headers.get('x-oncemq-duplicate-of'), null);
 });
 
-test('a topic that is not there is not found', async (t) => {
+test('an unknown topic is not found', async (t) => {
   const server = await open(t);
   for (const path of ['topics/none', 'topics/none/dedup']) {
     assert.equal((await inspect(server, path)).status, 404, path);
   }
 });
 
-test('a long poll wakes for what a topic delivers', async (t) => {
+test('a delivery from a topic wakes a long poll', async (t) => {
   const server = await open(t);
   const arrived = fetch(
     `${server.url}/000000000000/jobs.fifo?Action=ReceiveMessage&WaitTimeSeconds=20`,

@@ -14,7 +14,7 @@ import type { Scenario } from './steps.ts';
 const commands = 200_000;
 const stepsMax = 150;
 
-test('the engine answers as the reference model does, whatever is asked of it', (t) => {
+test('the engine answers like the reference model, whatever the commands', (t) => {
   checkSeeded({
     test: t,
     command: 'npm run test:simulation --',
@@ -26,7 +26,7 @@ test('the engine answers as the reference model does, whatever is asked of it', 
 });
 
 for (const queue of ['tasks', 'orders.fifo']) {
-  test(`more of ${queue} than one command may move, to the dead-letter queue and back`, () => {
+  test(`the model agrees when more messages of ${queue} are moved than one command may, to the dead-letter queue and back`, () => {
     const again: Command = { type: 'receive', queue, count: 10, visibilitySeconds: 0 };
     const dead = queue === 'tasks' ? 'dead' : 'dead.fifo';
     const start: Command = { type: 'start-move-task', sourceArn: arnOf(dead) };

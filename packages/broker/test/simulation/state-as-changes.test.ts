@@ -34,7 +34,7 @@ interface Case extends Scenario {
   readonly salt: number;
 }
 
-test('an engine loaded from all kept entries goes on as the one that wrote them', (t) => {
+test('an engine loaded from all kept entries continues like the one that wrote them', (t) => {
   prove(t, ({ salt, steps, inFlightMax }) => {
     const switchAt = salt % (steps.length * 3 + 1);
     let loaded: Engine | undefined;
@@ -47,7 +47,7 @@ test('an engine loaded from all kept entries goes on as the one that wrote them'
   });
 });
 
-test('engines that take turns, each absorbing what the others did, answer as one', (t) => {
+test('engines that take turns, each absorbing the changes of the others, answer as one', (t) => {
   prove(t, ({ salt, inFlightMax }) => {
     const nodes = [engineOf(inFlightMax), engineOf(inFlightMax), engineOf(inFlightMax)];
     let seen = 0;
@@ -79,7 +79,7 @@ test('an engine that only absorbed stays equal when it takes over', (t) => {
   });
 });
 
-test('a queue dropped and loaded again goes unnoticed', (t) => {
+test('dropping and reloading a queue makes no difference', (t) => {
   prove(t, ({ salt, inFlightMax }) => {
     const engine = engineOf(inFlightMax);
     let seen = 0;
@@ -96,7 +96,7 @@ test('a queue dropped and loaded again goes unnoticed', (t) => {
   });
 });
 
-test('a command changes no queue but those it names beforehand, and needs the contents of no other', (t) => {
+test('a command changes only the queues it names in advance, and needs the contents of no other', (t) => {
   prove(t, ({ inFlightMax }) => {
     let touched: readonly string[] = [];
     const answer = (command: Command, moment: Moment, entries: MemoryEntries) => {
@@ -115,7 +115,7 @@ test('a command changes no queue but those it names beforehand, and needs the co
   });
 });
 
-test('no entry is kept that belongs to nothing', (t) => {
+test('no kept entry is orphaned', (t) => {
   prove(t, () => {
     return new Comparison(
       () => undefined,

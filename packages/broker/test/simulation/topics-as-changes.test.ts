@@ -33,11 +33,11 @@ const settingKinds: ReadonlySet<Change['kind']> = new Set([
 
 type AnyApplied = Applied<Command['type']>;
 
-test('an engine loaded anew for every command answers as the one that goes on', (t) => {
+test('an engine loaded anew for every command answers like one that keeps running', (t) => {
   prove(t, () => comparing(({ now, entries }) => load([...entries.changes()], now)));
 });
 
-test('an engine that applies every other command and absorbs the rest answers as one that applies all', (t) => {
+test('an engine that applies every other command and absorbs the rest answers like one that applies all', (t) => {
   prove(t, () => {
     const engine = new Engine();
     let seen = 0;
@@ -59,7 +59,7 @@ test('an engine that applies every other command and absorbs the rest answers as
   });
 });
 
-test('a topic or queue dropped and loaded again goes unnoticed', (t) => {
+test('dropping and reloading a topic or queue makes no difference', (t) => {
   prove(t, () => {
     const places = [...topicNames.map(topicPlace), ...fanQueues];
     let engine: Engine | undefined;
@@ -75,7 +75,7 @@ test('a topic or queue dropped and loaded again goes unnoticed', (t) => {
   });
 });
 
-test('a command touches what it names beforehand, and needs the contents of nothing else', (t) => {
+test('a command changes only what it names in advance, and needs the contents of nothing else', (t) => {
   prove(t, () => {
     let touched: readonly string[] = [];
     const pick = ({ now, entries, engine }: TopicMoment, command: Command): Engine => {

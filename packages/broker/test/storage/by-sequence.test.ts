@@ -19,7 +19,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('clear' as const), sequence }) },
 );
 
-test('after any sets, deletes and clears it has what a Map has, in order of the sequences', () => {
+test('after any sets, deletes and clears it equals a Map, in order of sequence', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
       const entries = new BySequence<number>();

@@ -15,7 +15,7 @@ const text = fc.oneof(
   fc.constantFrom('\ud800', `${'a'.repeat(47)}é`, 'a'.repeat(48), 'a'.repeat(49)),
 );
 
-test('texts are written as UTF-8 after their length, whatever they are', () => {
+test('any text is written as UTF-8 after its length', () => {
   fc.assert(
     fc.property(fc.array(text, { minLength: 1, maxLength: 5 }), (texts) => {
       const writer = new ByteWriter(16);
@@ -35,7 +35,7 @@ test('texts are written as UTF-8 after their length, whatever they are', () => {
   );
 });
 
-test('digests are written as the bytes that their digits stand for', () => {
+test('digests are written as the bytes of their hex digits', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
       const writer = new ByteWriter();
@@ -46,7 +46,7 @@ test('digests are written as the bytes that their digits stand for', () => {
   );
 });
 
-test('what was handed out of a record stays as it is while the record goes on', () => {
+test('bytes returned from a record do not change while the record grows', () => {
   const writer = new ByteWriter(8);
   writer.begin(8);
   writer.f64(1.5);

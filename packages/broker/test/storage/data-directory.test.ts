@@ -45,7 +45,7 @@ function refusedToOpen(directory: string, text: RegExp): Promise<void> {
 }
 
 for (const fixture of readdirSync(fixtures)) {
-  test(`a directory of ${fixture} is read, and everything in it goes on`, () =>
+  test(`a directory of ${fixture} is read, and all of its state continues`, () =>
     withDirectory(async (path) => {
       cpSync(join(fixtures, fixture), path, { recursive: true });
       const backend = await openFixture(path);
@@ -85,7 +85,7 @@ test('an older format is brought up to date, step by step, and stays so', () =>
     await refusedToOpen(path, /newer OnceMQ \(format 3; this version reads up to 1\)\. Upgrade/);
   }));
 
-test('a second server is refused while one runs, and not after it was killed', () =>
+test('a second server is refused while one runs, but not after that one was killed', () =>
   withDirectory(async (path) => {
     const first = await ServerProcess.start(['--data', path]);
     assert.match(
@@ -99,7 +99,7 @@ test('a second server is refused while one runs, and not after it was killed', (
     assert.equal(await next.kill('SIGTERM'), 0);
   }));
 
-test('a second server is refused also if it has the same number, in a container of its own', (t) => {
+test('a second server is refused even if it has the same process id in a container of its own', (t) => {
   const prefix = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'];
   const { status } = spawnSync('unshare', [...prefix.slice(1), 'true']);
   if (status !== 0) return t.skip('no container can be made here');
@@ -132,7 +132,7 @@ test('a second server that is refused does not resize the file of the one that r
     }
   }));
 
-test('two servers of one process do not share a directory either', () =>
+test('two servers in one process cannot share a directory either', () =>
   withDirectory(async (path) => {
     const first = await openDataBackend({ clock: manualClock() }, { directory: path });
     await refusedToOpen(path, /in use by another server in this process/);
@@ -140,7 +140,7 @@ test('two servers of one process do not share a directory either', () =>
     await (await openDataBackend({ clock: manualClock() }, { directory: path })).close();
   }));
 
-test('a directory that cannot be written is said to be', () =>
+test('a directory that cannot be written is reported', () =>
   withDirectory(async (path) => {
     writeFileSync(join(path, 'file'), '');
     await refusedToOpen(join(path, 'file', 'below'), /cannot be written \(ENOTDIR\)/);
@@ -155,7 +155,7 @@ test('a directory that cannot be written is said to be', () =>
     );
   }));
 
-test('a lock file of another user is said to be what cannot be written', () =>
+test('a lock file of another user is named as what cannot be written', () =>
   withDirectory(async (path) => {
     chmodSync(path, 0o777);
     writeFileSync(join(path, 'lock.mdb'), '');
@@ -172,7 +172,7 @@ function openedAsNobody(...words: string[]): string {
   return execFileSync(process.execPath, [opener, ...words], { encoding: 'utf8' });
 }
 
-test('a directory that can only be read is checked, and copied if no server can be running on it', () =>
+test('a read-only directory is checked, and copied if no server can be running on it', () =>
   withDirectory(async (path) => {
     cpSync(join(fixtures, 'format-1'), path, { recursive: true });
     chmodSync(join(path, 'data.mdb'), 0o444);
@@ -185,7 +185,7 @@ test('a directory that can only be read is checked, and copied if no server can 
     assert.match(openedAsNobody(path, 'backup'), /lock\.mdb in \S+ cannot be written \(EACCES\)/);
   }));
 
-test('a directory that may not be read is said to be, and not to hold no data', () =>
+test('a directory that cannot be read is reported as unreadable, not as empty', () =>
   withDirectory(async (path) => {
     cpSync(join(fixtures, 'format-1'), path, { recursive: true });
     const text = /The data directory \S+ cannot be read \(EACCES\)\. Give this user permission/;
@@ -201,7 +201,7 @@ test('a directory that may not be read is said to be, and not to hold no data', 
     chmodSync(path, 0o755);
   }));
 
-test('a file that is cut off, empty or something else is said to be damaged, or started anew', () =>
+test('a truncated or foreign file is reported as damaged, and an empty one is initialized', () =>
   withDirectory(async (path) => {
     await writeFixture(path);
     const filler = await openFixture(path);
@@ -235,7 +235,7 @@ test('pages that are missing at the end but needed are said to be damaged, and d
     );
   }));
 
-test('pages that are found damaged by a commit are said to be, with what to do', () =>
+test('pages that a commit finds damaged are reported, with what to do', () =>
   withDirectory(async (path) => {
     await meddle(path, (put) => {
       for (let id = 0; id < 1000; id += 1) put(keyOf('content', 1, id), Buffer.alloc(500));
@@ -253,7 +253,7 @@ test('pages that are found damaged by a commit are said to be, with what to do',
     await environment.close();
   }));
 
-test('records that cannot be meant are said to be damaged', () =>
+test('records that cannot be valid are reported as damaged', () =>
   withDirectory(async (path) => {
     await writeFixture(path);
     await meddle(path, (put) => put(keyOf('delivery', 3, 999_999), Buffer.alloc(45)));
@@ -268,7 +268,7 @@ test('records that cannot be meant are said to be damaged', () =>
     await refusedToOpen(path, /damaged: a record is cut off/);
   }));
 
-test('an id that was over at a start stays forgotten, also if the window is made longer', () =>
+test('an id that expired before a start stays forgotten, even if the window is made longer', () =>
   withDirectory(async (path) => {
     const queue = 'jobs.fifo';
     const entries = [{ body: 'b', groupId: 'g', deduplicationId: 'd' }];
@@ -289,7 +289,7 @@ test('an id that was over at a start stays forgotten, also if the window is made
     await last.close();
   }));
 
-test('a queue that treats equal bodies as duplicates still knows them after a restart', () =>
+test('a queue with the yandex profile still knows its bodies after a restart', () =>
   withDirectory(async (path) => {
     const queue = 'jobs.fifo';
     const open = () => openDataBackend({ clock: manualClock(startedAt) }, { directory: path });
@@ -313,7 +313,7 @@ test('a queue that treats equal bodies as duplicates still knows them after a re
     await later.close();
   }));
 
-test('time that was moved stays moved after a restart, also if nothing else happened', () =>
+test('a moved clock stays moved after a restart, even if nothing else happened', () =>
   withDirectory(async (path) => {
     const open = () => openDataBackend({ clock: manualClock(startedAt) }, { directory: path });
     const first = await open();
@@ -324,7 +324,7 @@ test('time that was moved stays moved after a restart, also if nothing else happ
     await later.close();
   }));
 
-test('check counts what is there and finds nothing wrong with what was written', () =>
+test('check counts the stored entries and finds nothing wrong with valid data', () =>
   withDirectory(async (path) => {
     await writeFixture(path);
     const report = await checked(path);
@@ -344,7 +344,7 @@ test('check counts what is there and finds nothing wrong with what was written',
     );
   }));
 
-test('check finds each thing that does not fit', () =>
+test('check finds inconsistent messages, contents, deliveries and counters', () =>
   withDirectory(async (path) => {
     const wrongs: [RegExp, Meddling][] = [
       [/orders\.fifo: message 5 has no content/, (put) => put(keyOf('content', 3, 5), null)],

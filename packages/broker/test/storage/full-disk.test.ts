@@ -222,7 +222,7 @@ test('a write error below LMDB is reported, reads continue, and the server recov
   }
 });
 
-test('a file that cannot grow any more can be drained, and takes messages again', async () => {
+test('a file that cannot grow further can be drained, and accepts messages again', async () => {
   const { path, remove } = temporaryDirectory();
   const server = await startLimited(path);
   try {

@@ -146,7 +146,7 @@ for (const [title, lives] of [
   ['queues', scenario(60).map(drive)],
   ['topics', topicSteps.map(driveTopics)],
 ] as const) {
-  test(`what was written of ${title} is there again after closing and opening, whatever it was`, async () => {
+  test(`any written ${title} are read back after closing and opening`, async () => {
     const directory = temporaryDirectory();
     let runs = 0;
     await fc.assert(
@@ -184,7 +184,7 @@ test('when everything is gone, nothing is left in the file', async () => {
 });
 
 /** If it failed, what depends on it would be kept without it. */
-test('no commit begins before the one before it has ended', async () => {
+test('no commit begins before the previous one has ended', async () => {
   const directory = temporaryDirectory();
   const environment = await Environment.open({ directory: directory.path });
   await bringUpToDate(environment);
@@ -215,7 +215,7 @@ test('no commit begins before the one before it has ended', async () => {
 });
 
 /** A commit of its own for an early request would make all others wait for it. */
-test('what came during a commit is committed with what those ask next who waited for that commit', async () => {
+test('changes made during a commit are committed together with those that follow its end', async () => {
   const directory = temporaryDirectory();
   const environment = await Environment.open({ directory: directory.path });
   await bringUpToDate(environment);

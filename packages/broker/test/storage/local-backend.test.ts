@@ -68,7 +68,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return settled;
 }
 
-testEveryBackend('a receive that may not wait answers at once, with nothing', async (open) => {
+testEveryBackend('a receive without a wait answers at once, empty', async (open) => {
   const backend = await withQueue(open);
   assert.deepEqual(await receive(backend), []);
 });
@@ -81,7 +81,7 @@ testEveryBackend('a waiting receive gets the message the moment it is sent (9.3)
   assert.deepEqual(bodies(await waiting), ['hello']);
 });
 
-testEveryBackend('the queue says how long to wait if the receive does not (9.2)', async (open) => {
+testEveryBackend("the queue's wait time applies if the receive gives none (9.2)", async (open) => {
   const backend = await withQueue(open);
   const attributes = { ReceiveMessageWaitTimeSeconds: '5' };
   await backend.run({ type: 'set-attributes', queue: 'jobs.fifo', attributes });
@@ -112,7 +112,7 @@ testEveryBackend('the receive that has waited longest is served first', async (o
   assert.deepEqual(bodies(await second), ['two']);
 });
 
-testEveryBackend('a visibility timeout that ends wakes a waiting receive (9.3)', async (open) => {
+testEveryBackend('the end of a visibility timeout wakes a waiting receive (9.3)', async (open) => {
   const backend = await withQueue(open);
   await send(backend, 'again');
   await receive(backend, { visibilitySeconds: 10 });
@@ -124,7 +124,7 @@ testEveryBackend('a visibility timeout that ends wakes a waiting receive (9.3)',
   assert.equal(message?.receiveCount, 2);
 });
 
-testEveryBackend('a delete that frees the group wakes a waiting receive (9.3)', async (open) => {
+testEveryBackend('a delete that unblocks the group wakes a waiting receive (9.3)', async (open) => {
   const backend = await withQueue(open);
   await send(backend, 'one');
   await send(backend, 'two');
@@ -177,7 +177,7 @@ testEveryBackend('a message moved into the queue wakes a waiting receive (9.3)',
 });
 
 testEveryBackend(
-  'a client that goes away while it waits takes no message with it',
+  'a client that disconnects while it waits takes no message with it',
   async (open) => {
     const backend = await withQueue(open);
     const gone = new AbortController();
@@ -189,7 +189,7 @@ testEveryBackend(
   },
 );
 
-testEveryBackend('a queue that is deleted ends the waits on it', async (open) => {
+testEveryBackend('deleting a queue ends the waits on it', async (open) => {
   const backend = await withQueue(open);
   const waiting = backend.receive(
     { type: 'receive', queue: 'jobs.fifo', waitSeconds: 20 },
@@ -217,7 +217,7 @@ testEveryBackend('a reset leaves nothing behind', async (open) => {
   assert.deepEqual(listed.ok && listed.queues, []);
 });
 
-testEveryBackend('a reset is told to who listens, behind all that was before it', async (open) => {
+testEveryBackend('a reset is reported to listeners, after all earlier events', async (open) => {
   const backend = await withQueue(open);
   const told: string[] = [];
   const stop = backend.listen(
@@ -235,7 +235,7 @@ testEveryBackend('a reset is told to who listens, behind all that was before it'
 });
 
 testEveryBackend(
-  'moving time does what falls due on the way, each at its own time',
+  'moving time runs everything due on the way, each at its own time',
   async (open) => {
     const backend = await withQueue(open);
     const events: Event[] = [];
@@ -249,7 +249,7 @@ testEveryBackend(
   },
 );
 
-testEveryBackend('whoever stops listening hears no more', async (open) => {
+testEveryBackend('a removed listener gets no more events', async (open) => {
   const backend = await withQueue(open);
   const events: Event[] = [];
   const stop = backend.listen((event) => events.push(event));
@@ -352,7 +352,7 @@ testEveryBackend(
 );
 
 testEveryBackend(
-  'what is due now happens on a manual clock without moving it: a redrive starts at once (13.5)',
+  'on a manual clock, work that is due now runs without moving it: a redrive starts at once (13.5)',
   async (open) => {
     const backend = await withQueue(open);
     const deadLetterTargetArn = 'arn:aws:sqs:us-east-1:000000000000:jobs.fifo';
@@ -374,14 +374,14 @@ testEveryBackend(
   },
 );
 
-testEveryBackend('two moves of time that come together move it by both', async (open) => {
+testEveryBackend('two concurrent moves of time add up', async (open) => {
   const backend = await withQueue(open);
   await Promise.all([backend.advance(10_000), backend.advance(10_000)]);
   assert.equal(backend.now(), start + 20_000);
 });
 
 testEveryBackend(
-  'what became of publications is counted, although nobody listens',
+  'the outcomes of publications are counted even without any listener',
   async (open) => {
     const backend = await open({ clock: manualClock(start) });
     const created = await backend.run({ type: 'create-topic', name: 'prices' });

@@ -86,7 +86,7 @@ function kinds(entries: MemoryEntries, name?: string): string[] {
   );
 }
 
-test('entries come back in the order in which an engine can load them', () => {
+test('entries are returned in the order in which an engine can load them', () => {
   const entries = keptFrom(
     put.queue('q'),
     put.attempt('q'),
@@ -111,13 +111,13 @@ test('entries come back in the order in which an engine can load them', () => {
   ]);
 });
 
-test('one queue can be asked for alone', () => {
+test('one queue can be loaded alone', () => {
   const entries = keptFrom(put.queue('q'), put.message('q', 1), put.queue('r'));
   assert.deepEqual(kinds(entries, 'r'), ['queue']);
   assert.deepEqual(kinds(entries, 'nowhere'), []);
 });
 
-test('a message that moved has the content it had before, also once the old key is gone', () => {
+test('a moved message keeps its content, even after the old key is removed', () => {
   const entries = keptFrom(
     put.queue('q'),
     put.queue('r'),
@@ -134,7 +134,7 @@ test('a message that moved has the content it had before, also once the old key 
   assert.equal(entries.content('q', 1), undefined);
 });
 
-test('contents cleared leaves the queue, its counter and its tasks', () => {
+test('clearing contents leaves the queue and its counter', () => {
   const filled = [put.message('q', 1), put.delivery('q', 1), put.window('q', 1), put.attempt('q')];
   const entries = keptFrom(put.queue('q'), put.counter('q', 1), ...filled, {
     kind: 'cleared',
@@ -144,7 +144,7 @@ test('contents cleared leaves the queue, its counter and its tasks', () => {
   assert.deepEqual(kinds(entries), ['queue', 'counter']);
 });
 
-test('window cleared leaves the messages', () => {
+test('clearing the window leaves the messages', () => {
   const entries = keptFrom(put.queue('q'), put.message('q', 1), put.window('q', 1), {
     kind: 'cleared',
     queue: 'q',
@@ -154,7 +154,7 @@ test('window cleared leaves the messages', () => {
   assert.deepEqual(entries.windowEntries('q', [1]), [undefined]);
 });
 
-test('a queue that goes takes everything under its name with it, but the name rests', () => {
+test('deleting a queue removes everything under its name, except the reserved name', () => {
   const entries = keptFrom(
     put.queue('q'),
     put.message('q', 1),
@@ -165,6 +165,6 @@ test('a queue that goes takes everything under its name with it, but the name re
   assert.deepEqual(kinds(entries), ['name']);
 });
 
-test('an entry for a queue that is not kept is a bug and is not swallowed', () => {
+test('an entry for a queue that is not kept throws', () => {
   assert.throws(() => keptFrom(put.message('q', 1)), /queue q, which is not kept/);
 });

@@ -18,7 +18,7 @@ function untilNext(recovery: Recovery): [seconds: number, attempt: Attempt] {
   }
 }
 
-test('on a full disk a small commit is tried, and what is there can then be received and removed', () => {
+test('on a full disk a small commit is tried first, after which messages can be received and removed', () => {
   const recovery = new Recovery();
   assert.deepEqual([recovery.reason, recovery.isFrozen], [undefined, false]);
   recovery.failed('the disk is full', 100);
@@ -29,7 +29,7 @@ test('on a full disk a small commit is tried, and what is there can then be rece
   assert.equal(recovery.next(full), undefined, 'nothing was removed yet');
 });
 
-test('when something was removed, a commit as large as what was lost is tried', () => {
+test('when something was removed, a commit as large as the lost one is tried', () => {
   const recovery = new Recovery();
   recovery.failed('the disk is full', 1_000_000);
   assert.equal(recovery.attemptBytes, 1_000_000);
@@ -45,7 +45,7 @@ test('when something was removed, a commit as large as what was lost is tried', 
   assert.deepEqual([recovery.reason, recovery.isFrozen], [undefined, false]);
 });
 
-test('when the disk has room for twice what was lost, that is tried at once', () => {
+test('when the disk has room for twice the lost commit, that is tried at once', () => {
   const recovery = new Recovery();
   recovery.failed('the disk is full', 1_000_000);
   const asked: number[] = [];
@@ -61,7 +61,7 @@ test('when the disk has room for twice what was lost, that is tried at once', ()
   assert.equal(recovery.next(roomy), 'add');
 });
 
-test('each time it freezes again it waits twice as long, up to a minute, until all was well', () => {
+test('each new freeze waits twice as long, up to a minute, until a full recovery', () => {
   const recovery = new Recovery();
   const waits: number[] = [];
   for (let time = 0; time < 9; time += 1) {

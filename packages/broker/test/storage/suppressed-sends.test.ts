@@ -31,7 +31,7 @@ function duplicate(body: string, differs = false): DuplicateEvent {
   };
 }
 
-test('a send that differs is remembered with what its original said at that time', () => {
+test('a send that differs is remembered with the content its original had at that time', () => {
   let original: MessageContent | undefined = content('first');
   const sends = new SuppressedSends(() => original);
   sends.note(duplicate('second', true));
@@ -46,13 +46,13 @@ test('a send that differs is remembered with what its original said at that time
   ]);
 });
 
-test('the original of a send that is the same in all is not read', () => {
+test('the original of an identical send is not read', () => {
   const sends = new SuppressedSends(() => assert.fail('the original was read'));
   sends.note(duplicate('same'));
   assert.equal(sends.ofQueue('q.fifo')[0]?.originalContent?.body, 'same');
 });
 
-test('long bodies are cut, and what the oldest sends said is forgotten beyond 8 MiB', () => {
+test('long bodies are cut, and the contents of the oldest sends are forgotten beyond 8 MiB', () => {
   const sends = new SuppressedSends(() => undefined);
   for (let index = 0; index < 400; index += 1)
     sends.note(duplicate(`${index}`.padEnd(20_000, 'x')));
@@ -65,7 +65,7 @@ test('long bodies are cut, and what the oldest sends said is forgotten beyond 8 
   assert.ok(chars * 2 <= 8 * 1024 * 1024 && chars * 2 > 7 * 1024 * 1024, String(chars));
 });
 
-test('the oldest sends are forgotten, and those that stay keep their numbers', () => {
+test('the oldest sends are forgotten, and the others keep their numbers', () => {
   const sends = new SuppressedSends(() => undefined);
   for (let index = 0; index <= 2_000; index += 1) sends.note(duplicate(String(index)));
   const told = sends.ofQueue('q.fifo');

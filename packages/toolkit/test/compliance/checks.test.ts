@@ -37,7 +37,7 @@ describe('a good producer passes', () => {
     assert.deepEqual(await codesOf(await openQueue(t), landsat({ eventId: 'random' })), {});
   });
 
-  test('also with as many attributes as a message may have', async (t) => {
+  test('also with the maximum number of attributes', async (t) => {
     const names = Array.from({ length: 10 }, (_, index) => [`name${index}`, 'x']);
     const producer = landsat({ attributes: () => Object.fromEntries(names) });
     assert.deepEqual(await codesOf(await openQueue(t), producer), {});
@@ -53,7 +53,7 @@ describe('a good producer passes', () => {
     assert.deepEqual(await codesOf(await openQueue(t), producer), {});
   });
 
-  test('also when its samples differ deep within', async (t) => {
+  test('also when its samples differ only deep inside', async (t) => {
     const deep = (id: string) => ({ a: { b: { c: { d: { id } } } } });
     const producer = defineProducer<ReturnType<typeof deep>>({
       source: 'kfm.a.b',
@@ -64,7 +64,7 @@ describe('a good producer passes', () => {
     assert.deepEqual(await codesOf(await openQueue(t), producer), {});
   });
 
-  test('also when each of its messages carries a trace of its own', async (t) => {
+  test('also when each message carries its own trace', async (t) => {
     let spans = 0;
     const traceparent = (): string => `00-5b8efff798038103d269b633813fc60c-${++spans}-01`;
     const producer = landsat({
@@ -75,7 +75,7 @@ describe('a good producer passes', () => {
   });
 });
 
-test('of a producer without samples, and of a program that sends nothing, no check is said to hold', async (t) => {
+test('no check passes for a producer without samples or a program that sends nothing', async (t) => {
   const queue = underTest(await openQueue(t));
   const unproven = await checkProducer({ producer: landsat({ samples: [] }), queue });
   const none = { messages: [], duplicates: [] };
@@ -95,7 +95,7 @@ describe('a bad producer is found', () => {
   const cases: readonly (readonly [string, AnyProducer, Record<string, string[]>])[] = [
     ['no samples', landsat({ samples: [] }), { envelope: ['samples-missing'] }],
     [
-      'one sample twice',
+      'the same sample twice',
       landsat({ samples: [scene, { ...scene }] }),
       { envelope: ['samples-missing'] },
     ],
@@ -105,7 +105,7 @@ describe('a bad producer is found', () => {
       { envelope: ['time-invalid'] },
     ],
     [
-      'a sample at which it throws',
+      'a sample that makes it throw',
       landsat({
         dedupeKey: ({ tile }) => {
           if (tile === '') throw new Error('no tile');
@@ -116,7 +116,7 @@ describe('a bad producer is found', () => {
       { envelope: ['sample-failed'] },
     ],
     [
-      'a sample that is none',
+      'an undefined sample',
       landsat({ samples: [...scenes(2), undefined as unknown as Scene] }),
       { envelope: ['event-missing'] },
     ],
@@ -145,17 +145,17 @@ describe('a bad producer is found', () => {
       { envelope: ['key-not-deterministic'], determinism: ['key-not-deterministic'] },
     ],
     [
-      'a key that is joined by hand',
+      'a key joined by hand',
       landsat({ dedupeKey: ({ tile, day }) => `${day}-${tile}`, eventTime: () => 0 }),
       { escaping: ['key-ambiguous'] },
     ],
     [
-      'a key without anything between its parts',
+      'a key without a separator between its parts',
       landsat({ dedupeKey: ({ tile, day }) => day + tile, eventTime: () => 0 }),
       { escaping: ['key-ambiguous'] },
     ],
     [
-      'a key that leaves out what differs',
+      'a key that omits what differs',
       landsat({ dedupeKey: ({ day }) => day }),
       { 'hash-behaviour': ['key-shared'] },
     ],
@@ -173,7 +173,7 @@ describe('a bad producer is found', () => {
   }
 });
 
-test('a queue that does not do its part is found as well', async (t) => {
+test('a queue that deduplicates for too long is found as well', async (t) => {
   const lasting = await openQueue(t, { DeduplicationIntervalSeconds: '3600' });
   assert.deepEqual(await codesOf(lasting, landsat()), {
     'replay-window': ['event-suppressed', 'not-delivered-again'],

@@ -81,7 +81,7 @@ test('a message stays hidden while its handler runs, however long that is', asyn
   assert.equal(Messages.length, 1);
 });
 
-test('a handler whose message another consumer has by now is told by its signal', async (t) => {
+test('the signal of a handler aborts when another consumer has its message', async (t) => {
   const { queue, message } = await received(t);
   const { every, beats } = handTimer();
   const { client, queueUrl } = queue;
@@ -114,7 +114,7 @@ describe('in the plain loop', () => {
     return { queue, beats, told, ending, options, sent };
   };
 
-  test('the handler and onError are told, once each, that another consumer has the message', async (t) => {
+  test('the handler and onError learn once each that another consumer has the message', async (t) => {
     const { queue, beats, told, ending, options, sent } = await setUp(t, [scene]);
     const handler = idempotent(async (_, { signal }) => {
       ending.abort();
@@ -124,7 +124,7 @@ describe('in the plain loop', () => {
     assert.deepEqual(told, [['InvalidParameterValue', sent[0]]]);
   });
 
-  test('a handler with a heartbeat of its own does not extend what the loop extends', async (t) => {
+  test('a handler with its own heartbeat does not extend what the loop already extends', async (t) => {
     const { queue, beats, told, ending, options } = await setUp(t, [scene]);
     const heartbeat = { ...queue, every: options.every };
     const handler = idempotent(
@@ -139,7 +139,7 @@ describe('in the plain loop', () => {
     assert.deepEqual(told, []);
   });
 
-  test('a message that is lost while it waits is not handled, nor are the later ones of its group', async (t) => {
+  test('a message lost while it waits is not handled, nor are later ones of its group', async (t) => {
     const later = { ...scene, day: '2025-12-05' };
     const { queue, beats, told, ending, options, sent } = await setUp(t, [
       ...scenes(1),
@@ -164,7 +164,7 @@ describe('in the plain loop', () => {
     );
   });
 
-  test('an onError that throws over a lost message ends the loop, and not the process', async (t) => {
+  test('an onError that throws over a lost message ends the loop, not the process', async (t) => {
     const { queue, beats, options } = await setUp(t, scenes(2));
     const handled: unknown[] = [];
     const failing = consume({
@@ -191,7 +191,7 @@ describe('in the plain loop', () => {
   });
 });
 
-test('after twelve hours a message is let go', async (t) => {
+test('after twelve hours a heartbeat stops and aborts its signal', async (t) => {
   const { queue, message } = await received(t);
   const { every, beats } = handTimer();
   const { client, queueUrl } = queue;

@@ -35,7 +35,7 @@ async function receive({ client, queueUrl: QueueUrl }: OpenQueue): Promise<SqsMe
   return (await client.receiveMessage({ QueueUrl, MaxNumberOfMessages: 10 })).Messages ?? [];
 }
 
-test('an event that comes again after the window is acknowledged and has no second effect', async (t) => {
+test('an event redelivered after the window is acknowledged and has no second effect', async (t) => {
   const queue = await openQueue(t);
   const { effects, handler } = collector();
   for (let round = 0; round < 3; round += 1) {
@@ -51,20 +51,20 @@ test('an event that comes again after the window is acknowledged and has no seco
   assert.deepEqual(effects, ['p32r29']);
 });
 
-test('a message that is no envelope is refused and has no effect', async () => {
+test('a message that is not an envelope is refused and has no effect', async () => {
   const { effects, handler } = collector();
   await assert.rejects(handler({ MessageId: 'm', Body: '{}' }), ContractError);
   assert.deepEqual(effects, []);
 });
 
-test('the wrapping of a topic is taken off', async () => {
+test('the envelope of a topic is unwrapped', async () => {
   const { effects, handler } = collector();
   const { body: Message } = producer.message(scene);
   await handler({ Body: JSON.stringify({ Type: 'Notification', Message, TopicArn: 'arn' }) });
   assert.deepEqual(effects, ['p32r29']);
 });
 
-test('a message whose event is under way elsewhere must come again', async () => {
+test('a message whose event is being handled elsewhere is rejected as busy', async () => {
   const inbox = memoryInbox();
   const handler = idempotent(async () => {
     await assert.rejects(handler(messageOf(scene)), BusyError);
@@ -72,7 +72,7 @@ test('a message whose event is under way elsewhere must come again', async () =>
   await handler(messageOf(scene));
 });
 
-test('what became of each message is told', async () => {
+test('the outcome of each message is reported', async () => {
   const outcomes: string[] = [];
   const onOutcome = (outcome: string): void => void outcomes.push(outcome);
   const handler = idempotent(async () => {}, memoryInbox(), { onOutcome });
@@ -85,7 +85,7 @@ describe('batches', () => {
   const days = [scene, { ...scene, day: '2025-12-05' }];
   const messages = [...days, ...scenes(2)].map(messageOf);
 
-  test('a list answers with those that may be deleted, without the rest of a failed group', async () => {
+  test('a list returns the messages that may be deleted, without the rest of a failed group', async () => {
     const { effects, handler } = collector([scene.tile]);
     assert.deepEqual(await handler(messages), messages.slice(2));
     assert.deepEqual(effects, ['p0r29', 'p1r29']);
@@ -96,7 +96,7 @@ describe('batches', () => {
     await assert.rejects(handler(messages.slice(0, 2)), /p32r29 cannot be read/);
   });
 
-  test('a Lambda event answers with those that must come again', async () => {
+  test('a Lambda event returns the messages that must be retried', async () => {
     const { handler } = collector([scene.tile]);
     const event: LambdaEvent = {
       Records: messages.map(({ MessageId = '', Body = '', Attributes = {} }) => ({
@@ -112,7 +112,7 @@ describe('batches', () => {
 });
 
 for (const isBatch of [false, true]) {
-  test(`sqs-consumer takes it as its handler${isBatch ? ' of batches' : ''}`, async (t) => {
+  test(`sqs-consumer accepts it as its handler${isBatch ? ' of batches' : ''}`, async (t) => {
     const queue = await openQueue(t);
     const { effects, handler } = collector();
     await producer.sendBatch(scenes(5), queue);
@@ -139,7 +139,7 @@ for (const isBatch of [false, true]) {
   });
 }
 
-test('the plain loop handles, deletes and leaves what fails to come again', async (t) => {
+test('the plain loop handles and deletes messages, and leaves failed ones for redelivery', async (t) => {
   const queue = await openQueue(t);
   const { client, queueUrl } = queue;
   const failing = ['p1r29'];
@@ -175,7 +175,7 @@ test('the plain loop handles, deletes and leaves what fails to come again', asyn
   assert.deepEqual(effects, ['p0r29', 'p2r29', 'p1r29', 'p1r29']);
 });
 
-test('a plain loop that its onError ends holds no message any longer', async (t) => {
+test('a plain loop ended by its onError holds no message any longer', async (t) => {
   const queue = await openQueue(t);
   const { client, queueUrl } = queue;
   await producer.sendBatch(scenes(3), queue);
@@ -203,7 +203,7 @@ test('a plain loop that its onError ends holds no message any longer', async (t)
   assert.equal(beating, 0);
 });
 
-test('the plain loop goes on after a receive that failed, and ends when told', async (t) => {
+test('the plain loop continues after a failed receive, and ends when told to', async (t) => {
   const queue = await openQueue(t);
   const ending = new AbortController();
   const queueUrl = queue.queueUrl.replace('events', 'none');

@@ -33,7 +33,7 @@ const refused: readonly Record<string, string>[] = [
   { a: '\uFFFE' },
 ];
 
-test('attributes are taken and refused as the server does it', async (t) => {
+test('attributes are accepted and refused as by the server', async (t) => {
   const { client, queueUrl: QueueUrl } = await openQueue(t);
   const isTaken = (attributes: Record<string, string>): Promise<boolean> => {
     const MessageAttributes = Object.fromEntries(

@@ -87,7 +87,7 @@ describe('the numbers of RFC 8785, appendix B', () => {
     });
   }
 
-  test('what is not finite has no form', () => {
+  test('a number that is not finite has no canonical form', () => {
     for (const ieee of ['7fffffffffffffff', '7ff0000000000000']) {
       const result = canonicalText({ a: [Buffer.from(ieee, 'hex').readDoubleBE()] });
       assert.equal(!result.ok && result.code, 'number-not-canonical');
@@ -96,7 +96,7 @@ describe('the numbers of RFC 8785, appendix B', () => {
   });
 });
 
-test('a value that JSON carries gives the same text after a trip through JSON, in any order of members', () => {
+test('a JSON value gives the same text after a round trip through JSON, in any order of members', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const shuffled = JSON.parse(JSON.stringify(value), (_, member: unknown) =>
@@ -110,7 +110,7 @@ test('a value that JSON carries gives the same text after a trip through JSON, i
   );
 });
 
-test('what JSON would drop, change or never end is refused with its place', () => {
+test('values that JSON would change or cannot represent are refused, except an undefined member', () => {
   const nested: Record<string, unknown> = {};
   nested['self'] = nested;
   for (const value of [10n, undefined, () => 1, '\ud800', { '\udfff': 1 }, [undefined], nested]) {
@@ -118,7 +118,7 @@ test('what JSON would drop, change or never end is refused with its place', () =
   }
 });
 
-test('what JSON would take for empty is refused with its place, and objects of classes are not', () => {
+test('objects that JSON would make empty are refused with their position, and other class instances are not', () => {
   class Hidden {
     readonly #value = 1;
     read(): number {
@@ -154,7 +154,7 @@ test('what JSON would take for empty is refused with its place, and objects of c
   assert.equal(textOf(runInNewContext('({ a: {} })')), '{"a":{}}');
 });
 
-test('a number in a text that readers take for another one is found, and no other', () => {
+test('a number that parsers would change is found in a text, and no other', () => {
   for (const number of [
     '9007199254740993',
     '-12345678901234567890',

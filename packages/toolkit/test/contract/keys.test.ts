@@ -25,7 +25,7 @@ const parts = fc.array(part, { minLength: 1, maxLength: 4 }) as fc.Arbitrary<
   [KeyPart, ...KeyPart[]]
 >;
 
-test('two different lists of parts never give one key', () => {
+test('two different lists of parts never give the same key', () => {
   fc.assert(
     fc.property(parts, parts, (a, b) => {
       fc.pre(!(a.length === 1 && a[0] === '') && !(b.length === 1 && b[0] === ''));
@@ -35,7 +35,7 @@ test('two different lists of parts never give one key', () => {
   );
 });
 
-test('a key is plain ASCII without spaces, whatever it is made of', () => {
+test('a key is plain ASCII without spaces, whatever its parts', () => {
   fc.assert(
     fc.property(parts, (some) => {
       fc.pre(!(some.length === 1 && some[0] === ''));
@@ -44,7 +44,7 @@ test('a key is plain ASCII without spaces, whatever it is made of', () => {
   );
 });
 
-test('a key can be read', () => {
+test('a key is human-readable', () => {
   assert.equal(key('landsat', 'p32r29', '2025-12-04T00:00Z'), 'landsat/p32r29/2025-12-04T00:00Z');
   assert.equal(key('a/b', 5, '5', true), 'a%2Fb/#5/5/#true');
 });

@@ -94,7 +94,7 @@ describe('a consumer that is killed between any two steps', { concurrency: true 
     assert.equal(effects.length, 4 * events.length + 1);
   });
 
-  test('has at most the effect that it was at twice, with an inbox in folder', {
+  test('repeats at most the effect it was in when killed, with an inbox in folder', {
     timeout: 120_000,
   }, async (t) => {
     const effects = await killedConsumers(t, 'folder');

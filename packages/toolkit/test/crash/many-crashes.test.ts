@@ -45,7 +45,7 @@ class Crash extends Error {}
 const producer = landsat({ groupId: ({ tile }) => tile });
 const { pool, newTable } = await startPostgres();
 
-test(`of ${pipelines} pipelines with crashes each has one effect for each event`, {
+test(`of ${pipelines} pipelines with crashes each has exactly one effect per event`, {
   timeout: 300_000,
 }, async (t) => {
   const seed = Number(process.env['SEED'] ?? Date.now() % 0x7fff_ffff);

@@ -14,7 +14,7 @@ function found(text: string, path = 'src/mailer.ts'): string[] {
   return findBypasses({ path, text }).map(({ code, line }) => `${line} ${code}`);
 }
 
-test('commands and methods of the SDK are found by their lines', () => {
+test('commands and methods of the SDK are found with their lines', () => {
   const text = [
     sdk,
     "import * as sns from '@aws-sdk/client-sns';",
@@ -44,7 +44,7 @@ test('aliases of require and sqs-producer are found', () => {
   assert.deepEqual(found(producer), ['2 send-bypasses-producer']);
 });
 
-test('standard queues, comments, tests and other clients are let alone', () => {
+test('standard queues, comments, tests and other clients are not reported', () => {
   assert.deepEqual(found(`${sdk}\nnew SendMessageCommand({ QueueUrl, MessageBody: 'x' });`), []);
   assert.deepEqual(
     found(
@@ -64,7 +64,7 @@ test('standard queues, comments, tests and other clients are let alone', () => {
   );
 });
 
-test('a pattern that looks like a comment hides no send, nor do brackets in a text', () => {
+test('a pattern that looks like a comment hides no send, nor do brackets in a string', () => {
   const lines = [
     sdk,
     "const bare = (path) => path.replace(/\\/*$/, '') + path.match(/[/*']/);",
@@ -75,12 +75,12 @@ test('a pattern that looks like a comment hides no send, nor do brackets in a te
   assert.deepEqual(found(lines.join('\n')), ['3 send-bypasses-producer']);
 });
 
-test('a file of megabytes in one text is read', () => {
+test('a file of megabytes in one string is read', () => {
   const text = `${sdk}\nconst data = \`${'x\\\\'.repeat(1_000_000)}\`;\nnew SendMessageCommand({ MessageGroupId });`;
   assert.deepEqual(found(text), ['3 send-bypasses-producer']);
 });
 
-test('a send is found however much it is given before its group', () => {
+test('a send is found however long its arguments before the group are', () => {
   const long = 'x'.repeat(20_000);
   const entries = '{ Id: next(), MessageBody: body() },\n'.repeat(500);
   for (const given of [`MessageBody: '${long}'`, `Entries: [${entries}]`]) {
@@ -92,7 +92,7 @@ test('a send is found however much it is given before its group', () => {
   assert.deepEqual(found(`${sdk}\n${both}`), ['3 send-bypasses-producer']);
 });
 
-test('a file in which nothing that opens is closed is read', () => {
+test('a file in which nothing is closed is read', () => {
   const mention = `${sdk} // '@oncemq/toolkit'\n`;
   const begun = ['new SendMessageCommand({ a: ( ', 'defineProducer<', '= /[', '"', '`', '/*'];
   for (const text of begun) assert.deepEqual(found(mention + text.repeat(20_000)), [], text);
@@ -100,7 +100,7 @@ test('a file in which nothing that opens is closed is read', () => {
   assert.deepEqual(found(mention + withTexts.repeat(2_000)), []);
 });
 
-test('a producer where verify does not look is found', () => {
+test('a producer in a file that verify does not read is found', () => {
   const text =
     "import { defineProducer } from '@oncemq/toolkit';\nexport const a = defineProducer<X>({});";
   assert.deepEqual(found(text), ['2 producer-hidden']);

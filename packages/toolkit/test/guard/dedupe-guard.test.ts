@@ -46,7 +46,7 @@ function isRefused(code: string): (error: unknown) => boolean {
   return (error) => error instanceof ContractError && error.code === code;
 }
 
-test('reject: what keeps to the contract passes, what does not never leaves', async (t) => {
+test('reject: a message that follows the contract passes, and any other is never sent', async (t) => {
   const queue = await openQueue(t);
   const seen = guard(queue);
   const { client, queueUrl: QueueUrl } = queue;
@@ -67,7 +67,7 @@ test('reject: what keeps to the contract passes, what does not never leaves', as
   );
 });
 
-test('observe: everything is sent, and what is wrong is reported with its message', async (t) => {
+test('observe: everything is sent, and violations are reported with code, target and time', async (t) => {
   const queue = await openQueue(t);
   const seen = guard(queue, { mode: 'observe' });
   await queue.client.sendMessage({
@@ -82,7 +82,7 @@ test('observe: everything is sent, and what is wrong is reported with its messag
   assert.equal(record?.time, new Date(queue.server.clock.now()).toISOString());
 });
 
-test('an attribute that is undefined, which the SDK leaves out, is none for the guard', async (t) => {
+test('an undefined attribute, which the SDK leaves out, is ignored by the guard', async (t) => {
   const queue = await openQueue(t);
   const seen = guard(queue);
   const MessageAttributes = { unique_key: undefined } as never;
@@ -91,7 +91,7 @@ test('an attribute that is undefined, which the SDK leaves out, is none for the 
   assert.deepEqual(seen, []);
 });
 
-test('a batch with one bad entry is refused whole, by the id of the entry', async (t) => {
+test('a batch with one bad entry is refused as a whole, naming the entry', async (t) => {
   const queue = await openQueue(t);
   guard(queue);
   const Entries = scenes(3).map((event, index) => ({
@@ -146,7 +146,7 @@ describe('a body that is sent again', () => {
     );
   });
 
-  test('with other attributes while the first is under way is a collision', async (t) => {
+  test('with other attributes while the first is in flight is a collision', async (t) => {
     const queue = await openQueue(t);
     guard(queue);
     const { client, queueUrl: QueueUrl } = queue;
@@ -161,7 +161,7 @@ describe('a body that is sent again', () => {
   });
 
   for (const order of ['before', 'after'] as const) {
-    test(`with other attributes is a collision when the first of two at once failed ${order} the second was taken`, async (t) => {
+    test(`with other attributes is a collision when the first of two concurrent sends failed ${order} the second was accepted`, async (t) => {
       const queue = await openQueue(t);
       guard(queue);
       const { client, queueUrl: QueueUrl } = queue;
@@ -190,7 +190,7 @@ describe('a body that is sent again', () => {
     });
   }
 
-  test('with another group is a collision when the queue took one of two from a batch', async (t) => {
+  test('with another group is a collision when the queue accepted one of two from a batch', async (t) => {
     const queue = await openQueue(t);
     guard(queue);
     const { client, queueUrl: QueueUrl } = queue;
@@ -231,7 +231,7 @@ describe('a body that is sent again', () => {
     });
   }
 
-  test('with the same attributes is a hit of the window', async (t) => {
+  test('with the same attributes is a window hit', async (t) => {
     const queue = await openQueue(t);
     const seen = guard(queue);
     await landsat().send(scene, queue);
@@ -242,7 +242,7 @@ describe('a body that is sent again', () => {
     );
   });
 
-  test('after a send that failed is the first', async (t) => {
+  test('after a failed send counts as the first', async (t) => {
     const queue = await openQueue(t);
     const seen = guard(queue);
     const QueueUrl = queue.queueUrl.replace('events', 'none');
@@ -252,7 +252,7 @@ describe('a body that is sent again', () => {
     assert.deepEqual(seen, []);
   });
 
-  test('after the queue did not take it from a batch is the first', async (t) => {
+  test('after the queue refused it in a batch counts as the first', async (t) => {
     const queue = await openQueue(t);
     const seen = guard(queue);
     const { client, queueUrl: QueueUrl } = queue;
@@ -274,7 +274,7 @@ describe('a body that is sent again', () => {
   });
 });
 
-test('standard queues and other commands are let alone', async (t) => {
+test('standard queues and other commands are not checked', async (t) => {
   const queue = await openQueue(t);
   guard(queue);
   const { QueueUrl } = await queue.client.createQueue({ QueueName: 'plain' });
@@ -282,7 +282,7 @@ test('standard queues and other commands are let alone', async (t) => {
   await queue.client.listQueues({});
 });
 
-test('publishing to a FIFO topic is guarded alike', async (t) => {
+test('publishing to a FIFO topic is guarded in the same way', async (t) => {
   const requests: string[] = [];
   const server = createServer((request, response) => {
     request.on('data', (chunk) => requests.push(String(chunk)));
@@ -313,7 +313,7 @@ test('publishing to a FIFO topic is guarded alike', async (t) => {
   assert.equal(requests.length, 1);
 });
 
-test('a mode that there is not is refused at once, by its name', () => {
+test('an unknown mode is refused at once and named', () => {
   const mode = 'rejct' as 'reject';
   assert.throws(() => dedupeGuard({ mode }), /mode must be observe or reject, not rejct/);
 });

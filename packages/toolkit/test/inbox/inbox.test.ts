@@ -45,7 +45,7 @@ const kinds: Readonly<Record<string, Open>> = {
 
 for (const [kind, open] of Object.entries(kinds)) {
   describe(`an inbox in ${kind}`, () => {
-    test('lets an effect take place once for a key', async (t) => {
+    test('allows one effect per key', async (t) => {
       const inbox = await open(t, {});
       const effects: string[] = [];
       const effect = (name: string) => async (): Promise<void> => void effects.push(name);
@@ -55,7 +55,7 @@ for (const [kind, open] of Object.entries(kinds)) {
       assert.deepEqual(effects, ['first', 'other']);
     });
 
-    test('remembers a key for as long as it is asked to, days if need be', async (t) => {
+    test('remembers a key for as long as it is asked to, even days', async (t) => {
       let time = 1_765_000_000_000;
       const inbox = await open(t, { now: () => time, keepMs: 30 * dayMs });
       const nothing = async (): Promise<void> => {};
@@ -66,7 +66,7 @@ for (const [kind, open] of Object.entries(kinds)) {
       assert.equal(await inbox.once('a', nothing), 'done');
     });
 
-    test('remembers a key for ever if asked to, and for a time that is no whole number', async (t) => {
+    test('remembers a key forever if asked to, and for a fractional time', async (t) => {
       let time = 1_765_000_000_000;
       const nothing = async (): Promise<void> => {};
       for (const keepMs of [Number.POSITIVE_INFINITY, 1e12 / 7]) {
@@ -77,13 +77,13 @@ for (const [kind, open] of Object.entries(kinds)) {
       }
     });
 
-    test('a time to remember that is none is refused at once', async (t) => {
+    test('refuses an invalid retention time at once', async (t) => {
       for (const keepMs of [0, -1, Number.NaN, '7d', null]) {
         await assert.rejects(open(t, { keepMs: keepMs as number }), /keepMs must be a number/);
       }
     });
 
-    test('knows any key again that an envelope may have', async (t) => {
+    test('recognizes any key that an envelope may have', async (t) => {
       const inbox = await open(t, {});
       const wide = Array.from({ length: 1_024 }, (_, index) =>
         String.fromCodePoint(0x20000 + ((index * 7_919) % 40_000)),
@@ -94,7 +94,7 @@ for (const [kind, open] of Object.entries(kinds)) {
       }
     });
 
-    test('an effect that fails has not taken place', async (t) => {
+    test('an effect that fails does not count', async (t) => {
       const inbox = await open(t, {});
       const failing = inbox.once('a', async () => {
         throw new Error('the disk is full');
@@ -103,7 +103,7 @@ for (const [kind, open] of Object.entries(kinds)) {
       assert.equal(await inbox.once('a', async () => {}), 'done');
     });
 
-    test('of many at once with one key one has the effect', async (t) => {
+    test('of many concurrent calls with one key, one has the effect', async (t) => {
       const inbox = await open(t, {});
       let effects = 0;
       const outcomes = await Promise.all(
@@ -120,7 +120,7 @@ for (const [kind, open] of Object.entries(kinds)) {
   });
 }
 
-test('an inbox in memory that is full refuses and forgets nothing', async () => {
+test('a full inbox in memory refuses new keys and forgets nothing', async () => {
   let time = 0;
   const inbox = memoryInbox({ keysMax: 2, keepMs: 10, now: () => time });
   const nothing = async (): Promise<void> => {};
@@ -132,7 +132,7 @@ test('an inbox in memory that is full refuses and forgets nothing', async () => 
   assert.equal(await inbox.once('c', nothing), 'done');
 });
 
-test('an inbox in a folder knows its keys when it is opened again, and removes what is forgotten', async (t) => {
+test('an inbox in a folder knows its keys after reopening, and removes expired ones', async (t) => {
   const path = folder(t);
   let time = 0;
   const options = { now: () => time, keepMs: 1_000, segmentBytesMax: 200 };
@@ -148,7 +148,7 @@ test('an inbox in a folder knows its keys when it is opened again, and removes w
   assert.ok(segments.length < 15, `${segments.length} segments are left`);
 });
 
-test('an inbox in a folder that is to remember for ever does so when it is opened again', async (t) => {
+test('an inbox in a folder that remembers forever still does after reopening', async (t) => {
   const path = folder(t);
   for (const outcome of ['done', 'duplicate']) {
     await using inbox = await openFileInbox(path, { keepMs: Number.POSITIVE_INFINITY });
@@ -156,7 +156,7 @@ test('an inbox in a folder that is to remember for ever does so when it is opene
   }
 });
 
-test('an effect whose mark could not be written does not take place again, nor does another before it', async (t) => {
+test('an effect whose mark could not be written is not repeated, and no other effect comes before the mark', async (t) => {
   const path = folder(t);
   await using inbox = await openFileInbox(path);
   // Makes writes fail: there is a folder where the segment file should be.
@@ -177,7 +177,7 @@ test('an effect whose mark could not be written does not take place again, nor d
   assert.equal(readFileSync(segment, 'utf8').trim().split('\n').length, 2);
 });
 
-test('a mark that could not be written is written when the inbox is closed, which a disk cannot hinder', async (t) => {
+test('an unwritten mark is written on close, and a disk error does not prevent closing', async (t) => {
   const path = folder(t);
   const segment = join(path, '00000001.log');
   for (const isMended of [false, true]) {
@@ -195,7 +195,7 @@ test('a mark that could not be written is written when the inbox is closed, whic
   assert.equal(await again.once('a', async () => assert.fail()), 'duplicate');
 });
 
-test('the folder of an outbox is no inbox, nor the other way round, and nothing in it is touched', async (t) => {
+test('the folder of an outbox is refused as an inbox and vice versa, and nothing in it changes', async (t) => {
   const path = folder(t);
   const outbox = await openFileOutbox(join(path, 'outbox'), { segmentBytesMax: 1 });
   for (const event of scenes(3)) await outbox.append(landsat().message(event));
@@ -220,7 +220,7 @@ describe('an inbox in PostgreSQL', () => {
     return { pool, effects, inbox };
   };
 
-  test('keeps the effect and its mark together, or neither', async () => {
+  test('commits the effect and its mark together, or neither', async () => {
     const { pool, effects, inbox } = await setUp(5_000);
     const insert = `insert into ${effects} values ('a')`;
     const failing = inbox.once('a', async (transaction) => {
@@ -233,7 +233,7 @@ describe('an inbox in PostgreSQL', () => {
     assert.equal((await pool.query(`select * from ${effects}`)).rows.length, 1);
   });
 
-  test('a handler that goes on after a query of its own failed has had no effect, and is told', async () => {
+  test('a handler that ignores a failed query has no effect, and its handling fails', async () => {
     const { pool, effects, inbox } = await setUp(5_000);
     const insert = `insert into ${effects} values ('a')`;
     const swallowing = inbox.once('a', async (transaction) => {
@@ -248,7 +248,7 @@ describe('an inbox in PostgreSQL', () => {
     assert.equal((await pool.query(`select * from ${effects}`)).rows.length, 1);
   });
 
-  test('a connection that breaks under a handler fails the handling, and not the process', async () => {
+  test('a connection that breaks during a handler fails the handling, not the process', async () => {
     const { pool, inbox } = await setUp(5_000);
     const broken = inbox.once('a', async (transaction) => {
       const { rows } = await transaction.query('select pg_backend_pid() as pid');
@@ -261,7 +261,7 @@ describe('an inbox in PostgreSQL', () => {
     assert.equal(await inbox.once('a', async () => {}), 'done');
   });
 
-  test('a second consumer waits for the first and then knows how it ended', async () => {
+  test('a second consumer waits for the first and then knows its outcome', async () => {
     const { inbox } = await setUp(5_000);
     let second: Promise<string> | undefined;
     const first = await inbox.once('a', async () => {
@@ -271,14 +271,14 @@ describe('an inbox in PostgreSQL', () => {
     assert.equal(await second, 'duplicate');
   });
 
-  test('a second consumer that would wait too long leaves the message to come again', async () => {
+  test('a second consumer that would wait too long leaves the message for redelivery', async () => {
     const { inbox } = await setUp(1);
     await inbox.once('a', async () => {
       assert.equal(await inbox.once('a', async () => assert.fail()), 'busy');
     });
   });
 
-  test('keys whose time is over are removed when asked', async () => {
+  test('expired keys are removed on request', async () => {
     let time = 0;
     const { pool } = database;
     const table = database.newTable();

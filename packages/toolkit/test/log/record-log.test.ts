@@ -44,7 +44,7 @@ async function opened(
   return { log, records, places };
 }
 
-test('records are there in order when the log is opened again, over any number of segments', async (t) => {
+test('records are in order when the log is reopened, over any number of segments', async (t) => {
   const path = folder(t);
   const { log } = await opened(path);
   const written = Array.from({ length: 100 }, (_, index) => ({ index, text: 'line\n"é😀' }));
@@ -61,7 +61,7 @@ test('records are there in order when the log is opened again, over any number o
   await again.log.close();
 });
 
-test('wherever a crash has cut the last segment, all records before the cut are there', async (t) => {
+test('wherever a crash cuts the last segment, all records before the cut are read', async (t) => {
   const path = folder(t);
   const file = join(path, '00000001.log');
   const { log } = await opened(path, 1_000_000);
@@ -80,7 +80,7 @@ test('wherever a crash has cut the last segment, all records before the cut are 
   }
 });
 
-test('whatever stands behind the last whole record is cut off and kept aside', async (t) => {
+test('anything after the last whole record is cut off and kept in another file', async (t) => {
   const path = folder(t);
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 200 }), async (rubbish) => {
@@ -99,7 +99,7 @@ test('whatever stands behind the last whole record is cut off and kept aside', a
   );
 });
 
-test('a wrong line in an earlier segment is told, and nothing is cut off', async (t) => {
+test('a damaged line in an earlier segment is reported, and nothing is cut off', async (t) => {
   const path = folder(t);
   const { log } = await opened(path, 10);
   for (let index = 0; index < 3; index += 1) await log.append({ index });
@@ -110,7 +110,7 @@ test('a wrong line in an earlier segment is told, and nothing is cut off', async
   assert.ok(!existsSync(`${file}.damaged`));
 });
 
-test('a wrong line in the middle of the last segment is told, and nothing is cut off', async (t) => {
+test('a damaged line in the middle of the last segment is reported, and nothing is cut off', async (t) => {
   const path = folder(t);
   const { log } = await opened(path);
   for (let index = 0; index < 3; index += 1) await log.append({ index });
@@ -123,7 +123,7 @@ test('a wrong line in the middle of the last segment is told, and nothing is cut
   assert.ok(!existsSync(`${file}.damaged`));
 });
 
-test('one process at a time has the folder, and what a dead one left is taken over', async (t) => {
+test('one process at a time holds the folder, and the lock of a dead one is taken over', async (t) => {
   const path = folder(t);
   const { log } = await opened(path);
   await assert.rejects(opened(path), /is in use by process \d+/);
@@ -137,7 +137,7 @@ test('one process at a time has the folder, and what a dead one left is taken ov
   }
 });
 
-test('a crash in a container is got over: the next process has the number of the dead one', async (t) => {
+test('a lock left by a crash in a container is taken over even if its pid is in use again', async (t) => {
   const path = folder(t);
   const left = [
     // Our own pid, for a folder that we do not hold.
@@ -154,7 +154,7 @@ test('a crash in a container is got over: the next process has the number of the
   }
 });
 
-test('of processes that start at once after a crash, one has the folder', async (t) => {
+test('of processes that start at the same time after a crash, one gets the folder', async (t) => {
   const program = fileURLToPath(new URL('lock-racer.js', import.meta.url));
   const racers = Array.from({ length: 4 }, () => fork(program));
   t.after(() => racers.map((racer) => racer.kill()));
@@ -173,7 +173,7 @@ test('of processes that start at once after a crash, one has the folder', async 
   }
 });
 
-test('a worker thread that ends gives its folder back', async (t) => {
+test('a worker thread that ends releases its folder', async (t) => {
   const path = folder(t);
   const module = new URL('../../src/log/folder-lock.js', import.meta.url).href;
   const program = `import('${module}').then(({ lockFolder }) => {
@@ -186,7 +186,7 @@ test('a worker thread that ends gives its folder back', async (t) => {
   await log.close();
 });
 
-test('a log that is closed twice leaves the folder to whoever has it by then', async (t) => {
+test('closing a log twice does not release the folder of its next holder', async (t) => {
   const path = folder(t);
   const { log } = await opened(path);
   await log.close();
@@ -196,7 +196,7 @@ test('a log that is closed twice leaves the folder to whoever has it by then', a
   await next.close();
 });
 
-test('a write that fails is not there afterwards, and later ones are', async (t) => {
+test('a failed write leaves no record, and later ones succeed', async (t) => {
   const path = folder(t);
   const program = fileURLToPath(new URL('full-disk.js', import.meta.url));
   const limited = `ulimit -f 16 && exec "${process.execPath}" "${program}" "${path}"`;
@@ -208,7 +208,7 @@ test('a write that fails is not there afterwards, and later ones are', async (t)
   assert.ok(!existsSync(join(path, '00000001.log.damaged')));
 });
 
-test('segments before one are removed, and never the one that is written to', async (t) => {
+test('segments before a given one are removed, but never the one being written', async (t) => {
   const path = folder(t);
   const { log } = await opened(path, 10);
   for (let index = 0; index < 5; index += 1) await log.append({ index });

@@ -63,7 +63,7 @@ for (const [kind, open] of Object.entries(kinds)) {
     const bodies = (events: readonly Scene[]): string[] =>
       events.map((event) => byTile.message(event).body);
 
-    test('sends what it keeps, in order and as it was kept, once', async (t) => {
+    test('sends each kept message once, in the order of its group and as it was kept', async (t) => {
       const { queue, outbox, relay } = await setUp(t);
       // More groups than the relay takes at once. One of these scenes is in the group of the days.
       const events = [...days(5), ...scenes(130)];
@@ -76,7 +76,7 @@ for (const [kind, open] of Object.entries(kinds)) {
       assert.deepEqual(ofGroup, bodies([...days(5), scene]));
     });
 
-    test('keeps attributes, and sends an unmarked message again as the same bytes', async (t) => {
+    test('keeps attributes, and resends an unmarked message identically', async (t) => {
       const { queue, outbox, relay } = await setUp(t);
       const message = landsat({ attributes: () => ({ region: 'kansas' }) }).message(scene);
       await outbox.append(message);
@@ -97,7 +97,7 @@ for (const [kind, open] of Object.entries(kinds)) {
       assert.equal((await drain(queue)).length, 1);
     });
 
-    test('says of a message that was kept longer than the window that it may come twice', async (t) => {
+    test('reports a message kept longer than the window as a possible duplicate', async (t) => {
       const { queue, outbox, now } = await setUp(t);
       await outbox.append(byTile.message(scene));
       await queue.server.clock.advance(300);
@@ -112,7 +112,7 @@ for (const [kind, open] of Object.entries(kinds)) {
       assert.deepEqual(warned, [300_000]);
     });
 
-    test('holds back the group of a message that is refused, and sends the others', async (t) => {
+    test('holds back the group of a refused message, and sends the others', async (t) => {
       const { queue, outbox, relay } = await setUp(t);
       const bad = byTile.message(days(1)[0] as Scene);
       await outbox.append({ ...bad, attributes: { region: '\u0001' } });
@@ -125,7 +125,7 @@ for (const [kind, open] of Object.entries(kinds)) {
       assert.deepEqual((await drain(queue)).sort(), bodies(scenes(3)).sort());
     });
 
-    test('refuses what is no envelope at once, since no relay would get past it', async (t) => {
+    test('refuses a message that is not an envelope at once', async (t) => {
       const { outbox, relay } = await setUp(t);
       const keyless = JSON.stringify({ ...JSON.parse(byTile.message(scene).body), dedupe_key: 7 });
       for (const body of [
@@ -141,7 +141,7 @@ for (const [kind, open] of Object.entries(kinds)) {
       assert.equal((await relay.flush()).sent, 1);
     });
 
-    test('keeps everything when the queue cannot be reached', async (t) => {
+    test('keeps everything when the queue is unreachable', async (t) => {
       const { queue, outbox, relay } = await setUp(t);
       for (const event of scenes(12)) await outbox.append(byTile.message(event));
       const nowhere = { ...queue, queueUrl: queue.queueUrl.replace('events', 'none') };
@@ -151,7 +151,7 @@ for (const [kind, open] of Object.entries(kinds)) {
       assert.equal((await relay.flush()).sent, 12);
     });
 
-    test('two relays do not send the same', async (t) => {
+    test('two relays do not send the same message', async (t) => {
       const { queue, outbox, relay } = await setUp(t);
       for (const event of days(5)) await outbox.append(byTile.message(event));
       const both = await Promise.all([relay.flush(), relay.flush()]);
@@ -159,7 +159,7 @@ for (const [kind, open] of Object.entries(kinds)) {
       assert.equal(queue.server.events.filter(({ type }) => type === 'duplicate').length, 0);
     });
 
-    test('replays what happened in a time, sent or not, as it was kept', async (t) => {
+    test('replays the sent messages of a time range as they were kept', async (t) => {
       const { queue, outbox, relay } = await setUp(t);
       for (const event of days(9)) await outbox.append(byTile.message(event));
       await relay.flush();
@@ -175,7 +175,7 @@ for (const [kind, open] of Object.entries(kinds)) {
       );
     });
 
-    test('forgets what was sent and is old, and nothing else', async (t) => {
+    test('prunes old sent messages, and nothing else', async (t) => {
       const { queue, outbox, relay, now } = await setUp(t);
       for (const event of scenes(20)) await outbox.append(byTile.message(event));
       await relay.flush();
@@ -193,7 +193,7 @@ for (const [kind, open] of Object.entries(kinds)) {
   });
 }
 
-test('a folder that is opened again goes on where it was', async (t) => {
+test('a reopened folder continues where it was', async (t) => {
   const queue: OpenQueue = await openQueue(t);
   const folder = mkdtempSync(join(tmpdir(), 'oncemq-outbox-'));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -211,7 +211,7 @@ test('a folder that is opened again goes on where it was', async (t) => {
   assert.equal(readdirSync(folder).filter((name) => name.endsWith('.log')).length, 1);
 });
 
-test('a message in PostgreSQL shares the fate of the transaction', async (t) => {
+test('a message in PostgreSQL is committed or rolled back with its transaction', async (t) => {
   const queue = await openQueue(t);
   const { pool } = database;
   const outbox = postgresOutbox({ pool, table: database.newTable() });
@@ -227,7 +227,7 @@ test('a message in PostgreSQL shares the fate of the transaction', async (t) => 
   assert.equal((await createRelay({ ...queue, outbox }).flush()).sent, 1);
 });
 
-test('in PostgreSQL the order of a group is that of the commits', async (t) => {
+test('in PostgreSQL the order of a group is the order of commits', async (t) => {
   const queue = await openQueue(t);
   const { pool } = database;
   const outbox = postgresOutbox({ pool, table: database.newTable() });
@@ -252,7 +252,7 @@ test('in PostgreSQL the order of a group is that of the commits', async (t) => {
   );
 });
 
-describe('a take from PostgreSQL reads few rows of 20,000 that are unsent', () => {
+describe('a take from PostgreSQL reads few of 20,000 unsent rows', () => {
   const readMax = 1_000;
   const backlogs = {
     'in one group': { groups: 1, leaveOut: [], given: 1 },
@@ -289,7 +289,7 @@ describe('a take from PostgreSQL reads few rows of 20,000 that are unsent', () =
   }
 });
 
-test('in PostgreSQL every group gets its turn, even if those before it always have more', async () => {
+test('in PostgreSQL every group gets its turn, even if earlier groups always have more', async () => {
   const { pool } = database;
   const outbox = postgresOutbox({ pool, table: database.newTable() });
   await outbox.migrate();
@@ -306,7 +306,7 @@ test('in PostgreSQL every group gets its turn, even if those before it always ha
   assert.deepEqual([...taken].sort(), ['a', 'b', 'c']);
 });
 
-test('without somebody to tell, the process warns of a message that may come twice', async (t) => {
+test('without onPastWindow the process warns of a possible duplicate', async (t) => {
   const queue = await openQueue(t);
   const folder = mkdtempSync(join(tmpdir(), 'oncemq-outbox-'));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -319,7 +319,7 @@ test('without somebody to tell, the process warns of a message that may come twi
   assert.match(warning.message, /landsat\/p32r29\/2025-12-04\) was stored 300 s ago/);
 });
 
-test('a name that could be more than a name is refused as a table', () => {
+test('a table name that is more than a name is refused', () => {
   assert.throws(
     () => postgresOutbox({ pool: database.pool, table: 'a"; drop table b; --' }),
     /is not a valid table name/,

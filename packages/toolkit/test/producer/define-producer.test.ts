@@ -16,7 +16,7 @@ import { ContractError, refusalTexts } from '../../src/contract/refusals.ts';
 import { defineProducer, isProducer } from '../../src/producer/define-producer.ts';
 import { landsat, type Scene, scene } from '../support/landsat.ts';
 
-test('an event becomes an envelope of exactly the five members', () => {
+test('an event becomes an envelope of exactly five members', () => {
   const envelope = landsat().envelope(scene);
   assert.equal(checkEnvelope(envelope), undefined);
   assert.deepEqual(envelope, {
@@ -28,32 +28,32 @@ test('an event becomes an envelope of exactly the five members', () => {
   });
 });
 
-test('one event is one body, also from another producer of the same definition', () => {
+test('an event always gives the same body, also from another producer of the same definition', () => {
   const { body } = landsat().message(scene);
   assert.equal(landsat().message({ ...scene }).body, body);
   const reordered = { cloud: 0.25, day: '2025-12-04', tile: 'p32r29' };
   assert.equal(sha256(landsat().message(reordered).body), sha256(body));
 });
 
-test('a derived event id begins with the time of the event, and differs with key and source', () => {
+test('a derived event id begins with the time of the event, and differs by key and source', () => {
   const id = landsat().envelope(scene).event_id;
   assert.equal(Number.parseInt(id.replace('-', '').slice(0, 12), 16), Date.parse('2025-12-04'));
   assert.notEqual(landsat().envelope({ ...scene, tile: 'p1r1' }).event_id, id);
   assert.notEqual(landsat({ source: 'kfm.remote-sensing.other' }).envelope(scene).event_id, id);
 });
 
-test('a random event id is another one for each envelope', () => {
+test('a random event id differs for each envelope', () => {
   const producer = landsat({ eventId: 'random' });
   assert.notEqual(producer.envelope(scene).event_id, producer.envelope(scene).event_id);
   assert.equal(checkEnvelope(producer.envelope(scene)), undefined);
 });
 
-test('the namespace is a setting', () => {
+test('the namespace can be set', () => {
   const producer = landsat({ source: 'acme.parts.prices', namespace: 'acme' });
   assert.equal(producer.envelope(scene).event_source, 'acme.parts.prices');
 });
 
-test('times are taken as texts, dates and milliseconds', () => {
+test('times may be strings, dates or milliseconds', () => {
   // Jest runs tests in a separate realm with its own Date.
   const dateOfAnotherRealm = runInNewContext('new Date(0)') as Date;
   for (const eventTime of [new Date(0), dateOfAnotherRealm, 0]) {
@@ -64,12 +64,12 @@ test('times are taken as texts, dates and milliseconds', () => {
   }
 });
 
-test('whoever reads takes an offset of hours alone, as PostgreSQL writes times', () => {
+test('a reader accepts an offset of hours only, as PostgreSQL writes times', () => {
   const event_time = '2025-12-04 00:00:00+00';
   assert.equal(checkEnvelope({ ...landsat().envelope(scene), event_time }), undefined);
 });
 
-test('attributes may have the names that SQS takes', () => {
+test('attributes may have the names that SQS allows', () => {
   const attributes = { 'größe.in-km_2': '7', awsome: 'x', ['n'.repeat(256)]: '\t😀' };
   assert.deepEqual(landsat({ attributes: () => attributes }).message(scene).attributes, attributes);
 });
@@ -80,24 +80,24 @@ test('a leap second is a time, and the event id has it as the second before', ()
   assert.equal(of('1990-12-31T23:59:60Z'), of('1990-12-31T23:59:59Z'));
 });
 
-test('a producer is known as one, and nothing else is', () => {
+test('a producer is recognized as one, and nothing else is', () => {
   assert.ok(isProducer(landsat()));
   assert.ok(!isProducer({ source: 'kfm.a.b' }));
   assert.ok(!isProducer(undefined));
 });
 
-describe('what the contract forbids is refused by its code', () => {
+describe('what the contract forbids is refused with its code', () => {
   let calls = 0;
   const cases: readonly (readonly [string, string, ReturnType<typeof landsat>])[] = [
     ['an empty key', 'key-missing', landsat({ dedupeKey: () => ' ' })],
     ['no key', 'key-missing', landsat({ dedupeKey: () => undefined as unknown as string })],
     [
-      'a key that comes later',
+      'a key that is a promise',
       'key-invalid',
       landsat({ dedupeKey: (async () => 'a') as unknown as () => string }),
     ],
     [
-      'a key that fails later',
+      'a key that is a rejected promise',
       'key-invalid',
       landsat({ dedupeKey: (() => Promise.reject(new Error('no'))) as unknown as () => string }),
     ],
@@ -107,10 +107,10 @@ describe('what the contract forbids is refused by its code', () => {
       'value-not-canonical',
       landsat({ payload: () => new Map() as unknown as Scene }),
     ],
-    ['a key with the attempt', 'key-not-deterministic', landsat({ dedupeKey: () => `${++calls}` })],
+    ['a key with a counter', 'key-not-deterministic', landsat({ dedupeKey: () => `${++calls}` })],
     ['a key too long', 'key-invalid', landsat({ dedupeKey: () => 'x'.repeat(1025) })],
-    ['a time of its own form', 'time-invalid', landsat({ eventTime: () => '04.12.2025' })],
-    ['a day that is none', 'time-invalid', landsat({ eventTime: () => '2025-02-30T00:00:00Z' })],
+    ['a time in another format', 'time-invalid', landsat({ eventTime: () => '04.12.2025' })],
+    ['an impossible date', 'time-invalid', landsat({ eventTime: () => '2025-02-30T00:00:00Z' })],
     [
       'not a number',
       'number-not-canonical',
@@ -122,17 +122,17 @@ describe('what the contract forbids is refused by its code', () => {
       landsat({ payload: () => ({ ...scene, cloud: 2 ** 53 + 2 }) }),
     ],
     [
-      'half a character',
+      'a lone surrogate',
       'value-not-canonical',
       landsat({ payload: () => ({ ...scene, tile: '\ud800' }) }),
     ],
     [
-      'what is no character',
+      'a noncharacter',
       'value-not-canonical',
       landsat({ payload: () => ({ ...scene, tile: 'a\uffff' }) }),
     ],
     [
-      'a payload against its schema',
+      'a payload that violates its schema',
       'payload-invalid',
       landsat({ schema: { required: ['orbit'] } }),
     ],
@@ -144,12 +144,12 @@ describe('what the contract forbids is refused by its code', () => {
     ],
     ['no time', 'time-invalid', landsat({ eventTime: () => null as unknown as string })],
     [
-      'an offset of hours alone',
+      'an offset of hours only',
       'time-invalid',
       landsat({ eventTime: () => '2025-12-04T00:00:00+00' }),
     ],
     [
-      'a part of the key that is not there',
+      'an undefined part of the key',
       'key-invalid',
       landsat({ dedupeKey: () => key('landsat', undefined as unknown as string) }),
     ],
@@ -181,12 +181,12 @@ describe('what the contract forbids is refused by its code', () => {
       landsat({ payload: () => ({ ...scene, tile: 'x'.repeat(2 ** 20) }) }),
     ],
     [
-      'a value in attributes alone',
+      'a value only in attributes',
       'value-only-in-attributes',
       landsat({ attributes: () => ({ aoi_key: 'a7' }) }),
     ],
     [
-      'a critical value elsewhere',
+      'a critical value only in attributes',
       'value-only-in-attributes',
       landsat({ critical: ['orbit'], attributes: () => ({ orbit: '7' }) }),
     ],
@@ -199,7 +199,7 @@ describe('what the contract forbids is refused by its code', () => {
     });
   }
 
-  test('no event is event-missing', () => {
+  test('a missing event is event-missing', () => {
     for (const event of [null, undefined]) {
       const given = event as unknown as Scene;
       assert.throws(
@@ -209,7 +209,7 @@ describe('what the contract forbids is refused by its code', () => {
     }
   });
 
-  test('a key that is a promise is told as one', () => {
+  test('a key that is a promise is reported as such', () => {
     const dedupeKey = (async () => 'a') as unknown as () => string;
     assert.throws(
       () => landsat({ dedupeKey }).message(scene),
@@ -217,7 +217,7 @@ describe('what the contract forbids is refused by its code', () => {
     );
   });
 
-  test('a bad source name is source-invalid, at once', () => {
+  test('a bad source name is source-invalid when the producer is defined', () => {
     for (const source of ['landsat', 'kfm.landsat', 'acme.remote.landsat', 'kfm.Remote.landsat']) {
       assert.throws(
         () => defineProducer({ source, dedupeKey: () => 'a', eventTime: () => 0 }),
@@ -226,7 +226,7 @@ describe('what the contract forbids is refused by its code', () => {
     }
   });
 
-  test('a source of another namespace is told how to set it, and passes with it', () => {
+  test('a source of another namespace is refused with a hint, and accepted once the namespace is set', () => {
     const options = { source: 'acme.shop.orders', dedupeKey: () => 'a', eventTime: () => 0 };
     assert.throws(() => defineProducer(options), /digits, - and _; or set namespace to "acme"\. /);
     assert.throws(
@@ -237,7 +237,7 @@ describe('what the contract forbids is refused by its code', () => {
   });
 });
 
-describe('messages that others made are held to the same rules', () => {
+describe('messages made elsewhere are held to the same rules', () => {
   const { body } = landsat().message(scene);
   const code = (parts: Parameters<typeof checkMessage>[0]): string | undefined => {
     const result = checkMessage(parts);
@@ -251,7 +251,7 @@ describe('messages that others made are held to the same rules', () => {
     assert.equal(code({ body, attributes }), 'value-only-in-attributes');
   });
 
-  test('attributes that route, trace or repeat the body are fine', () => {
+  test('attributes that route, trace or repeat the body are allowed', () => {
     const attributes = {
       priority: 'high',
       trace_id: 'abc',
@@ -261,7 +261,7 @@ describe('messages that others made are held to the same rules', () => {
     assert.equal(code({ body, attributes }), undefined);
   });
 
-  test('a value is in the key only if no number or word goes on around it', () => {
+  test('a value counts as part of the key only as a whole number or word', () => {
     const of = (version: string) => code({ body, attributes: { version } });
     for (const version of ['p32r29', '2025', '2025-12-04', 'landsat/p32r29']) {
       assert.equal(of(version), undefined, version);
@@ -271,7 +271,7 @@ describe('messages that others made are held to the same rules', () => {
     }
   });
 
-  test('whatever stands in a member, the body is judged and nothing breaks', () => {
+  test('any value of a member is judged without an exception', () => {
     const envelope = JSON.parse(body) as Record<string, unknown>;
     const values: unknown[] = [{ toString: 1 }, [], [[]], {}, null, true, 5, '', ' '];
     for (const member of Object.keys(envelope).filter((name) => name !== 'payload')) {
@@ -282,7 +282,7 @@ describe('messages that others made are held to the same rules', () => {
     }
   });
 
-  test('an explicit id is fine when it is the key, its hash or the hash of the body', () => {
+  test('an explicit id is allowed if it is the key, its hash or the hash of the body', () => {
     const key = 'landsat/p32r29/2025-12-04';
     for (const deduplicationId of [key, sha256(key), sha256(body)]) {
       assert.equal(code({ body, deduplicationId }), undefined);
@@ -295,14 +295,14 @@ describe('messages that others made are held to the same rules', () => {
     assert.equal(code({ body: other }), 'event-id-invalid');
   });
 
-  test('a body nested as deeply as it is long is judged, and nothing breaks', () => {
+  test('a body nested as deeply as it is long is judged without an exception', () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     const nested = body.replace('"payload":{', `"payload":{"deep":${deep},`);
     assert.equal(code({ body: nested, attributes: { scene_id: 'x' } }), 'value-only-in-attributes');
   });
 });
 
-test('each refusal has its section in the documentation', () => {
+test('each refusal has a section in the documentation', () => {
   const page = readFileSync(
     new URL('../../../../../docs/contracts/producer-requirements.md', import.meta.url),
     'utf8',

@@ -28,14 +28,14 @@ test('the deduplication id that the queue sees is the SHA-256 of the body', asyn
   );
 });
 
-test('a queue without deduplication by content gets the hash of the key as the id', async (t) => {
+test('with deduplicateBy key the deduplication id is the hash of the key', async (t) => {
   const queue = await openQueue(t, { ContentBasedDeduplication: 'false' });
   await landsat().send(scene, { ...queue, deduplicateBy: 'key' });
   const [sent] = queue.server.events.filter(({ type }) => type === 'sent');
   assert.equal(sent?.type === 'sent' && sent.deduplicationId, sha256('landsat/p32r29/2025-12-04'));
 });
 
-test('a batch of any length keeps its order, and its answers have the order of the events', async (t) => {
+test('a batch of any length keeps its order, and its answers follow the order of the events', async (t) => {
   const queue = await openQueue(t);
   const events = scenes(25);
   const sent = await landsat().sendBatch(events, queue);
@@ -47,21 +47,21 @@ test('a batch of any length keeps its order, and its answers have the order of t
   );
 });
 
-test('a batch is cut where a request would be too large', async (t) => {
+test('a batch is split where a request would be too large', async (t) => {
   const queue = await openQueue(t);
   const producer = landsat({ payload: (event) => ({ ...event, tile: 'x'.repeat(400_000) }) });
   await producer.sendBatch(scenes(5), queue);
   assert.equal((await drain(queue)).length, 5);
 });
 
-test('a refused event of a batch keeps the others from being sent', async (t) => {
+test('a refused event of a batch prevents the others from being sent', async (t) => {
   const queue = await openQueue(t);
   const producer = landsat({ schema: { properties: { tile: { not: { const: 'p2r29' } } } } });
   await assert.rejects(producer.sendBatch(scenes(3), queue), { code: 'payload-invalid' });
   assert.deepEqual(await drain(queue), []);
 });
 
-test('attributes go along, and what the queue refuses of a batch is told with what was taken', async (t) => {
+test('attributes are sent along, and entries refused by the queue are reported with those accepted', async (t) => {
   const queue = await openQueue(t, { MaximumMessageSize: '1024' });
   const producer = landsat({
     attributes: () => ({ region: 'kansas' }),

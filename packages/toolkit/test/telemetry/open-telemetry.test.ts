@@ -101,7 +101,7 @@ describe('the four metrics', () => {
 });
 
 describe('a send', () => {
-  test('is a span below the one that is under way, and its message carries it', async (t) => {
+  test('is a span below the active one, and its message carries it', async (t) => {
     const { telemetry, tracer, spans } = openedTelemetry();
     const queue = await openQueue(t);
     const request = tracer.startSpan('request');
@@ -122,7 +122,7 @@ describe('a send', () => {
     assert.deepEqual(traceparentsOf(await receive(queue)), [traceparentOf(send.spanContext())]);
   });
 
-  test('of several is one span for each request, and all of its messages carry it', async (t) => {
+  test('of several is one span per request, carried by all of its messages', async (t) => {
     const { telemetry, spans } = openedTelemetry();
     const queue = await openQueue(t);
     await producer.sendBatch(scenes(12), { ...queue, telemetry });
@@ -135,7 +135,7 @@ describe('a send', () => {
     assert.deepEqual(carried, Array(10).fill(traceparentOf(first.spanContext())));
   });
 
-  test('leaves a message alone that has a trace, and links to it', async (t) => {
+  test('leaves a message with a trace unchanged, and links to it', async (t) => {
     const { telemetry, spans } = openedTelemetry();
     const queue = await openQueue(t);
     const traced = landsat({ attributes: () => ({ traceparent }) });
@@ -172,7 +172,7 @@ describe('a send', () => {
     assert.equal(telemetry.carry(message), message);
   });
 
-  test('that fails is a span that says so', async (t) => {
+  test('that fails is a failed span', async (t) => {
     const { telemetry, spans } = openedTelemetry();
     const queue = await openQueue(t);
     const queueUrl = queue.queueUrl.replace('events', 'missing');
@@ -182,7 +182,7 @@ describe('a send', () => {
     assert.equal(attributes['error.type'], 'QueueDoesNotExist');
   });
 
-  test('again of the same event is no collision, whatever trace it carries', async (t) => {
+  test('repeated for the same event is no collision, whatever trace it carries', async (t) => {
     const { telemetry } = openedTelemetry();
     const queue = await openQueue(t);
     for (let round = 0; round < 2; round += 1) await producer.send(scene, { ...queue, telemetry });
@@ -223,7 +223,7 @@ describe('the handling of a message', () => {
     parentSpanContext?.spanId,
   ];
 
-  test('is a span below the send, in the loop of the toolkit', async (t) => {
+  test('is a span below the send, in the plain loop', async (t) => {
     const { telemetry, spans } = openedTelemetry();
     const queue = await openQueue(t);
     await producer.send(scene, { ...queue, telemetry });
@@ -240,7 +240,7 @@ describe('the handling of a message', () => {
     );
   });
 
-  test('is below what the message carries, in whichever form', async () => {
+  test('is below the trace that the message carries, in any supported form', async () => {
     const xray = `Root=1-${traceId.slice(0, 8)}-${traceId.slice(8)};Parent=${spanId};Sampled=1`;
     const wrapped = JSON.stringify({
       Type: 'Notification',
@@ -259,7 +259,7 @@ describe('the handling of a message', () => {
     }
   });
 
-  test('is below a span that is under way, with a link to what the message carries', async () => {
+  test('is below an active span, with a link to the trace of the message', async () => {
     const { telemetry, tracer, spans } = openedTelemetry();
     const invocation = tracer.startSpan('invocation');
     const handler = idempotent(async () => {}, memoryInbox(), { telemetry });
@@ -279,7 +279,7 @@ describe('the handling of a message', () => {
     );
   });
 
-  test('begins a trace when the message carries none that can be read', async () => {
+  test('starts a trace when the message carries no readable one', async () => {
     const { telemetry, spans } = openedTelemetry();
     const handler = idempotent(async () => {}, memoryInbox(), { telemetry });
     const wrong = [undefined, '', 'hello', '00-0-0-00', `ff-${traceId}-${spanId}-01`];
@@ -290,7 +290,7 @@ describe('the handling of a message', () => {
     assert.ok(spans().every((span) => span.parentSpanContext === undefined));
   });
 
-  test('says what the inbox made of it, and what failed', async () => {
+  test('records the outcome of the inbox, and what failed', async () => {
     const { telemetry, spans } = openedTelemetry();
     const queueUrl = 'http://127.0.0.1/000000000000/events.fifo';
     let isFailing = true;
@@ -320,7 +320,7 @@ describe('the handling of a message', () => {
   });
 });
 
-test('nothing of OpenTelemetry is loaded by the toolkit itself', () => {
+test('the toolkit itself loads nothing of OpenTelemetry', () => {
   const folder = new URL('../../src/', import.meta.url);
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const scripts = files.filter((file) => file.endsWith('.js'));

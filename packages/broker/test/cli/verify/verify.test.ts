@@ -80,7 +80,7 @@ describe('producer modules', { concurrency: true }, () => {
     }
   });
 
-  test('enums, default exports and imports as bundlers take them are loaded', async (t) => {
+  test('enums, default exports and imports without an extension are loaded', async (t) => {
     // Below our own node_modules, so that the toolkit is found.
     const folder = mkdtempSync(join(root, compiled, 'loaded-'));
     t.after(() => rmSync(folder, { recursive: true }));
@@ -126,7 +126,7 @@ describe('producer modules', { concurrency: true }, () => {
   });
 });
 
-test('what a module prints is no part of the report', async (t) => {
+test('the output of a module is not part of the report', async (t) => {
   const folder = mkdtempSync(join(root, compiled, 'loud-'));
   t.after(() => rmSync(folder, { recursive: true }));
   writeFileSync(
@@ -138,7 +138,7 @@ test('what a module prints is no part of the report', async (t) => {
   assert.match(error, /^loaded$/m);
 });
 
-test('a pattern may begin anywhere, and a word that finds nothing is named', async (t) => {
+test('a pattern may be absolute, and an argument that matches nothing is named', async (t) => {
   const { code, out, error } = await verify(`${join(root, sources)}/landsat*.ts`);
   assert.equal(code, 0, out + error);
   const folder = mkdtempSync(join(tmpdir(), 'oncemq-verify-'));
@@ -150,7 +150,7 @@ test('a pattern may begin anywhere, and a word that finds nothing is named', asy
   }
 });
 
-describe('a verify that is told to end takes along what it runs', { concurrency: true }, () => {
+describe('a verify that is terminated also ends what it runs', { concurrency: true }, () => {
   const body = `
     require('node:fs').writeFileSync(process.env.PID_FILE, String(process.pid));
     for (;;);`;
@@ -195,7 +195,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-describe('producer modules that do not come to an end', { concurrency: true }, () => {
+describe('producer modules that do not finish', { concurrency: true }, () => {
   const definition = (dedupeKey: string): string => `
     import { defineProducer } from '@oncemq/toolkit';
     export const stuck = defineProducer({
@@ -241,7 +241,7 @@ describe('producer modules that do not come to an end', { concurrency: true }, (
   }
 });
 
-test('producers of one name are told apart by their files', async (t) => {
+test('producers of the same name are distinguished by their files', async (t) => {
   const folder = mkdtempSync(join(root, compiled, 'names-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const text = readFileSync(join(root, compiled, 'landsat.producer.js'), 'utf8');
@@ -305,13 +305,13 @@ describe('a program in any language', { concurrency: true }, () => {
     assert.equal(code, 0, out + error);
   });
 
-  test('that fails ends with 2 and what it said', async () => {
+  test('that fails ends with 2 and its error output', async () => {
     const { code, error } = await verify('--exec', `${sender} fail`, '--queue', 'orders.fifo');
     assert.equal(code, 2);
     assert.match(error, /ended with exit code 3\.\nthe disk is full/);
   });
 
-  test('that does not end is ended', async () => {
+  test('that does not end is killed', async () => {
     const flags = ['--queue', 'orders.fifo', '--timeout', '1'];
     const { code, error } = await verify('--exec', `${sender} hang`, ...flags);
     assert.equal(code, 2);
@@ -319,7 +319,7 @@ describe('a program in any language', { concurrency: true }, () => {
   });
 });
 
-test('a wrong use ends with 2 and says how it is meant', async () => {
+test('wrong usage ends with 2 and says what is wrong', async () => {
   const wrong: readonly (readonly [string[], RegExp])[] = [
     [['--exec', 'true'], /--exec needs --queue/],
     [['--exec', 'true', '--queue', 'orders'], /must be the name of a FIFO queue .*, not orders\./],
@@ -342,14 +342,14 @@ test('a wrong use ends with 2 and says how it is meant', async () => {
 describe('the report', { concurrency: true }, () => {
   const both = [`${sources}/landsat.producer.ts`, `${sources}/unsafe-prices.ts`];
 
-  test('as TAP has a line for each check', async () => {
+  test('as TAP has a line per check', async () => {
     const { out } = await verify(...both, '--format', 'tap');
     assert.match(out, /^TAP version 14\n1\.\.14\nok 1 - landsatRefresh/);
     assert.equal(out.match(/^not ok /gm)?.length, 3);
     assert.match(out, / {2}---\n {2}findings:\n {4}- \{"code":"not-deterministic"/);
   });
 
-  test('of a large message has the beginning for people, and all of it for programs', async () => {
+  test('of a large message shows the beginning in text, and all of it in JSON', async () => {
     const words = ['--exec', `${sender} with-large-bodies`, '--queue', 'orders.fifo'];
     const { out } = await verify(...words);
     assert.match(out, /message: \{"order":"x+…\n/);
@@ -358,7 +358,7 @@ describe('the report', { concurrency: true }, () => {
     assert.match(asJson.out, /x{100000}/);
   });
 
-  test('as JUnit XML has a failure for each finding, with nothing unescaped', async () => {
+  test('as JUnit XML has a failure per finding, fully escaped', async () => {
     const { out } = await verify(...both, '--format', 'junit');
     assert.match(out, /<testsuite name="prices [^>]*tests="7" failures="3"/);
     assert.match(

@@ -27,7 +27,7 @@ function archived(topic: TestTopic): number {
   return accepted(described).archived;
 }
 
-test('an archive keeps publications for its days (13.1)', () => {
+test('an archive keeps publications for its retention period (13.1)', () => {
   const topic = openArchive();
   topic.publish();
   topic.home.advance(86_399);
@@ -37,7 +37,7 @@ test('an archive keeps publications for its days (13.1)', () => {
   assert.equal(archived(topic), 1);
 });
 
-test('a topic shows from when on its archive can be replayed (13.1)', () => {
+test('a topic shows the earliest time its archive can be replayed from (13.1)', () => {
   const topic = openArchive();
   topic.home.advance(86_400);
   assert.equal(topic.attributes()['BeginningArchiveTime'], isoTime(startedAt));
@@ -72,7 +72,7 @@ test('a topic that archives cannot be deleted (13.1)', () => {
   accepted(remove());
 });
 
-test('a replay brings what was published from its start on, in order, and then what follows (13.2)', () => {
+test('a replay delivers publications in order from its start, followed by new ones (13.2)', () => {
   const topic = openArchive();
   topic.publishAll('before');
   topic.home.advance(10);
@@ -89,7 +89,7 @@ test('a replay brings what was published from its start on, in order, and then w
   assert.deepEqual(queue.receiveBodies(), ['1', '2', '3', '4']);
 });
 
-test('a replay of more than one command’s worth is whole and in order (13.2)', () => {
+test('a replay that takes more than one command is complete and in order (13.2)', () => {
   const topic = openArchive();
   const messages = Array.from({ length: 250 }, (_, at) => String(at));
   topic.publishAll(...messages);
@@ -103,7 +103,7 @@ test('a replay of more than one command’s worth is whole and in order (13.2)',
   assert.deepEqual(received, messages);
 });
 
-test('behind an end that was set the subscription is paused until it gets another policy (13.2)', () => {
+test('after the end of its replay a subscription is paused until it gets another policy (13.2)', () => {
   const topic = openArchive();
   topic.publishAll('1');
   topic.home.advance(10);
@@ -123,7 +123,7 @@ test('behind an end that was set the subscription is paused until it gets anothe
   assert.deepEqual(queue.receiveBodies(), ['1', '2', '3', '4']);
 });
 
-test('until an end that is still to come the subscription is sent what is published (13.2)', () => {
+test("until a replay's end in the future the subscription receives new publications (13.2)", () => {
   const topic = openArchive();
   topic.publishAll('1');
   const { queue, subscriptionArn } = topic.subscribeQueue('jobs.fifo', {
@@ -142,7 +142,7 @@ test('until an end that is still to come the subscription is sent what is publis
   assert.deepEqual(queue.receiveBodies(), ['1', '2', '3']);
 });
 
-test('a replay policy has a type, a start and perhaps an end, and needs an archive (13.2)', () => {
+test('a replay policy has a type, a start and an optional end, and needs an archive (13.2)', () => {
   const topic = openArchive();
   const subscribe = (ReplayPolicy: string) =>
     topic.trySubscribe({ endpoint: arnOf('jobs.fifo'), attributes: { ReplayPolicy } });
@@ -177,7 +177,7 @@ test('up to 100 replays run at once (13.2)', () => {
   assertRefused(subscribe(topics[0], 100), 'ReplayLimitExceededException');
 });
 
-test('a replay ends with its archive (13.2)', () => {
+test('a replay fails when its archive ends, and live delivery continues (13.2)', () => {
   const topic = openArchive();
   topic.publish();
   const { queue, subscriptionArn } = topic.subscribeQueue('jobs.fifo', {
@@ -189,7 +189,7 @@ test('a replay ends with its archive (13.2)', () => {
   assert.deepEqual(queue.receiveBodies(), ['live']);
 });
 
-test('a replayed message has its own text, id and time, and says that it is replayed (13.3)', () => {
+test('a replayed message keeps its text, id and time, and is marked as replayed (13.3)', () => {
   const topic = openArchive();
   const { messageId } = topic.publish();
   topic.home.advance(10);
@@ -203,7 +203,7 @@ test('a replayed message has its own text, id and time, and says that it is repl
   );
 });
 
-test('a replay comes through although the queue’s window still holds the first delivery (13.3)', () => {
+test('a replay is delivered even though the queue’s window still holds the first delivery (13.3)', () => {
   const topic = openArchive();
   const { queue, subscriptionArn } = topic.subscribeQueue('jobs.fifo');
   topic.publish();
@@ -225,7 +225,7 @@ test('the filter policy is applied again (13.3)', () => {
   assert.deepEqual(queue.receiveBodies(), ['hello']);
 });
 
-test('times are written and read as Date does it', () => {
+test('times are written and parsed as Date does', () => {
   for (const time of [0, -1, startedAt, 951_782_400_000, 4_107_542_399_999, 1_709_164_800_000]) {
     assert.equal(isoTime(time), new Date(time).toISOString());
     assert.equal(readIsoTime(isoTime(time)), time);

@@ -12,7 +12,7 @@ import { baseUrl, openTopic, openTopics, type TestTopic, topicArnOf } from './fi
 const kind = { name: 'kind', type: 'String', stringValue: 'price' };
 const bytes = { name: 'bytes', type: 'Binary.jpg', binaryValue: Uint8Array.of(0, 255) };
 
-test('an envelope has its fields in the order of AWS, one a line (9.1)', () => {
+test('an envelope has its fields in the order of AWS, one per line (9.1)', () => {
   const topic = openTopic({ fifo: true });
   const queue = topic.home.createQueue('jobs.fifo');
   const subscriptionArn = topic.subscribe(queue);
@@ -58,7 +58,7 @@ const signer = {
   sign: (text: string, version: '1' | '2') => `${version}:${text}`,
 };
 
-test('standard topics sign, FIFO topics do not (9.2)', () => {
+test('standard topics sign envelopes, FIFO topics do not (9.2)', () => {
   const home = openTopics({ signer });
   for (const [name, isSigned] of [
     ['prices', true],
@@ -72,7 +72,7 @@ test('standard topics sign, FIFO topics do not (9.2)', () => {
   }
 });
 
-test('what is signed are six fields, a line for each name and value (9.4)', () => {
+test('the signature covers six fields, with each name and value on its own line (9.4)', () => {
   const home = openTopics({ signer });
   const topic = home.createTopic('prices', { SignatureVersion: '2' });
   const queue = home.createQueue('jobs');
@@ -87,7 +87,7 @@ test('what is signed are six fields, a line for each name and value (9.4)', () =
   );
 });
 
-test('in an envelope attributes have type and value, and the message has none (9.3)', () => {
+test('an envelope carries attributes with type and value, and the message itself has none (9.3)', () => {
   const topic = openTopic();
   const queue = topic.home.createQueue('jobs');
   topic.subscribe(queue);
@@ -112,7 +112,7 @@ test('a raw delivery is the message alone, with its attributes (9.5)', () => {
   ]);
 });
 
-test('with more than ten attributes a raw delivery fails and an envelope does not (9.5)', () => {
+test('more than ten attributes fail a raw delivery, but not an envelope (9.5)', () => {
   const topic = openTopic();
   const { queue: raw } = topic.subscribeQueue('raw');
   const wrapped = topic.home.createQueue('wrapped');
@@ -124,7 +124,7 @@ test('with more than ten attributes a raw delivery fails and an envelope does no
   assert.match(failure?.reason ?? '', /Number of message attributes \[11\]/);
 });
 
-test('a raw delivery with more than ten attributes is a dead letter in its envelope, with all of them (9.5)', () => {
+test('a raw delivery with more than ten attributes becomes a dead letter in its envelope, with all of them (9.5)', () => {
   const topic = openTopic();
   const dead = topic.home.createQueue('dead');
   const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: dead.arn });
@@ -140,7 +140,7 @@ test('a raw delivery with more than ten attributes is a dead letter in its envel
   assert.equal(topic.home.told('delivery-failed')[0]?.deadLetterQueue, 'dead');
 });
 
-test('an envelope carries what no queue takes as it is (9.1)', () => {
+test('an envelope carries text that no queue accepts raw (9.1)', () => {
   const topic = openTopic();
   const queue = topic.home.createQueue('jobs');
   topic.subscribe(queue);
@@ -153,7 +153,7 @@ test('an envelope carries what no queue takes as it is (9.1)', () => {
   assert.deepEqual([Message, MessageAttributes.n.Value], [text, text]);
 });
 
-test('what no queue takes raw is a dead letter in its envelope (9.5)', () => {
+test('a message that no queue accepts raw becomes a dead letter in its envelope (9.5)', () => {
   const number = { name: 'n', type: 'Number', stringValue: '1'.repeat(50) };
   const structure = { structure: 'json', message: '{"default":"d","sqs":""}' } as const;
   for (const publication of [{ attributes: [number] }, { message: 'a\u0001b' }, structure]) {
@@ -167,7 +167,7 @@ test('what no queue takes raw is a dead letter in its envelope (9.5)', () => {
   }
 });
 
-test('group and deduplication id reach a FIFO queue, and no standard queue of a FIFO topic (9.6)', () => {
+test('group and deduplication id reach a FIFO queue, but not a standard queue of a FIFO topic (9.6)', () => {
   const topic = openTopic({ fifo: true });
   const fifo = topic.home.createQueue('jobs.fifo', { ContentBasedDeduplication: 'true' });
   topic.subscribe(fifo);
@@ -179,7 +179,7 @@ test('group and deduplication id reach a FIFO queue, and no standard queue of a 
   assert.deepEqual([groupId, deduplicationId], [undefined, undefined]);
 });
 
-test('the queue numbers its messages itself (9.7)', () => {
+test('a delivered message gets its sequence number from the queue, not from the topic (9.7)', () => {
   const topic = openTopic({ fifo: true });
   const { queue } = topic.subscribeQueue('jobs.fifo');
   queue.send();
@@ -200,7 +200,7 @@ function policyFor(topic: TestTopic, condition?: object): string {
   return JSON.stringify({ Version: '2012-10-17', Statement: [statement] });
 }
 
-test('where policies are enforced, the queue must let the topic send (12.1, 12.2)', () => {
+test('where policies are enforced, the queue must allow the topic to send (12.1, 12.2)', () => {
   const home = openTopics({ arePoliciesEnforced: true });
   const topic = home.createTopic('prices');
   const { queue } = topic.subscribeQueue('jobs');
@@ -216,14 +216,14 @@ test('where policies are enforced, the queue must let the topic send (12.1, 12.2
   assert.match(failures[0]?.reason ?? '', /policy of jobs does not allow/);
 });
 
-test('where policies are not enforced, none is asked (12.1)', () => {
+test('where policies are not enforced, no policy is needed (12.1)', () => {
   const topic = openTopic();
   const { queue } = topic.subscribeQueue('jobs');
   topic.publish();
   assert.equal(queue.receive().length, 1);
 });
 
-test('a policy is judged by principal, action, resource and conditions (12.1)', () => {
+test('a policy is evaluated by principal, action, resource and conditions (12.1)', () => {
   const asked = {
     service: 'sns.amazonaws.com',
     action: 'sqs:SendMessage',
@@ -257,7 +257,7 @@ test('a policy is judged by principal, action, resource and conditions (12.1)', 
   assert.equal(isAllowed('no policy', asked), false);
 });
 
-test('a policy allows nothing by what it names with Not, or by what is not understood (12.1)', () => {
+test('a Deny with a Not element applies to all others, and an unknown condition denies and never allows (12.1)', () => {
   const resource = arnOf('jobs');
   const asked = {
     service: 'sns.amazonaws.com',
@@ -291,7 +291,7 @@ test('a policy allows nothing by what it names with Not, or by what is not under
   }
 });
 
-test('a queue that is gone loses its messages alone, and its subscription stays (12.2, 12.6)', () => {
+test('a deleted queue loses only its own messages, and its subscription stays (12.2, 12.6)', () => {
   const topic = openTopic();
   const { queue, subscriptionArn } = topic.subscribeQueue('jobs');
   const { queue: other } = topic.subscribeQueue('other');
@@ -306,7 +306,7 @@ test('a queue that is gone loses its messages alone, and its subscription stays 
   assert.equal(topic.attributesOf(subscriptionArn)['Endpoint'], queue.arn);
 });
 
-test('what cannot be delivered goes to the dead-letter queue, just as it would have arrived (12.4, 12.5)', () => {
+test('an undeliverable message goes to the dead-letter queue in the form it would have arrived (12.4, 12.5)', () => {
   const topic = openTopic({ fifo: true });
   const dead = topic.home.createQueue('dead.fifo');
   const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: dead.arn });
@@ -326,7 +326,7 @@ test('what cannot be delivered goes to the dead-letter queue, just as it would h
   assert.equal(topic.home.told('delivery-failed')[0]?.deadLetterQueue, 'dead.fifo');
 });
 
-test('a dead-letter queue that does not take it is told beside the first reason (12.4)', () => {
+test('a failure of the dead-letter queue is reported after the first reason (12.4)', () => {
   const topic = openTopic();
   const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: arnOf('dead') });
   const { queue } = topic.subscribeQueue('jobs', { RedrivePolicy });
@@ -339,7 +339,7 @@ test('a dead-letter queue that does not take it is told beside the first reason 
   );
 });
 
-test('the time of an envelope is that of publication (9.1)', () => {
+test('the time in an envelope is the time of publication (9.1)', () => {
   const topic = openTopic();
   const queue = topic.home.createQueue('jobs');
   accepted(topic.trySubscribe({ endpoint: queue.arn }));

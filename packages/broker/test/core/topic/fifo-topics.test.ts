@@ -24,7 +24,7 @@ test('a publication without a group is refused (10.2)', () => {
   assertRefused(topic.tryPublish({ groupId: undefined }), 'InvalidParameterException', text);
 });
 
-test('without an id and without content-based deduplication it is refused (10.3)', () => {
+test('a publication without an id is refused unless deduplication is content-based (10.3)', () => {
   const topic = openTopic({ fifo: true });
   assertRefused(
     topic.tryPublish({ deduplicationId: undefined }),
@@ -33,7 +33,7 @@ test('without an id and without content-based deduplication it is refused (10.3)
   );
 });
 
-test('the group is missed before the id is (10.2, 10.3)', () => {
+test('a missing group is reported before a missing id (10.2, 10.3)', () => {
   const topic = openTopic({ fifo: true });
   const outcome = topic.tryPublish({ groupId: undefined, deduplicationId: undefined });
   assertRefused(
@@ -52,7 +52,7 @@ test('ids have 1 to 128 letters, digits and punctuation (10.4)', () => {
   topic.publish({ groupId: 'x'.repeat(128), deduplicationId: '!~' });
 });
 
-test('the content hash is of the message alone, not of attributes or subject (10.5)', () => {
+test('the content hash covers only the message, not attributes or subject (10.5)', () => {
   const topic = openTopic({ fifo: true, attributes: contentBased });
   const { queue } = topic.subscribeQueue('jobs.fifo');
   const wholesale = [{ name: 'business', type: 'String', stringValue: 'wholesale' }];
@@ -64,7 +64,7 @@ test('the content hash is of the message alone, not of attributes or subject (10
   assert.equal(message?.content.deduplicationId, sha256Hex('hello'));
 });
 
-test('an explicit id beats the hash, in both directions (10.6)', () => {
+test('an explicit id takes precedence over the hash, in both directions (10.6)', () => {
   const topic = openTopic({ fifo: true, attributes: contentBased });
   const { queue } = topic.subscribeQueue('jobs.fifo');
   topic.publish({ message: 'same', deduplicationId: 'a' });
@@ -74,7 +74,7 @@ test('an explicit id beats the hash, in both directions (10.6)', () => {
   assert.deepEqual(queue.receiveBodies(), ['same', 'same', 'hashed']);
 });
 
-test('a duplicate goes to nobody, also after the first was deleted, whatever its group (10.7)', () => {
+test('a duplicate is delivered to no queue, even after the first was deleted and with another group (10.7)', () => {
   const topic = openTopic({ fifo: true });
   const { queue } = topic.subscribeQueue('jobs.fifo');
   const { queue: standard } = topic.subscribeQueue('jobs');
@@ -85,7 +85,7 @@ test('a duplicate goes to nobody, also after the first was deleted, whatever its
   assert.deepEqual([queue.receiveBodies(), standard.receiveBodies()], [[], []]);
 });
 
-test('the topic knows an id that no queue ever saw (10.7)', () => {
+test('the topic remembers an id that no queue ever received (10.7)', () => {
   const topic = openTopic({ fifo: true });
   topic.publish({ deduplicationId: 'd' });
   const { queue } = topic.subscribeQueue('jobs.fifo');
@@ -100,7 +100,7 @@ test('a duplicate is answered with the ids of the original (10.8)', () => {
   assert.deepEqual([messageId, sequence], [first.messageId, first.sequence]);
 });
 
-test('the window is five minutes from the first publication, and a duplicate does not prolong it (10.9)', () => {
+test('the window is five minutes from the first publication, and a duplicate does not extend it (10.9)', () => {
   const topic = openTopic({ fifo: true });
   topic.publish({ deduplicationId: 'd' });
   topic.home.advance(299.999);
@@ -109,14 +109,14 @@ test('the window is five minutes from the first publication, and a duplicate doe
   assert.equal(topic.publish({ deduplicationId: 'd' }).isDuplicate, false);
 });
 
-test('with FifoThroughputScope MessageGroup every group has ids of its own (10.10)', () => {
+test('with FifoThroughputScope MessageGroup each group has its own ids (10.10)', () => {
   const topic = openTopic({ fifo: true, attributes: { FifoThroughputScope: 'MessageGroup' } });
   topic.publish({ deduplicationId: 'd', groupId: 'a' });
   assert.equal(topic.publish({ deduplicationId: 'd', groupId: 'b' }).isDuplicate, false);
   assert.ok(topic.publish({ deduplicationId: 'd', groupId: 'a' }).isDuplicate);
 });
 
-test('changing FifoThroughputScope forgets nothing (10.10)', () => {
+test('changing FifoThroughputScope forgets no id (10.10)', () => {
   const topic = openTopic({ fifo: true });
   topic.publish({ deduplicationId: 'd', groupId: 'a' });
   topic.set('FifoThroughputScope', 'MessageGroup');
@@ -124,7 +124,7 @@ test('changing FifoThroughputScope forgets nothing (10.10)', () => {
   assert.equal(topic.publish({ deduplicationId: 'd', groupId: 'b' }).isDuplicate, false);
 });
 
-test('the queue deduplicates again by the same id over its own window (10.11)', () => {
+test('the queue deduplicates again by the same id in its own window (10.11)', () => {
   const topic = openTopic({ fifo: true, attributes: { FifoThroughputScope: 'MessageGroup' } });
   const { queue } = topic.subscribeQueue('jobs.fifo');
   topic.publish({ deduplicationId: 'd', groupId: 'a' });
@@ -133,7 +133,7 @@ test('the queue deduplicates again by the same id over its own window (10.11)', 
   assert.equal(topic.home.told('fanned-out').at(-1)?.isDuplicate, true);
 });
 
-test('what a filter drops is dropped for good (10.12)', () => {
+test('a message dropped by a filter is not delivered when published again in the window (10.12)', () => {
   const topic = openTopic({ fifo: true });
   const filter = { FilterPolicy: '{"kind":["price"]}' };
   const { queue, subscriptionArn } = topic.subscribeQueue('jobs.fifo', filter);
@@ -143,7 +143,7 @@ test('what a filter drops is dropped for good (10.12)', () => {
   assert.deepEqual(queue.receiveBodies(), []);
 });
 
-test('a standard queue gets what a FIFO topic lets through, once (10.13)', () => {
+test('a standard queue receives what a FIFO topic accepts, once (10.13)', () => {
   const topic = openTopic({ fifo: true });
   const { queue } = topic.subscribeQueue('jobs');
   topic.publish({ deduplicationId: 'd' });
@@ -151,7 +151,7 @@ test('a standard queue gets what a FIFO topic lets through, once (10.13)', () =>
   assert.deepEqual(queue.receiveBodies(), ['hello']);
 });
 
-test('one publish is one list of changes: window entry and every message (10.7)', () => {
+test('one publish produces its window entry and all messages as one list of changes (10.7)', () => {
   const topic = openTopic({ fifo: true });
   topic.subscribeQueue('a.fifo');
   topic.subscribeQueue('b.fifo');
@@ -164,7 +164,7 @@ test('one publish is one list of changes: window entry and every message (10.7)'
   );
 });
 
-test('a suppressed publication is told with what differed (10.7)', () => {
+test('a suppressed publication is reported with what differed (10.7)', () => {
   const topic = openTopic({ fifo: true });
   const attributes = [{ name: 'business', type: 'String', stringValue: 'retail' }];
   topic.publish({ deduplicationId: 'd' });
@@ -175,7 +175,7 @@ test('a suppressed publication is told with what differed (10.7)', () => {
   assert.equal(event?.ageMs, 10_000);
 });
 
-test('another trace is no difference between two publications', () => {
+test('a different trace does not make two publications differ', () => {
   const topic = openTopic({ fifo: true });
   for (const stringValue of ['00-5b8e-a1-01', '00-5b8e-a2-01']) {
     const attributes = [{ name: 'traceparent', type: 'String', stringValue }];

@@ -71,7 +71,7 @@ const body: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
   ),
 })).value;
 
-test('a policy over the message says what the interpreter says (11.3, 11.5)', () => {
+test('a policy over the message agrees with the interpreter (11.3, 11.5)', () => {
   fc.assert(
     fc.property(bodyPolicy, body, (policy, message) => {
       const read = readFilterPolicy(JSON.stringify(policy), 'MessageBody');
@@ -85,7 +85,7 @@ test('a policy over the message says what the interpreter says (11.3, 11.5)', ()
   );
 });
 
-test('a policy over attributes says what the interpreter says (11.3, 11.4)', () => {
+test('a policy over attributes agrees with the interpreter (11.3, 11.4)', () => {
   const attributes = fc.dictionary(key, fc.oneof(word, number, fc.array(scalar, { maxLength: 3 })));
   const policies = fc.dictionary(key, leaf, { maxKeys: 3 });
   fc.assert(

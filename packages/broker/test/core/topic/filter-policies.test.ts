@@ -55,7 +55,7 @@ function wrongWith(policy: object | string, scope: FilterScope = 'MessageBody'):
   return read.wrong;
 }
 
-test('every key must match, and of its conditions one (11.1)', () => {
+test('every key must match, by at least one of its conditions (11.1)', () => {
   const policy = { store: ['north', 'south'], kind: ['price'] };
   assert.ok(passes(policy, { store: 'south', kind: 'price', more: 'x' }));
   assert.equal(passes(policy, { store: 'east', kind: 'price' }), false);
@@ -72,7 +72,7 @@ test('an empty text removes the policy, and a change takes effect at once (11.1,
   assert.deepEqual(queue.receiveBodies(), ['passed']);
 });
 
-test('a filtered message is told as an event (11.1)', () => {
+test('a filtered message is reported as an event (11.1)', () => {
   const topic = openTopic();
   topic.subscribeQueue('jobs', { FilterPolicy: '{"kind":["price"]}' });
   const { messageId } = topic.publish();
@@ -124,7 +124,7 @@ describe('operators', () => {
     }
   });
 
-  test('$or is one of several policies beside its siblings, and may nest (11.3)', () => {
+  test('$or matches if one of its policies does, alongside its siblings, and may nest (11.3)', () => {
     const policy = { a: ['1'], $or: [{ b: ['2'] }, { $or: [{ c: ['3'] }, { d: ['4'] }] }] };
     assert.ok(passes(policy, { a: '1', b: '2' }));
     assert.ok(passes(policy, { a: '1', d: '4' }));
@@ -140,7 +140,7 @@ test('a missing attribute fails every condition but exists:false (11.4)', () => 
   assert.ok(passes({ k: [{ exists: false }] }, {}));
 });
 
-test('of a String.Array one element is enough, and Binary counts as absent (11.4)', () => {
+test('one matching element of a String.Array is enough, and Binary counts as absent (11.4)', () => {
   assert.ok(passes({ k: ['b'] }, { k: ['a', 'b'] }));
   assert.ok(passes({ k: [null] }, { k: [1, null] }));
   assert.ok(passes({ k: [{ numeric: ['>', 3] }] }, { k: [1, 5] }));
@@ -156,7 +156,7 @@ test('a message must be a JSON object (11.5)', () => {
   }
 });
 
-test('policies nest, and arrays on the way are entered at any depth (11.5)', () => {
+test('policies nest, and arrays are searched at any depth (11.5)', () => {
   const policy = { a: { b: ['x'] } };
   assert.ok(bodyPasses(policy, { a: { b: 'x' } }));
   assert.ok(bodyPasses(policy, { a: [[{ b: 'y' }, { b: ['z', ['x']] }]] }));
@@ -170,7 +170,7 @@ test('true, false and null match themselves in a message (11.5)', () => {
   assert.equal(bodyPasses({ k: [false] }, { k: 'false' }), false);
 });
 
-test('a dot in a key is a dot or a step down, in every mixture (11.6)', () => {
+test('a dot in a key matches a literal dot or a nested level, in any mixture (11.6)', () => {
   for (const body of [
     { 'a.b.c': 'x' },
     { a: { 'b.c': 'x' } },
@@ -204,7 +204,7 @@ test('a policy has up to 150 combinations, counted with depth and alternatives (
   assert.equal(wrongWith({ a: list(40), $or: [{ b: list(2) }, { c: list(2) }] }), complex);
 });
 
-test('nesting is for the message alone (11.9)', () => {
+test('nested policies are allowed only for the message body (11.9)', () => {
   const topic = openTopic();
   const { subscriptionArn } = topic.subscribeQueue('jobs');
   const nested = '{"a":{"b":["x"]}}';
@@ -222,7 +222,7 @@ test('nesting is for the message alone (11.9)', () => {
   );
 });
 
-test('what is wrong with a policy is told in the words of AWS (11.10)', () => {
+test('an invalid policy is reported with the texts of AWS (11.10)', () => {
   const cases: readonly [policy: object, text: string][] = [
     [{ k: 'v' }, '"k" must be an object or an array'],
     [{ k: { suffix: 'v' } }, '"suffix" must be an object or an array'],
@@ -255,7 +255,7 @@ test('what is wrong with a policy is told in the words of AWS (11.10)', () => {
   assert.match(wrongWith('[]'), /^failed to parse JSON\. /);
 });
 
-test('the words stand behind the name of the attribute, and in Subscribe behind more (11.10)', () => {
+test('the text follows the attribute name, and in Subscribe a longer prefix (11.10)', () => {
   const topic = openTopic();
   const { subscriptionArn } = topic.subscribeQueue('jobs');
   const text = 'FilterPolicy: Empty arrays are not allowed';
@@ -271,12 +271,12 @@ test('the words stand behind the name of the attribute, and in Subscribe behind 
   );
 });
 
-test('a message that is nested a hundred thousand deep is searched without harm (11.5)', () => {
+test('a message nested a hundred thousand levels deep is searched safely (11.5)', () => {
   const deep = `{"k":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
   assert.equal(bodyPasses({ k: ['x'] }, deep), false);
 });
 
-test('a policy is bounded in depth, in the dots of a key and in bytes (11.8)', () => {
+test('a policy is limited in depth, in the dots of a key and in bytes (11.8)', () => {
   assert.match(wrongWith(`${'{"a":'.repeat(100)}[]${'}'.repeat(100)}`), /failed to parse/);
   assert.equal(wrongWith({ ['a.'.repeat(40)]: ['x'] }), 'Filter policy is too complex');
   assert.equal(wrongWith({ k: ['x'.repeat(300_000)] }), 'Filter policy is too large');

@@ -39,7 +39,7 @@ function passMinutes(topic: TestTopic, minutes: number): void {
   for (let step = 0; step < minutes * 6; step += 1) topic.home.advance(10);
 }
 
-test('a confirmed endpoint is posted the envelope, with headers that name it (12.3)', () => {
+test('the envelope is posted to a confirmed endpoint, with headers that identify it (12.3)', () => {
   const { topic, subscriptionArn } = openEndpoint();
   const { messageId } = topic.publish();
   topic.home.advance(0);
@@ -58,7 +58,7 @@ test('a confirmed endpoint is posted the envelope, with headers that name it (12
   assert.equal(topic.home.told('posted')[0]?.attempts, 1);
 });
 
-test('with raw delivery the message alone is posted, and a header says so (12.3)', () => {
+test('with raw delivery only the message is posted, and a header says so (12.3)', () => {
   const { topic } = openEndpoint({ RawMessageDelivery: 'true' });
   topic.publish({ structure: 'json', message: '{"default":"all","http":"mine"}' });
   topic.home.advance(0);
@@ -66,7 +66,7 @@ test('with raw delivery the message alone is posted, and a header says so (12.3)
   assert.equal(topic.home.posted[0]?.headers['x-amz-sns-rawdelivery'], 'true');
 });
 
-test('the content type is that of the delivery policy (12.3)', () => {
+test('the content type is taken from the delivery policy (12.3)', () => {
   const requestPolicy = { headerContentType: 'application/json' };
   const { topic } = openEndpoint({ DeliveryPolicy: JSON.stringify({ requestPolicy }) });
   topic.publish();
@@ -74,7 +74,7 @@ test('the content type is that of the delivery policy (12.3)', () => {
   assert.equal(topic.home.posted[0]?.headers['content-type'], 'application/json');
 });
 
-test('what fails in passing is tried three times again, 20 seconds apart, and then given up (12.3)', () => {
+test('a transient failure is retried three times, 20 seconds apart, and then given up (12.3)', () => {
   const { topic } = openEndpoint();
   topic.home.answer = () => passing;
   topic.publish();
@@ -91,7 +91,7 @@ test('what fails in passing is tried three times again, 20 seconds apart, and th
   assert.equal(topic.home.told('delivery-failed')[0]?.reason, 'status 503 (4 calls)');
 });
 
-test('a retry that succeeds ends it (12.3)', () => {
+test('a successful retry ends the retries (12.3)', () => {
   const { topic } = openEndpoint();
   topic.home.answer = ({ attempt }) => (attempt < 3 ? passing : { ok: true });
   topic.publish();
@@ -100,7 +100,7 @@ test('a retry that succeeds ends it (12.3)', () => {
   assert.equal(topic.home.told('posted')[0]?.attempts, 3);
 });
 
-test('what fails for good is not tried again (12.3)', () => {
+test('a permanent failure is not retried (12.3)', () => {
   const { topic } = openEndpoint();
   topic.home.answer = () => final;
   topic.publish();
@@ -123,7 +123,7 @@ test('retries go through four phases (12.3)', () => {
   assert.deepEqual(delays, [0, 0, 10, 10, 10, 20, 30, 30, undefined]);
 });
 
-test('retries take an hour at most, whatever the policy (12.3)', () => {
+test('retries take at most an hour, whatever the policy (12.3)', () => {
   const policy = {
     minDelayTarget: 1800,
     maxDelayTarget: 3600,
@@ -136,7 +136,7 @@ test('retries take an hour at most, whatever the policy (12.3)', () => {
   assert.deepEqual([retryDelay(policy, 2), retryDelay(policy, 3)], [1800, undefined]);
 });
 
-test('backoff functions all lead from the shortest to the longest delay, never back (12.3)', () => {
+test('every backoff function rises from the shortest to the longest delay (12.3)', () => {
   for (const backoffFunction of ['linear', 'arithmetic', 'geometric', 'exponential']) {
     const policy = {
       minDelayTarget: 1,
@@ -157,7 +157,7 @@ test('backoff functions all lead from the shortest to the longest delay, never b
   }
 });
 
-test('a subscription may have a policy of its own, unless the topic forbids it (12.3)', () => {
+test('a subscription may have its own policy unless the topic disables overrides (12.3)', () => {
   const { topic } = openEndpoint({ DeliveryPolicy: '{"healthyRetryPolicy":{"numRetries":0}}' });
   topic.home.answer = () => passing;
   topic.publish();
@@ -169,7 +169,7 @@ test('a subscription may have a policy of its own, unless the topic forbids it (
   assert.equal(topic.home.posted.length, 5);
 });
 
-test('what is given up goes to the dead-letter queue (12.4)', () => {
+test('a delivery that is given up goes to the dead-letter queue (12.4)', () => {
   const { topic, subscriptionArn } = openEndpoint();
   const dead = topic.home.createQueue('dead');
   const policy = JSON.stringify({ deadLetterTargetArn: dead.arn });
@@ -181,7 +181,7 @@ test('what is given up goes to the dead-letter queue (12.4)', () => {
   assert.equal(topic.home.told('delivery-failed')[0]?.deadLetterQueue, 'dead');
 });
 
-test('a call that nobody reports is made again when its lease ends, and a late report is nothing (12.3)', () => {
+test('an unreported call is repeated when its lease ends, and a late report has no effect (12.3)', () => {
   const { topic } = openEndpoint();
   topic.publish();
   const { home } = topic;
@@ -202,7 +202,7 @@ test('a call that nobody reports is made again when its lease ends, and a late r
   assert.equal(home.posted.length, 2);
 });
 
-test('a bounded number of calls of one endpoint is under way at once (12.3)', () => {
+test('a bounded number of calls to one endpoint is in flight at once (12.3)', () => {
   const { topic } = openEndpoint();
   for (let at = 0; at < 150; at += 1) topic.publish();
   const first = accepted(topic.home.apply({ type: 'tick' })).posts;
@@ -231,7 +231,7 @@ test('endpoints that do not answer do not hold up one that does (12.3)', () => {
   assert.equal(well.length, 60);
 });
 
-test('the report of a call for a topic that is gone is not taken for one of its successor (12.3)', () => {
+test('a report for a deleted topic is not applied to its successor (12.3)', () => {
   const { topic } = openEndpoint();
   topic.publish();
   const [old] = accepted(topic.home.apply({ type: 'tick' })).posts;
@@ -249,7 +249,7 @@ test('the report of a call for a topic that is gone is not taken for one of its 
   assert.equal(topic.home.posted.length, 1);
 });
 
-test('unsubscribing and deleting the topic end what waits (5.10)', () => {
+test('unsubscribing ends pending retries (5.10)', () => {
   const { topic, subscriptionArn } = openEndpoint();
   topic.home.answer = () => passing;
   topic.publish();
@@ -259,7 +259,7 @@ test('unsubscribing and deleting the topic end what waits (5.10)', () => {
   assert.equal(topic.home.posted.length, 1);
 });
 
-test('of many calls that wait for an endpoint all are counted, and the oldest can be looked at (12.3)', () => {
+test('all pending calls of an endpoint are counted, and the oldest can be inspected (12.3)', () => {
   const { topic } = openEndpoint();
   for (let at = 0; at < 120; at += 1) topic.publish();
   const shown = accepted(topic.home.apply({ type: 'describe-topic', topic: topic.name }));
@@ -273,7 +273,7 @@ test('of many calls that wait for an endpoint all are counted, and the oldest ca
   );
 });
 
-test('what waits for an endpoint can be looked at (12.3)', () => {
+test('a pending call can be inspected with its attempts and last failure (12.3)', () => {
   const { topic } = openEndpoint();
   topic.home.answer = () => passing;
   topic.publish();

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import type { KeptPostAttempt } from '../../../src/core/changes.ts';
 import { Posts } from '../../../src/core/topic/posts.ts';
 
-test('of each endpoint its own posts are counted and shown, the oldest first, whatever was tried or is gone', () => {
+test('the posts of each endpoint are counted and listed oldest first, through retries and removals', () => {
   const posts = new Posts();
   for (let id = 1; id <= 20; id += 1) {
     posts.add(id, id % 2 === 0 ? 'even' : 'odd', undefined);
@@ -27,7 +27,7 @@ test('of each endpoint its own posts are counted and shown, the oldest first, wh
 
 const begun: KeptPostAttempt = { attempts: 1, dueAt: 1000 };
 
-test('where there is room for one call, the one that has been due longest has it, and of two alike the older', () => {
+test('a single free call slot goes to the post that has been due longest, and of two equals to the older', () => {
   const posts = new Posts();
   // Calls to others, which leave room for one.
   for (let id = 1; id <= 199; id += 1) {

@@ -10,7 +10,7 @@ import { openTopic, topicArnOf } from './fixture.ts';
 
 const invalid = 'InvalidParameterException';
 
-test('an empty message, an empty subject and a message too long are refused (6.2)', () => {
+test('an empty message, an empty subject and a message that is too long are refused (6.2)', () => {
   const topic = openTopic();
   assertRefused(topic.tryPublish({ message: '' }), invalid, 'Invalid parameter: Empty message');
   assertRefused(topic.tryPublish({ subject: '' }), invalid, 'Invalid parameter: Subject');
@@ -20,7 +20,7 @@ test('an empty message, an empty subject and a message too long are refused (6.2
   assertRefused(topic.tryPublish({ message }), invalid, 'Invalid parameter: Message too long');
 });
 
-test('the size is that of the message and of its attributes, to the byte (6.3)', () => {
+test('the size is that of the message and its attributes, to the byte (6.3)', () => {
   const topic = openTopic();
   topic.publish({ message: 'x'.repeat(262_144) });
   const attributes = [{ name: 'n', type: 'String', stringValue: 'vv' }];
@@ -30,7 +30,7 @@ test('the size is that of the message and of its attributes, to the byte (6.3)',
   assertRefused(topic.tryPublish({ message: 'é'.repeat(513) }), invalid);
 });
 
-test('a standard topic refuses a deduplication id and passes a group on (6.4)', () => {
+test('a standard topic refuses a deduplication id and passes a group to the queue (6.4)', () => {
   const topic = openTopic();
   const { queue } = topic.subscribeQueue('jobs');
   assertRefused(
@@ -42,7 +42,7 @@ test('a standard topic refuses a deduplication id and passes a group on (6.4)', 
   assert.equal(queue.receiveOne().content.groupId, 'tenant');
 });
 
-test('what was published before a subscription is not delivered to it (6.5)', () => {
+test('a message published before a subscription is not delivered to it (6.5)', () => {
   const topic = openTopic();
   topic.publish();
   const { queue } = topic.subscribeQueue('jobs');
@@ -56,7 +56,7 @@ test('the trace header of the request reaches the queue (6.6)', () => {
   assert.equal(queue.receiveOne().content.traceHeader, 'Root=1-2');
 });
 
-test('a JSON structure has a default text, and texts for protocols (6.7)', () => {
+test('a JSON structure has a default text and texts per protocol (6.7)', () => {
   const topic = openTopic();
   const { queue } = topic.subscribeQueue('jobs');
   const publish = (json: object) =>
@@ -66,7 +66,7 @@ test('a JSON structure has a default text, and texts for protocols (6.7)', () =>
   assert.deepEqual(queue.receiveBodies(), ['queues', 'all']);
 });
 
-test('a JSON structure without a default text, or that is none, is refused (6.7)', () => {
+test('an invalid JSON structure, or one without a default text, is refused (6.7)', () => {
   const topic = openTopic();
   const structured = (message: string) => topic.tryPublish({ structure: 'json', message });
   const noDefault = 'Invalid parameter: Message Structure - No default entry in JSON message body';
@@ -77,7 +77,7 @@ test('a JSON structure without a default text, or that is none, is refused (6.7)
   assertRefused(topic.tryPublish({ structure: 'xml' }), invalid);
 });
 
-test('a standard topic gives no sequence number (6.8)', () => {
+test('a standard topic assigns no sequence number (6.8)', () => {
   assert.equal(openTopic().publish().sequence, undefined);
 });
 
@@ -88,7 +88,7 @@ test('one bad entry fails the whole batch (7.1)', () => {
   assert.deepEqual(queue.receiveBodies(), []);
 });
 
-test('of several things wrong with a batch the first in a fixed order is told (7.2)', () => {
+test('for a batch with several errors, the first in a fixed order is reported (7.2)', () => {
   const topic = openTopic({ fifo: true });
   const broken = { id: 'x', structure: 'json', message: '{', groupId: undefined };
   const eleven = Array.from({ length: 11 }, () => broken);
@@ -141,7 +141,7 @@ test('an entry id has up to 80 letters, digits, hyphens and underscores (7.3)', 
   assertRefused(topic.tryPublishBatch([]), 'EmptyBatchRequestException');
 });
 
-test('the entries of a batch are measured together (7.4)', () => {
+test('the size limit applies to all entries of a batch together (7.4)', () => {
   const topic = openTopic();
   const message = 'x'.repeat(131_072);
   accepted(topic.tryPublishBatch([{ message }, { message }]));
@@ -152,7 +152,7 @@ test('the entries of a batch are measured together (7.4)', () => {
   );
 });
 
-test('entries are published in the order of the request, and duplicates among them once (7.5)', () => {
+test('entries are published in the order of the request, and duplicates among them only once (7.5)', () => {
   const topic = openTopic({ fifo: true });
   const { queue } = topic.subscribeQueue('jobs.fifo');
   const entries = ['a', 'b', 'a'].map((message) => ({ message, deduplicationId: message }));
@@ -165,7 +165,7 @@ test('entries are published in the order of the request, and duplicates among th
   assert.equal(results[2]?.messageId, results[0]?.messageId);
 });
 
-test('attribute names and values are refused in words of their own (8.1)', () => {
+test('invalid attribute names and values are refused with specific texts (8.1)', () => {
   const topic = openTopic();
   const wrong = 'InvalidParameterValueException';
   const tryNamed = (name: string) =>
@@ -201,7 +201,7 @@ test('attribute names and values are refused in words of their own (8.1)', () =>
   }
 });
 
-test('an attribute without a type is a validation error that says where (1.6)', () => {
+test('an attribute without a type is a validation error that gives its position (1.6)', () => {
   const topic = openTopic();
   const attributes = [{ name: 'n', stringValue: 'v' }];
   const text = (path: string) =>
@@ -214,7 +214,7 @@ test('an attribute without a type is a validation error that says where (1.6)', 
   );
 });
 
-test('names that are Amazon’s and numbers that are none are refused (8.2)', () => {
+test('reserved names and invalid numbers are refused (8.2)', () => {
   const topic = openTopic();
   const attribute = (name: string, type: string, stringValue: string) =>
     topic.tryPublish({ attributes: [{ name, type, stringValue }] });
@@ -225,7 +225,7 @@ test('names that are Amazon’s and numbers that are none are refused (8.2)', ()
   accepted(attribute('n', 'Number.int', '-1.5e3'));
 });
 
-test('a Number that no filter policy can ask for, and a String.Array that is none, are published (8.2)', () => {
+test('a Number too precise for filter policies and an invalid String.Array are published (8.2)', () => {
   const topic = openTopic();
   const { queue } = topic.subscribeQueue('jobs');
   const FilterPolicy = JSON.stringify({ a: [{ exists: true }] });
@@ -240,7 +240,7 @@ test('a Number that no filter policy can ask for, and a String.Array that is non
   assert.equal(picky.receive().length, 0, 'for a filter policy such an array is not there');
 });
 
-test('a topic that is missing is told, and so is a missing ARN (1.6, 2.4)', () => {
+test('a missing topic and a missing ARN are refused (1.6, 2.4)', () => {
   const topic = openTopic();
   const entries = [{ message: 'x' }];
   const publish = (topicArn: string | undefined) =>

@@ -11,7 +11,7 @@ import { openTopic, openTopics } from './fixture.ts';
 const invalid = 'InvalidParameterException';
 const endpoint = 'http://a.example/in';
 
-test('a protocol that SNS does not have is refused (5.1)', () => {
+test('an unknown protocol is refused (5.1)', () => {
   const outcome = openTopic().trySubscribe({ protocol: 'pigeon', endpoint: 'x' });
   assertRefused(
     outcome,
@@ -20,7 +20,7 @@ test('a protocol that SNS does not have is refused (5.1)', () => {
   );
 });
 
-test('a protocol that only Amazon delivers to is refused as not there (5.1)', () => {
+test('a protocol that only AWS delivers to is refused as unsupported (5.1)', () => {
   const topic = openTopic();
   for (const protocol of ['email', 'email-json', 'sms', 'application', 'lambda', 'firehose']) {
     const text = `Invalid parameter: Protocol Reason: OnceMQ delivers to sqs, http and https, not to ${protocol}`;
@@ -28,7 +28,7 @@ test('a protocol that only Amazon delivers to is refused as not there (5.1)', ()
   }
 });
 
-test('a queue is named by its ARN and need not exist (5.2)', () => {
+test('a queue is given by its ARN and need not exist (5.2)', () => {
   const topic = openTopic();
   for (const wrong of ['jobs', 'http://host/000000000000/jobs', 'arn:aws:sns:us-east-1:0:x']) {
     assertRefused(
@@ -48,7 +48,7 @@ test('a FIFO queue cannot be subscribed to a standard topic (5.3)', () => {
   );
 });
 
-test('a FIFO topic takes queues alone, of both kinds (5.3, 5.4)', () => {
+test('a FIFO topic accepts only queues, of both types (5.3, 5.4)', () => {
   const topic = openTopic({ fifo: true });
   accepted(topic.trySubscribe({ endpoint: arnOf('jobs') }));
   accepted(topic.trySubscribe({ endpoint: arnOf('jobs.fifo') }));
@@ -58,7 +58,7 @@ test('a FIFO topic takes queues alone, of both kinds (5.3, 5.4)', () => {
   }
 });
 
-test('a queue is confirmed at once, an HTTP endpoint is asked (5.5)', () => {
+test('a queue is confirmed at once, an HTTP endpoint is asked to confirm (5.5)', () => {
   const topic = openTopic();
   assert.ok(accepted(topic.trySubscribe({ endpoint: arnOf('jobs') })).isConfirmed);
   const http = accepted(topic.trySubscribe({ protocol: 'http', endpoint }));
@@ -90,7 +90,7 @@ test('an endpoint must match its protocol (5.5)', () => {
   }
 });
 
-test('an unconfirmed endpoint gets nothing, and is forgotten after two days (5.5)', () => {
+test('an unconfirmed endpoint gets nothing and is forgotten after two days (5.5)', () => {
   const topic = openTopic();
   accepted(topic.trySubscribe({ protocol: 'http', endpoint }));
   topic.publish();
@@ -119,7 +119,7 @@ test('subscribing again finds the subscription if the attributes given are the s
   assertRefused(again({ FilterPolicy: '{"a":["b"]}' }), invalid, text);
 });
 
-test('subscribing again finds the subscription however its delivery policy is spaced (5.6)', () => {
+test('subscribing again finds the subscription whatever the whitespace of its delivery policy (5.6)', () => {
   const topic = openTopic();
   const DeliveryPolicy = '{ "healthyRetryPolicy": { "numRetries": 5 } }';
   const target = {
@@ -184,7 +184,7 @@ test('the delivery policy of a subscription is shown with every member, in the o
   assert.deepEqual(effective.requestPolicy, { headerContentType: 'text/plain; charset=UTF-8' });
 });
 
-test('answers hide the password of an endpoint and nothing else of it (5.7, 5.11)', () => {
+test('answers hide only the password of an endpoint (5.7, 5.11)', () => {
   const shown = {
     'https://user:s3cr:e@t@example.com/a:b@c': 'https://user:****@example.com/a:b@c',
     'https://user@example.com:8443/a': 'https://user@example.com:8443/a',
@@ -201,7 +201,7 @@ test('answers hide the password of an endpoint and nothing else of it (5.7, 5.11
   }
 });
 
-test('the same cause has two texts, one for Subscribe and one for a change (5.8)', () => {
+test('the same error has two texts, one for Subscribe and one for a change (5.8)', () => {
   const topic = openTopic({ fifo: true });
   const { subscriptionArn } = topic.subscribeQueue('jobs.fifo');
   const causes: readonly [name: string, value: string, text: string][] = [
@@ -234,7 +234,7 @@ test('the same cause has two texts, one for Subscribe and one for a change (5.8)
   assertRefused(unknown, invalid, 'Invalid parameter: AttributeName');
 });
 
-test('unsubscribing is idempotent, other commands do not find what is gone (5.10)', () => {
+test('unsubscribing is idempotent, and other commands do not find the subscription (5.10)', () => {
   const topic = openTopic();
   const { subscriptionArn, queue } = topic.subscribeQueue('jobs');
   const end = (arn: string) => topic.home.apply({ type: 'unsubscribe', subscriptionArn: arn });
@@ -267,7 +267,7 @@ test('subscriptions are listed in pages of 100, of one topic or of all (5.11)', 
   );
 });
 
-test('the token that was posted confirms, twice with one answer (5.12)', () => {
+test('the posted token confirms, and gives the same answer when repeated (5.12)', () => {
   const topic = openTopic();
   const { subscriptionArn } = accepted(topic.trySubscribe({ protocol: 'http', endpoint }));
   topic.home.advance(0);
@@ -282,7 +282,7 @@ test('the token that was posted confirms, twice with one answer (5.12)', () => {
   assert.equal(topic.attributesOf(subscriptionArn)['PendingConfirmation'], 'false');
 });
 
-test('a token confirms whatever topic of the region is named with it, and with no other ARN (5.12)', () => {
+test('a token confirms with the ARN of any topic of the region, and with no other (5.12)', () => {
   const topic = openTopic();
   const { subscriptionArn } = accepted(topic.trySubscribe({ protocol: 'http', endpoint }));
   topic.home.advance(0);

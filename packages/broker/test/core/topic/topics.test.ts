@@ -10,11 +10,11 @@ import { openTopic, openTopics, topicArnOf } from './fixture.ts';
 
 const invalid = 'InvalidParameterException';
 
-test('the ARN of a topic is made of region, account and name (2.1)', () => {
+test('the ARN of a topic consists of region, account and name (2.1)', () => {
   assert.equal(openTopic().arn, topicArnOf('prices'));
 });
 
-test('an ARN has at least six parts, and the refusal counts them (2.2)', () => {
+test('an ARN has at least six parts, and the error text counts them (2.2)', () => {
   const home = openTopics();
   const text = (count: number, name = 'TopicArn') =>
     `Invalid parameter: ${name} Reason: An ARN must have at least 6 elements, not ${count}`;
@@ -37,7 +37,7 @@ test('an ARN of another region names no topic (2.3)', () => {
   assertRefused(outcome, invalid, 'Invalid parameter: TopicArn');
 });
 
-test('a topic that is not there is not found (2.4)', () => {
+test('an unknown topic is not found (2.4)', () => {
   const outcome = openTopics().apply({
     type: 'get-topic-attributes',
     topicArn: topicArnOf('none'),
@@ -45,7 +45,7 @@ test('a topic that is not there is not found (2.4)', () => {
   assertRefused(outcome, 'NotFoundException', 'Topic does not exist');
 });
 
-test('a message id is a UUID, and not the one that a queue gives (2.5)', () => {
+test('a message id is a UUID, and differs from the one the queue assigns (2.5)', () => {
   const topic = openTopic();
   const { queue } = topic.subscribeQueue('jobs');
   const { messageId } = topic.publish();
@@ -62,7 +62,7 @@ test('a name has 1 to 256 letters, digits, hyphens and underscores (3.1)', () =>
   home.createTopic(`${'x'.repeat(251)}.fifo`);
 });
 
-test('the suffix .fifo and FifoTopic=true need each other (3.1)', () => {
+test('the suffix .fifo and FifoTopic=true require each other (3.1)', () => {
   const home = openTopics();
   const create = (name: string, FifoTopic: string) =>
     home.apply({ type: 'create-topic', name, attributes: { FifoTopic } });
@@ -138,7 +138,7 @@ test('subscriptions are counted: confirmed, pending and deleted (3.5)', () => {
   assert.deepEqual(counts(), ['0', '1', '1']);
 });
 
-test('the default policy lets the owner do eight things (3.6)', () => {
+test('the default policy allows the owner eight actions (3.6)', () => {
   const { Policy = '' } = openTopic().attributes();
   const { Version, Id, Statement } = JSON.parse(Policy);
   assert.deepEqual([Version, Id], ['2008-10-17', '__default_policy_ID']);
@@ -149,7 +149,7 @@ test('the default policy lets the owner do eight things (3.6)', () => {
   });
 });
 
-test('the default delivery policy tries three times again, 20 seconds apart (3.7)', () => {
+test('the default delivery policy retries three times, 20 seconds apart (3.7)', () => {
   const { EffectiveDeliveryPolicy = '' } = openTopic().attributes();
   assert.deepEqual(JSON.parse(EffectiveDeliveryPolicy), {
     http: {
@@ -168,7 +168,7 @@ test('the default delivery policy tries three times again, 20 seconds apart (3.7
   });
 });
 
-test('a delivery policy is replaced whole, and removed by an empty text (3.8)', () => {
+test('a delivery policy is replaced as a whole, and removed by an empty text (3.8)', () => {
   const topic = openTopic();
   topic.set('DeliveryPolicy', '{"http":{"defaultHealthyRetryPolicy":{"numRetries":5}}}');
   topic.set('DeliveryPolicy', '{"http":{"defaultHealthyRetryPolicy":{"minDelayTarget":10}}}');
@@ -181,7 +181,7 @@ test('a delivery policy is replaced whole, and removed by an empty text (3.8)', 
   assert.equal(Object.hasOwn(topic.attributes(), 'DeliveryPolicy'), false);
 });
 
-test('a delivery policy is shown in the order of AWS, without what is null (3.8)', () => {
+test('a delivery policy is shown in the order of AWS, without null members (3.8)', () => {
   const topic = openTopic();
   const shownFor = (http: object): unknown => {
     topic.set('DeliveryPolicy', JSON.stringify({ http }));
@@ -214,27 +214,27 @@ test('a delivery policy out of bounds is refused (3.8)', () => {
   assertRefused(topic.trySet('DeliveryPolicy', 'no'), invalid);
 });
 
-test('FifoTopic and names that no topic has cannot be set (3.9)', () => {
+test('FifoTopic and unknown attributes cannot be set (3.9)', () => {
   const topic = openTopic({ fifo: true });
   for (const name of ['FifoTopic', 'Colour', 'TopicArn']) {
     assertRefused(topic.trySet(name, 'true'), invalid, 'Invalid parameter: AttributeName');
   }
 });
 
-test('FifoThroughputScope never goes back to Topic (3.9)', () => {
+test('FifoThroughputScope cannot go back to Topic (3.9)', () => {
   const topic = openTopic({ fifo: true });
   topic.set('FifoThroughputScope', 'Topic');
   topic.set('FifoThroughputScope', 'MessageGroup');
   assertRefused(topic.trySet('FifoThroughputScope', 'Topic'), invalid);
 });
 
-test('attributes of FIFO topics are not for standard ones (3.9)', () => {
+test('attributes of FIFO topics are refused on standard topics (3.9)', () => {
   const topic = openTopic();
   assertRefused(topic.trySet('ContentBasedDeduplication', 'true'), invalid);
   assertRefused(topic.home.tryCreateTopic('b', { ArchivePolicy: '{}' }), invalid);
 });
 
-test('MaximumMessageSize is 1024 to 1048576, and large ones are for queues alone (3.10)', () => {
+test('MaximumMessageSize is 1024 to 1048576, and above 262144 only queues can subscribe (3.10)', () => {
   const topic = openTopic();
   assertRefused(topic.trySet('MaximumMessageSize', '1023'), invalid);
   assertRefused(topic.trySet('MaximumMessageSize', '1048577'), invalid);
@@ -274,7 +274,7 @@ test('topics are listed in pages of 100 (3.12)', () => {
   assert.deepEqual([last.topics.map(({ name }) => name), last.next], [['t100'], undefined]);
 });
 
-test('tags overwrite equal keys, and no key comes twice in a request (4.1)', () => {
+test('tags overwrite equal keys, and a key repeated in a request is refused (4.1)', () => {
   const { home, arn: resourceArn } = openTopic();
   const tag = (...tags: { key: string; value: string }[]) =>
     home.apply({ type: 'tag-topic', resourceArn, tags });
@@ -299,7 +299,7 @@ test('a topic has up to 50 tags (4.1)', () => {
   assertRefused(unknown, 'ResourceNotFoundException', 'Resource does not exist');
 });
 
-test('a permission becomes a statement of the policy, and is dropped again (4.2)', () => {
+test('a permission becomes a statement of the policy and can be removed (4.2)', () => {
   const topic = openTopic();
   const permit = (label: string, actions: string[], accounts = ['111111111111']) =>
     topic.home.apply({
@@ -328,7 +328,7 @@ test('a permission becomes a statement of the policy, and is dropped again (4.2)
   );
 });
 
-test('labels are used once, and actions are those of topics (4.3)', () => {
+test('a label is used once, and actions must be those of topics (4.3)', () => {
   const topic = openTopic();
   const permit = (label: string, action: string) =>
     topic.home.apply({
@@ -347,7 +347,7 @@ test('labels are used once, and actions are those of topics (4.3)', () => {
   );
 });
 
-test('a data protection policy is kept and given back, and not shown elsewhere (4.4)', () => {
+test('a data protection policy is stored and returned, and not shown elsewhere (4.4)', () => {
   const topic = openTopic();
   const resourceArn = topic.arn;
   const policy = '{"Name":"p"}';

@@ -30,7 +30,7 @@ function metricIn({ metrics }: Received, name: string): ReceivedMetric {
   return found;
 }
 
-test('a collector gets every metric under its exact name, with what was counted', async (t) => {
+test('a collector gets every metric under its exact name, with its value', async (t) => {
   const opened = await collector(t);
   const server = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: opened.url, ...often });
   await server.call('CreateQueue', {
@@ -70,7 +70,7 @@ test('a collector gets every metric under its exact name, with what was counted'
   assert.ok((metricIn(received, 'process.cpu.time').points[0]?.value ?? 0) > 0);
 });
 
-test('the collector is told which server it is, in the words of the environment', async (t) => {
+test('the collector receives the resource and headers set in the environment', async (t) => {
   const opened = await collector(t);
   await start(t, {
     OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${opened.url}/custom/path`,
@@ -95,7 +95,7 @@ test('the collector is told which server it is, in the words of the environment'
   assert.equal((await named.next()).resource['service.name'], 'queue-of-the-north');
 });
 
-test('what was counted last is sent when the server stops, long before the interval is over', async (t) => {
+test('the last values are sent when the server stops, before the interval is over', async (t) => {
   const opened = await collector(t);
   const server = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: opened.url });
   await server.call('CreateQueue', { QueueName: 'jobs' });
@@ -108,7 +108,7 @@ test('what was counted last is sent when the server stops, long before the inter
   assert.deepEqual(sent.points[0]?.value, 1);
 });
 
-test('a collector that is away is told of once, disturbs nothing, and gets all when it is back', async (t) => {
+test('an unreachable collector is reported once, disturbs nothing, and gets metrics when it is back', async (t) => {
   const away = await collector(t);
   const { port, url } = away;
   await away.close();
@@ -132,7 +132,7 @@ test('a collector that is away is told of once, disturbs nothing, and gets all w
   assert.equal(complaints(), 1);
 });
 
-test('a variable that OpenTelemetry cannot use is told of at the start', async (t) => {
+test('a variable that OpenTelemetry cannot use is reported at the start', async (t) => {
   const { url } = await collector(t);
   const server = await start(t, {
     OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: url,
@@ -151,14 +151,14 @@ test('a variable that OpenTelemetry cannot use is told of at the start', async (
   assert.match(traced.said(), /OpenTelemetry: .*'soon' for OTEL_BSP_SCHEDULE_DELAY/);
 });
 
-test('a server whose collector is away stops nevertheless, with 0', async (t) => {
+test('a server whose collector is unreachable still stops with 0', async (t) => {
   const away = await collector(t);
   await away.close();
   const server = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: away.url });
   assert.equal(await server.kill('SIGTERM'), 0);
 });
 
-test('a start that fails closes its export, which sends its last numbers', async (t) => {
+test('a start that fails closes its export, which sends its last values', async (t) => {
   const opened = await collector(t);
   const first = await start(t, {});
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: opened.url };
@@ -169,7 +169,7 @@ test('a start that fails closes its export, which sends its last numbers', async
   assert.equal(opened.received.length, 1);
 });
 
-test('a protocol that is not spoken is refused at the start, with what to use', async () => {
+test('an unsupported protocol is refused at the start, with what to use', async () => {
   const env = { OTEL_METRICS_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
   const said = await ServerProcess.refusal(['--memory'], { env });
   assert.match(said, /OTEL_EXPORTER_OTLP_PROTOCOL: grpc is not supported\. Use http\/protobuf/);

@@ -43,7 +43,7 @@ function folder(t: TestContext): string {
   return path;
 }
 
-test('suppressed sends are counted by where their id came from, and those that differed as collisions', async (t) => {
+test('suppressed sends are counted by the source of their id, and those that differed as collisions', async (t) => {
   const { client, queue, page } = await open(t);
   const QueueUrl = await queue('orders.fifo');
   const send = (MessageBody: string, MessageGroupId: string, MessageDeduplicationId?: string) =>
@@ -65,7 +65,7 @@ test('suppressed sends are counted by where their id came from, and those that d
   assert.equal(found.value('oncemq_messages_sent_total', { queue: 'orders.fifo' }), 2);
 });
 
-test('the lengths of bodies are those of their bytes, of suppressed sends too, on FIFO queues alone', async (t) => {
+test('body lengths are counted in bytes, for suppressed sends too, and only on FIFO queues', async (t) => {
   const { client, queue, page } = await open(t);
   const QueueUrl = await queue('orders.fifo');
   const plainUrl = await queue('plain');
@@ -83,7 +83,7 @@ test('the lengths of bodies are those of their bytes, of suppressed sends too, o
   assert.equal(found.value(`${name}_count`, { source: 'explicit' }), 0);
 });
 
-test('what breaks the contract is counted by its rule, refused or not', async (t) => {
+test('contract violations are counted by rule, refused or not', async (t) => {
   const contract = join(folder(t), 'contract.json');
   const queues = [
     { queue: 'strict.fifo', contract: 'envelope', mode: 'reject' },
@@ -109,7 +109,7 @@ test('what breaks the contract is counted by its rule, refused or not', async (t
   assert.equal(found.value('oncemq_requests_total', refused), 2);
 });
 
-test('a message is counted at each step of its life, and what waits is shown as it is', async (t) => {
+test('a message is counted at each step of its life, and gauges show the current state', async (t) => {
   const { server, client, queue, page } = await open(t);
   const deadUrl = await queue('dead.fifo');
   const QueueUrl = await queue('jobs.fifo', {
@@ -156,7 +156,7 @@ test('a message is counted at each step of its life, and what waits is shown as 
   assert.equal(counted('moved', { queue: 'dead.fifo' }), 0);
 });
 
-test('requests are counted by action and code, of both services; what is no action has one name', async (t) => {
+test('requests of both services are counted by action and code; unknown actions share one name', async (t) => {
   const { server, client, queue, page } = await open(t);
   const QueueUrl = await queue('jobs');
   await client.sendMessage({ QueueUrl, MessageBody: 'x' });
@@ -185,7 +185,7 @@ test('requests are counted by action and code, of both services; what is no acti
   assert.ok((found.value(`${took}_sum`, { service: 'sqs', action: 'SendMessage' }) ?? 0) > 0);
 });
 
-test('publications are counted, and what became of them for each subscription', async (t) => {
+test('publications are counted, and their outcome for each subscription', async (t) => {
   const { server, queue, page } = await open(t);
   await queue('all.fifo');
   await queue('some.fifo');
@@ -220,7 +220,7 @@ test('publications are counted, and what became of them for each subscription', 
   assert.equal((await page()).all('oncemq_topic_publications_total').length, 0);
 });
 
-test('a receive that waits is seen waiting', async (t) => {
+test('a waiting receive is counted while it waits', async (t) => {
   const { client, queue, page } = await open(t);
   const QueueUrl = await queue('jobs');
   const waiting = client.receiveMessage({ QueueUrl, WaitTimeSeconds: 20 });
@@ -251,7 +251,7 @@ test('a store on disk shows its size and its commits, and every metric of the li
   assert.equal(inMemory.types.has('oncemq_store_size_bytes'), false);
 });
 
-test('ids of messages, groups and sends are nowhere on the page', async (t) => {
+test('the page contains no ids of messages, groups or sends', async (t) => {
   const { client, queue, page } = await open(t);
   const QueueUrl = await queue('orders.fifo');
   const MessageGroupId = 'secret-group';
@@ -269,7 +269,7 @@ test('ids of messages, groups and sends are nowhere on the page', async (t) => {
   }
 });
 
-test('a deleted queue leaves the page, and one of the same name begins at 0', async (t) => {
+test('a deleted queue leaves the page, and a new one of the same name starts at 0', async (t) => {
   const { server, client, queue, page } = await open(t, { limits: 'relaxed' });
   const QueueUrl = await queue('jobs');
   await client.sendMessage({ QueueUrl, MessageBody: 'x' });
@@ -280,7 +280,7 @@ test('a deleted queue leaves the page, and one of the same name begins at 0', as
   assert.equal((await page()).value('oncemq_messages_sent_total', { queue: 'jobs' }), 0);
 });
 
-test('a queue that was kept has its counters from the start, at 0', async (t) => {
+test('a queue loaded from storage has its counters from the start, at 0', async (t) => {
   const data = folder(t);
   const before = await startTestServer({ data });
   const client = new SQS(before.clientConfig);
@@ -306,7 +306,7 @@ test('a topic has its counters at 0 from its creation, and after a start', async
   assert.equal((await page()).value('oncemq_topic_publications_total', published), 0);
 });
 
-test('a reset empties queues and leaves counters as they are', async (t) => {
+test('a reset empties queues and keeps counters', async (t) => {
   const { server, client, queue, page } = await open(t);
   await client.sendMessage({ QueueUrl: await queue('jobs'), MessageBody: 'x' });
   await server.reset();
@@ -316,7 +316,7 @@ test('a reset empties queues and leaves counters as they are', async (t) => {
   assert.equal(found.value('oncemq_queue_visible', { queue: 'jobs' }), undefined);
 });
 
-test('of 1,003 queues a thousand have series of their own, and the others are added up', async (t) => {
+test('of 1,003 queues a thousand have their own series, and the others are summed up', async (t) => {
   const config = join(folder(t), 'config.json');
   const names = Array.from({ length: 1_003 }, (_, at) => `q${String(at).padStart(4, '0')}`);
   writeFileSync(config, JSON.stringify({ queues: names }));
@@ -341,7 +341,7 @@ test('of 1,003 queues a thousand have series of their own, and the others are ad
   assert.equal(second.value('oncemq_queue_visible', { queue: '(other)' }), 2);
 });
 
-test('names that a reset has left behind give their places to new queues', async (t) => {
+test('queue names removed by a reset free their series for new queues', async (t) => {
   const config = join(folder(t), 'config.json');
   const queues = Array.from({ length: 1_000 }, (_, at) => `old${at}`);
   writeFileSync(config, JSON.stringify({ queues }));
@@ -355,7 +355,7 @@ test('names that a reset has left behind give their places to new queues', async
   assert.doesNotMatch(found.text, /queue="old/);
 });
 
-test('names that a reset has left behind give their places to new topics', async (t) => {
+test('topic names removed by a reset free their series for new topics', async (t) => {
   const config = join(folder(t), 'config.json');
   const topics = Array.from({ length: 1_000 }, (_, at) => `old${at}`);
   writeFileSync(config, JSON.stringify({ topics }));
@@ -373,7 +373,7 @@ test('names that a reset has left behind give their places to new topics', async
   assert.equal(found.all(name).length, 2);
 });
 
-test('HEAD has no body; other methods are refused with those that the path takes', async (t) => {
+test('HEAD has no body; other methods are refused with the allowed ones', async (t) => {
   const { server } = await open(t);
   const head = await fetch(`${server.url}/metrics`, { method: 'HEAD' });
   assert.equal(head.status, 200);
@@ -389,7 +389,7 @@ test('HEAD has no body; other methods are refused with those that the path takes
   }
 });
 
-test('a queue called metrics has a path of its own', async (t) => {
+test('a queue named metrics keeps its own path', async (t) => {
   const { client, queue, page } = await open(t);
   const QueueUrl = await queue('metrics');
   const sent = await fetch(`${QueueUrl}?Action=SendMessage&MessageBody=x`);
@@ -398,7 +398,7 @@ test('a queue called metrics has a path of its own', async (t) => {
   assert.equal((await page()).value('oncemq_messages_sent_total', { queue: 'metrics' }), 1);
 });
 
-test('pages asked for together are all answered', async (t) => {
+test('pages requested at the same time are all answered', async (t) => {
   const { server, queue } = await open(t);
   await queue('jobs');
   const pages = await Promise.all(Array.from({ length: 20 }, () => PrometheusPage.of(server)));

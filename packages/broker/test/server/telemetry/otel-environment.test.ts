@@ -34,7 +34,7 @@ test('an endpoint for all signals exports all, every minute', () => {
   });
 });
 
-test('an endpoint of one signal exports that one alone', () => {
+test('an endpoint for one signal exports only that one', () => {
   const url = 'https://collector.example/v1';
   const metrics = exportsOf({ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: url });
   assert.deepEqual([metrics.metrics?.exporters, metrics.traces], [['otlp'], undefined]);
@@ -42,7 +42,7 @@ test('an endpoint of one signal exports that one alone', () => {
   assert.deepEqual([traces.metrics, traces.traces?.exporters], [undefined, ['otlp']]);
 });
 
-test('a named exporter needs no endpoint, and none wins over one', () => {
+test('a named exporter needs no endpoint, and none overrides one', () => {
   assert.deepEqual(exportsOf({ OTEL_METRICS_EXPORTER: 'otlp' }).metrics?.exporters, ['otlp']);
   const both = exportsOf({ OTEL_TRACES_EXPORTER: 'console, otlp' });
   assert.deepEqual(both.traces?.exporters, ['otlp', 'console']);
@@ -50,12 +50,12 @@ test('a named exporter needs no endpoint, and none wins over one', () => {
   assert.equal(exportsOf({ ...endpoint, OTEL_METRICS_EXPORTER: 'prometheus' }).metrics, undefined);
 });
 
-test('a disabled SDK exports nothing, whatever else is said', () => {
+test('a disabled SDK exports nothing, whatever else is set', () => {
   const environment = { ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
   assert.deepEqual(exportsOf({ ...environment, OTEL_SDK_DISABLED: 'True' }), nothingExported);
 });
 
-test('interval and timeout are honoured, and an export never takes longer than the interval', () => {
+test('interval and timeout are honored, and the timeout is at most the interval', () => {
   const OTEL_METRIC_EXPORT_INTERVAL = '1000';
   const { metrics } = exportsOf({ ...endpoint, OTEL_METRIC_EXPORT_INTERVAL });
   assert.deepEqual([metrics?.intervalMs, metrics?.timeoutMs], [1000, 1000]);
@@ -64,7 +64,7 @@ test('interval and timeout are honoured, and an export never takes longer than t
   assert.equal(short.metrics?.timeoutMs, 200);
 });
 
-test('what cannot be is refused with the variable and what to use', () => {
+test('an invalid value is refused with the variable and what to use', () => {
   const grpc = /OTEL_EXPORTER_OTLP_PROTOCOL: grpc is not supported\. Use http\/protobuf/;
   refused({ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, grpc);
   const json = /OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: http\/json is not supported/;
@@ -87,7 +87,7 @@ test('what cannot be is refused with the variable and what to use', () => {
   );
 });
 
-test('samplers and propagators are those of the specification, and only what SQS knows is read', () => {
+test('samplers and propagators must be those of the specification, and only those SQS supports are used', () => {
   const named = exportsOf({ ...endpoint, OTEL_PROPAGATORS: 'xray, baggage' });
   assert.deepEqual(named.traces?.propagators, ['xray']);
   const sampler = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.5' };
@@ -108,7 +108,7 @@ test('samplers and propagators are those of the specification, and only what SQS
   assert.equal(exportsOf(others).traces, undefined);
 });
 
-test('a protocol that nothing is exported by is nobody’s concern', () => {
+test('an unsupported protocol does not matter when nothing is exported by it', () => {
   const environment = { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_METRICS_EXPORTER: 'console' };
   assert.deepEqual(exportsOf(environment).metrics?.exporters, ['console']);
 });

@@ -29,7 +29,7 @@ function only(spans: readonly CollectedSpan[], name: string): CollectedSpan {
 }
 
 describe('the life of a message that carries a trace', () => {
-  test('is spans of that trace, in the words of the conventions', async (t) => {
+  test('is spans of that trace, named by the conventions', async (t) => {
     const { sqs, spans } = await openTraced(t);
     const QueueUrl = await createFifo(sqs);
     const context = newContext();
@@ -103,7 +103,7 @@ describe('the life of a message that carries a trace', () => {
     assert.equal(parentOf(only(told, 'receive jobs.fifo')), placeOf(context));
   });
 
-  test("is below the request's own traceparent, with a link to what the message carries", async (t) => {
+  test("is below the request's own traceparent, with a link to the trace of the message", async (t) => {
     const { sqs, spans } = await openTraced(t);
     const QueueUrl = await createFifo(sqs);
     const [request, carried] = [newContext(), newContext()];
@@ -128,7 +128,7 @@ test('a message without a trace gets none, and its receive links to the span of 
   assert.deepEqual(only(told, 'receive jobs.fifo').links.map(placeOf), [placeOf(send)]);
 });
 
-test('what cannot be read as a trace is passed over', async (t) => {
+test('a traceparent that cannot be parsed is ignored', async (t) => {
   const { sqs, spans } = await openTraced(t);
   const QueueUrl = await createFifo(sqs);
   for (const StringValue of ['hello', '00-0-0-00', '00-'.repeat(1000)]) {
@@ -187,7 +187,7 @@ describe("a suppressed duplicate's span", () => {
     assert.deepEqual(attributes['oncemq.dedupe.differed'], ['attributes']);
   });
 
-  test('links to what the original carries when the server has started anew', async (t) => {
+  test('links to the trace of the original after a restart of the server', async (t) => {
     const { path, remove } = temporaryDirectory();
     t.after(remove);
     const first = await openTraced(t, { data: path });
@@ -206,7 +206,7 @@ describe("a suppressed duplicate's span", () => {
   });
 
   // A timeout, since a server that waits here would wait forever.
-  test('holds up no answer while its original is looked up, once for a batch', {
+  test('delays no answer while its original is looked up, once per batch', {
     timeout: 60_000,
   }, async (t) => {
     const { path, remove } = temporaryDirectory();
@@ -251,7 +251,7 @@ describe("a suppressed duplicate's span", () => {
   });
 });
 
-test('each message of a batch has a span, also one that is a duplicate of another or refused', async (t) => {
+test('each message of a batch has a span, including a duplicate or refused one', async (t) => {
   const { sqs, spans } = await openTraced(t);
   const QueueUrl = await createFifo(sqs);
   const contexts = [newContext(), newContext(), newContext()];
@@ -290,7 +290,7 @@ test('a batch of deletes is one span with a link for each message', async (t) =>
   assert.deepEqual(settle.links.map(placeOf), contexts.map(placeOf));
 });
 
-test('what is refused as a whole is one failed span with the name of the error', async (t) => {
+test('a request refused as a whole is one failed span with the name of the error', async (t) => {
   const { sqs, server, spans } = await openTraced(t);
   const QueueUrl = `${server.url}/000000000000/missing`;
   const Entries = ['a', 'b'].map((Id) => ({ Id, MessageBody: Id }));
@@ -303,7 +303,7 @@ test('what is refused as a whole is one failed span with the name of the error',
   );
 });
 
-test('a send that cannot be kept is a failed span', async (t) => {
+test('a send that cannot be stored is a failed span', async (t) => {
   const collector = await openCollector();
   t.after(() => collector.close());
   setVariables(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
@@ -323,7 +323,7 @@ test('a send that cannot be kept is a failed span', async (t) => {
 });
 
 describe('a publication', () => {
-  test('is one span that tells which queues have it, and their receives link to it', async (t) => {
+  test('is one span that names the queues it reached, and their receives link to it', async (t) => {
     const { sqs, sns, spans } = await openTraced(t);
     const queues = ['east.fifo', 'west.fifo'];
     for (const name of queues) await createFifo(sqs, name);
@@ -362,7 +362,7 @@ describe('a publication', () => {
 });
 
 describe('the standard variables', () => {
-  test('a sampler that takes nothing exports nothing, and sends go on', async (t) => {
+  test('a sampler that samples nothing exports nothing, and sends work', async (t) => {
     const { sqs, spans } = await openTraced(t, {}, { OTEL_TRACES_SAMPLER: 'always_off' });
     const QueueUrl = await createFifo(sqs);
     await sqs.sendMessage({ QueueUrl, ...message });
@@ -378,7 +378,7 @@ describe('the standard variables', () => {
     assert.deepEqual(await spans(), []);
   });
 
-  test('propagators that are not named are not asked', async (t) => {
+  test('propagators that are not named are not used', async (t) => {
     const { sqs, spans } = await openTraced(t, {}, { OTEL_PROPAGATORS: 'xray, baggage' });
     const QueueUrl = await createFifo(sqs);
     await sqs.sendMessage({ QueueUrl, ...message, MessageAttributes: newContext().attributes });
@@ -386,7 +386,7 @@ describe('the standard variables', () => {
   });
 });
 
-test('a collector that is away disturbs no send, and does not hold up the end for long', async (t) => {
+test('an unreachable collector disturbs no send, and the server still stops with 0', async (t) => {
   const collector = await openCollector();
   await collector.close();
   setVariables(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '1' });
