@@ -326,6 +326,8 @@ interface Outcomes extends TopicOutcomes {
     readonly posts: readonly DuePost[];
     /** Archived publications to read now, each answered by a `replay`. */
     readonly replays: readonly DueReplay[];
+    /** Whether it left something that has expired, because it had removed as much as one tick may. */
+    readonly isUnfinished: boolean;
   };
 }
 

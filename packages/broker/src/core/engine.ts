@@ -3,6 +3,10 @@
  * It is synchronous and deterministic: no I/O, no clock, no randomness. The same commands at the same times with the same
  * ids give the same answers, byte for byte.
  *
+ * A tick removes a bounded number of expired entries and leaves the rest due; every other command first removes all that has
+ * expired from the queues and topics it concerns, so no answer ever depends on where a tick stopped. Whoever feeds the engine
+ * keeps commands short by letting them wait while `isBehind` says that ticks have more to remove.
+ *
  * State is its changes. `absorb` brings an engine into the same state as applying the commands that made the changes;
  * absorbing all kept entries loads an engine; `drop` forgets a single queue or topic. `touches` tells in advance which
  * queues and topics a command may read the contents of, or change. The list of queues and topics, their settings and
@@ -38,7 +42,7 @@ import { type DuePost, type DueReplay, isTopicCommand } from './topic/commands.t
 import type { Signer } from './topic/envelope.ts';
 import { duePosts } from './topic/post.ts';
 import { dueReplays } from './topic/replay.ts';
-import type { Topic } from './topic/topic.ts';
+import { Topic } from './topic/topic.ts';
 import { Topics } from './topic/topics.ts';
 import { type Context, type Deliveries, type Touched, Turn } from './turn.ts';
 
@@ -134,10 +138,20 @@ export class Engine {
         return target === undefined ? [command.queue] : [command.queue, target.name];
       }
       case 'list-queues':
+      case 'find-queue':
         return [];
-      default:
-        return command.queue === undefined ? [] : [command.queue];
+      default: {
+        const { queue } = command;
+        // Of one that is there already, only the settings are compared.
+        const isThere = command.type === 'create-queue' && this.#catalogue.get(queue ?? '');
+        return queue === undefined || isThere ? [] : [queue];
+      }
     }
+  }
+
+  /** Whether a queue or topic that the command concerns still has something that has expired, for ticks to remove first. */
+  isBehind(command: Command, now: number): boolean {
+    return this.touches(command, now).some((place) => this.#at(place)?.hasExpired(now) === true);
   }
 
   /** Takes over the changes of another engine, or loads kept entries. */
@@ -254,20 +268,27 @@ export class Engine {
   #tick(turn: Turn): Outcome<'tick'> {
     const posts: DuePost[] = [];
     const replays: DueReplay[] = [];
-    for (const place of this.#agenda.dueBy(turn.now)) {
-      if (isTopic(place)) {
-        const topic = this.#topics.get(topicIn(place)) as Topic;
-        topic.advance(turn);
-        posts.push(...duePosts(topic, turn));
-        replays.push(...dueReplays(topic, turn));
-        continue;
+    const due = this.#agenda.dueBy(turn.now).map((place) => this.#at(place) as Queue | Topic);
+    let room = this.#limits.expiredPerTickMax;
+    let sharing = due.filter((owner) => owner.hasExpired(turn.now)).length;
+    let isUnfinished = false;
+    for (const owner of due) {
+      // Each has an equal share of the room: one with millions of entries to remove holds up no other.
+      const removed = owner.advance(turn, Math.ceil(room / Math.max(sharing, 1)));
+      room -= removed;
+      if (removed > 0) sharing -= 1;
+      if (owner.hasExpired(turn.now)) {
+        // What else is due here, a task or a replay, must not find what has expired.
+        isUnfinished = true;
+      } else if (owner instanceof Topic) {
+        posts.push(...duePosts(owner, turn));
+        replays.push(...dueReplays(owner, turn));
+      } else {
+        progressMoveTask(owner, this.#neighbours, turn);
       }
-      const queue = this.#catalogue.get(place) as Queue;
-      queue.advance(turn);
-      progressMoveTask(queue, this.#neighbours, turn);
     }
     this.#catalogue.freeNames(turn);
-    return { ok: true, posts, replays };
+    return { ok: true, posts, replays, isUnfinished };
   }
 
   #touchedByTick(now: number): string[] {
@@ -304,8 +325,11 @@ export class Engine {
   }
 
   #reschedule(place: string): void {
-    const owner = isTopic(place) ? this.#topics.get(topicIn(place)) : this.#catalogue.get(place);
-    this.#agenda.set(place, owner?.nextDueAt());
+    this.#agenda.set(place, this.#at(place)?.nextDueAt());
+  }
+
+  #at(place: string): Queue | Topic | undefined {
+    return isTopic(place) ? this.#topics.get(topicIn(place)) : this.#catalogue.get(place);
   }
 
   #absorbOne(change: QueueChange, now: number): void {

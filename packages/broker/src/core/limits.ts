@@ -13,12 +13,18 @@ export interface Limits {
   readonly purgeIntervalMs: number;
   /** Messages in flight in one queue, standard and FIFO alike. */
   readonly inFlightMax: number;
+  /**
+   * Ours: how many expired entries (messages, window entries, archived publications) one tick may remove, so that no tick
+   * grows without bound. The rest is due at once. 5,000 take some 10 ms, and as much to keep.
+   */
+  readonly expiredPerTickMax: number;
 }
 
 export const strictLimits: Limits = {
   nameReuseMs: 60_000,
   purgeIntervalMs: 60_000,
   inFlightMax: 120_000,
+  expiredPerTickMax: 5_000,
 };
 
 export const relaxedLimits: Limits = { ...strictLimits, nameReuseMs: 0, purgeIntervalMs: 0 };

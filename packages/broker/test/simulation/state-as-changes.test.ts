@@ -9,11 +9,10 @@ import fc from 'fast-check';
 import { type Change, placeOf } from '../../src/core/changes.ts';
 import type { Command } from '../../src/core/commands.ts';
 import { type Applied, Engine } from '../../src/core/engine.ts';
-import { strictLimits } from '../../src/core/limits.ts';
 import { MemoryEntries } from '../../src/storage/local/memory-entries.ts';
 import { checkSeeded } from '../support/seeded.ts';
 import { scenario } from './scenarios.ts';
-import { type Moment, Simulation, type Witness } from './simulation.ts';
+import { limitsOf, type Moment, Simulation, type Witness } from './simulation.ts';
 import { queueNames, type Scenario } from './steps.ts';
 
 const commands = 10_000;
@@ -221,7 +220,7 @@ function numbersIn(entry: Change): number[] {
 }
 
 function engineOf(inFlightMax: number): Engine {
-  return new Engine({ limits: { ...strictLimits, inFlightMax } });
+  return new Engine({ limits: limitsOf({ inFlightMax }) });
 }
 
 function load(inFlightMax: number, changes: Iterable<Change>, now: number): Engine {

@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import type { Change } from '../../src/core/changes.ts';
 import { placeOf, topicPlace } from '../../src/core/changes.ts';
 import type { Command } from '../../src/core/commands.ts';
-import { type Applied, Engine } from '../../src/core/engine.ts';
+import type { Applied, Engine } from '../../src/core/engine.ts';
 import type { PublishResult } from '../../src/core/topic/commands.ts';
 import { checkSeeded } from '../support/seeded.ts';
 import {
@@ -17,6 +17,7 @@ import {
   type TopicStep,
   type TopicWitness,
   TopicWorld,
+  topicEngine,
   topicNames,
   topicSteps,
 } from './topic-steps.ts';
@@ -39,7 +40,7 @@ test('an engine loaded anew for every command answers like one that keeps runnin
 
 test('an engine that applies every other command and absorbs the rest answers like one that applies all', (t) => {
   prove(t, () => {
-    const engine = new Engine();
+    const engine = topicEngine();
     let seen = 0;
     const compare = comparing(({ engine: driven, now }) => {
       seen += 1;
@@ -65,7 +66,7 @@ test('dropping and reloading a topic or queue makes no difference', (t) => {
     let engine: Engine | undefined;
     let seen = 0;
     return comparing(({ now, entries }) => {
-      engine ??= new Engine();
+      engine ??= topicEngine();
       seen += 1;
       const place = places[seen % places.length] as string;
       engine.drop(place);
@@ -139,7 +140,7 @@ function comparing(
 }
 
 function load(changes: Iterable<Change>, now: number): Engine {
-  const engine = new Engine();
+  const engine = topicEngine();
   engine.absorb(changes, now);
   return engine;
 }

@@ -18,16 +18,17 @@ export class Attempts {
   set(id: string, attempt: KeptAttempt | null): void {
     if (attempt === null) this.#byId.delete(id);
     else this.#byId.set(id, attempt);
-    this.#byTime.set(id, attempt?.receivedAt);
+    // The first receipt is a stamp: no two attempts have the same, and later ones have larger ones.
+    this.#byTime.set(id, attempt?.receivedAt, attempt?.messages[0]?.receipt);
   }
 
   oldestReceivedAt(): number | undefined {
     return this.#byTime.first();
   }
 
-  /** The ids of those received at this time or earlier. */
-  receivedBy(time: number): string[] {
-    return this.#byTime.dueBy(time);
+  /** The ids of those received at this time or earlier, at most `limit`, the oldest first to go. */
+  receivedBy(time: number, limit: number): string[] {
+    return this.#byTime.dueBy(time, limit);
   }
 
   clear(): void {

@@ -5,7 +5,7 @@
  *
  * Costs: every move O(1), or O(log n) where times come out of order (line.ts). Time passes in `advance`, which every
  * command on the queue calls first: it takes what fell due from the fronts of four lines and looks at nothing else,
- * so expiry costs each message once, and there are no timers.
+ * so expiry costs each message once, and there are no timers. Only a tick may leave a rest (engine.ts).
  */
 
 import { queueArn, type Realm } from '../arn.ts';
@@ -203,22 +203,23 @@ export class Queue {
     }
   }
 
-  /** Lets time pass: shows what became visible, removes what expired. */
-  advance(turn: Turn): void {
+  /** Lets time pass: shows what became visible, removes what expired, up to a limit. Returns how many it removed. */
+  advance(turn: Turn, limit: number = Number.POSITIVE_INFINITY): number {
     turn.touch(this);
     this.visibility.showDue(turn.now);
-    this.#expireMessages(turn);
-    this.#expireWindow(turn);
-    this.#expireAttempts(turn);
+    let removed = this.#expireMessages(turn, limit);
+    removed += this.#expireWindow(turn, limit - removed);
+    return removed + this.#expireAttempts(turn, limit - removed);
+  }
+
+  /** Whether something that has expired is still here, because `advance` reached its limit or was not called. */
+  hasExpired(now: number): boolean {
+    return this.#nextRemovalAt() <= now;
   }
 
   /** The earliest time at which `advance` or a move task would do something; undefined if nothing is waiting. */
   nextDueAt(): number | undefined {
-    let due = Math.min(this.visibility.nextAt(), this.#nextExpiryAt());
-    const acceptedAt = this.window.oldestAcceptedAt();
-    if (acceptedAt !== undefined) due = Math.min(due, acceptedAt + this.#settings.windowMs);
-    const receivedAt = this.attempts.oldestReceivedAt();
-    if (receivedAt !== undefined) due = Math.min(due, receivedAt + attemptMs);
+    let due = Math.min(this.visibility.nextAt(), this.#nextRemovalAt());
     if (this.tasks.size > 0) {
       for (const task of this.tasks.values()) due = Math.min(due, nextMoveAt(task));
     }
@@ -272,6 +273,16 @@ export class Queue {
     return this.#moved.get(row)?.deadLetterSource;
   }
 
+  /** When the next message, window entry or attempt expires. */
+  #nextRemovalAt(): number {
+    let due = this.#nextExpiryAt();
+    const acceptedAt = this.window.oldestAcceptedAt();
+    if (acceptedAt !== undefined) due = Math.min(due, acceptedAt + this.#settings.windowMs);
+    const receivedAt = this.attempts.oldestReceivedAt();
+    return receivedAt === undefined ? due : Math.min(due, receivedAt + attemptMs);
+  }
+
+  /** When the next message expires. */
   #nextExpiryAt(): number {
     const row = this.#oldest();
     if (row === none) return Number.POSITIVE_INFINITY;
@@ -333,13 +344,16 @@ export class Queue {
     this.#moved.clear();
   }
 
-  #expireMessages(turn: Turn): void {
+  #expireMessages(turn: Turn, limit: number): number {
     const sentBefore = turn.now - this.#settings.retentionMs;
+    let removed = 0;
     let row = this.#oldest();
-    while (row !== none && this.table.sentAt(row) <= sentBefore) {
+    while (row !== none && this.table.sentAt(row) <= sentBefore && removed < limit) {
       this.#expire(turn, row);
+      removed += 1;
       row = this.#oldest();
     }
+    return removed;
   }
 
   #expire(turn: Turn, row: number): void {
@@ -355,21 +369,23 @@ export class Queue {
     this.removeMessage(turn, row);
   }
 
-  #expireWindow(turn: Turn): void {
+  #expireWindow(turn: Turn, limit: number): number {
     const acceptedBefore = turn.now - this.#settings.windowMs;
+    let removed = 0;
     let oldest = this.window.oldestAcceptedAt();
-    while (oldest !== undefined && oldest <= acceptedBefore) {
+    while (oldest !== undefined && oldest <= acceptedBefore && removed < limit) {
       const id = this.window.removeOldest();
       turn.changes.push({ kind: 'window', queue: this.name, id, value: null });
+      removed += 1;
       oldest = this.window.oldestAcceptedAt();
     }
+    return removed;
   }
 
-  #expireAttempts(turn: Turn): void {
-    const receivedAt = this.attempts.oldestReceivedAt();
-    if (receivedAt === undefined) return;
-    for (const id of this.attempts.receivedBy(turn.now - attemptMs)) {
-      this.setAttempt(turn, id, null);
-    }
+  #expireAttempts(turn: Turn, limit: number): number {
+    if (this.attempts.oldestReceivedAt() === undefined) return 0;
+    const ids = this.attempts.receivedBy(turn.now - attemptMs, limit);
+    for (const id of ids) this.setAttempt(turn, id, null);
+    return ids.length;
   }
 }

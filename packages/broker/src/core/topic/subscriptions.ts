@@ -64,8 +64,9 @@ export class Subscriptions {
     return this.#unconfirmed.first();
   }
 
-  unconfirmedBy(now: number): string[] {
-    return this.#unconfirmed.dueBy(now);
+  /** Those to forget by now, at most `limit`. */
+  unconfirmedBy(now: number, limit: number): string[] {
+    return this.#unconfirmed.dueBy(now, limit);
   }
 
   set(id: string, kept: KeptSubscription | null): void {
@@ -80,7 +81,7 @@ export class Subscriptions {
     this.#byTarget.set(targetOf(kept), subscription);
     if (kept.token !== undefined) this.#byToken.set(kept.token, subscription);
     this.#count(subscription, 1);
-    if (!kept.isConfirmed) this.#unconfirmed.set(id, kept.createdAt + confirmationMs);
+    if (!kept.isConfirmed) this.#unconfirmed.set(id, kept.createdAt + confirmationMs, kept.stamp);
     const last = this.#ordered?.at(-1)?.kept.stamp ?? 0;
     if (before === undefined && last < kept.stamp) this.#ordered?.push(subscription);
     else this.#ordered = undefined;

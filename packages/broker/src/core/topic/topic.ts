@@ -167,37 +167,59 @@ export class Topic {
     }
   }
 
-  /** Lets time pass: removes expired window entries, archived publications and unconfirmed subscriptions. */
-  advance(turn: Turn): void {
-    const acceptedBefore = turn.now - topicWindowMs;
-    while ((this.window.oldestAcceptedAt() ?? Number.POSITIVE_INFINITY) <= acceptedBefore) {
+  /**
+   * Lets time pass: removes expired window entries, archived publications and unconfirmed subscriptions, up to a limit.
+   * Returns how many it removed.
+   */
+  advance(turn: Turn, limit: number = Number.POSITIVE_INFINITY): number {
+    let removed = 0;
+    for (; this.#windowExpiresAt() <= turn.now && removed < limit; removed += 1) {
       turn.touchTopic(this);
       const id = this.window.removeOldest();
       turn.changes.push({ kind: 'topic-window', topic: this.name, id, value: null });
     }
-    const { archiveMs = Number.POSITIVE_INFINITY } = this.#settings;
-    while ((this.archive.oldestAt() ?? Number.POSITIVE_INFINITY) <= turn.now - archiveMs) {
+    for (; this.#archiveExpiresAt() <= turn.now && removed < limit; removed += 1) {
       turn.touchTopic(this);
       const id = this.archive.removeOldest();
       turn.changes.push({ kind: 'archived', topic: this.name, id, value: null });
     }
-    for (const id of this.subscriptions.unconfirmedBy(turn.now)) {
-      this.setSubscription(turn, id, null);
-    }
+    const unconfirmed = this.subscriptions.unconfirmedBy(turn.now, limit - removed);
+    for (const id of unconfirmed) this.setSubscription(turn, id, null);
+    return removed + unconfirmed.length;
+  }
+
+  /** Whether something that has expired is still here, because `advance` reached its limit or was not called. */
+  hasExpired(now: number): boolean {
+    return this.#nextRemovalAt() <= now;
   }
 
   /** The earliest time at which `advance`, a call or a replay would do something; undefined if nothing is waiting. */
   nextDueAt(): number | undefined {
-    const acceptedAt = this.window.oldestAcceptedAt() ?? Number.POSITIVE_INFINITY;
-    const archivedAt = this.archive.oldestAt() ?? Number.POSITIVE_INFINITY;
     const due = Math.min(
-      acceptedAt + topicWindowMs,
-      archivedAt + (this.#settings.archiveMs ?? Number.POSITIVE_INFINITY),
+      this.#nextRemovalAt(),
       this.posts.nextDueAt() ?? Number.POSITIVE_INFINITY,
-      this.subscriptions.unconfirmedUntil() ?? Number.POSITIVE_INFINITY,
       nextReplayAt(this),
     );
     return due === Number.POSITIVE_INFINITY ? undefined : due;
+  }
+
+  #nextRemovalAt(): number {
+    return Math.min(
+      this.#windowExpiresAt(),
+      this.#archiveExpiresAt(),
+      this.subscriptions.unconfirmedUntil() ?? Number.POSITIVE_INFINITY,
+    );
+  }
+
+  /** When the oldest entry of the window expires. */
+  #windowExpiresAt(): number {
+    return (this.window.oldestAcceptedAt() ?? Number.POSITIVE_INFINITY) + topicWindowMs;
+  }
+
+  /** When the oldest archived publication expires. */
+  #archiveExpiresAt(): number {
+    const archivedAt = this.archive.oldestAt() ?? Number.POSITIVE_INFINITY;
+    return archivedAt + (this.#settings.archiveMs ?? Number.POSITIVE_INFINITY);
   }
 
   #setKept(kept: KeptTopic): void {

@@ -109,6 +109,8 @@ export class Topics {
     const name = this.#nameIn(command);
     const topic = name === undefined ? undefined : this.#topics.get(name);
     if (topic === undefined) return name === undefined ? [] : [topicPlace(name)];
+    // Of one that is there, only the settings are compared.
+    if (command.type === 'create-topic') return [];
     const isDelivering = ['publish', 'report-post', 'replay'].includes(command.type);
     const queues = isDelivering ? queuesReached(topic, this.#realm) : [];
     return [topicPlace(topic.name), ...new Set(queues)];

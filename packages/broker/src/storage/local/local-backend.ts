@@ -7,7 +7,8 @@
  * back to what is kept, nothing is answered.
  *
  * Time: every command is stamped with the clock's now. The alarm is set to the next moment at which something falls
- * due, in the engine or for a waiting receiver.
+ * due, in the engine or for a waiting receiver. When more has expired than one tick removes, ticks take turns with requests,
+ * and a request waits while the queue or topic that it concerns still has some of it.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -115,6 +116,8 @@ class LocalBackend implements Backend, EntriesUser {
   readonly #alarm: Alarm;
   #isClosed = false;
   #advancing: Promise<number> = Promise.resolve(0);
+  /** After a tick that left something expired, until the next one may follow. */
+  #rest: Promise<void> | undefined;
 
   constructor(options: LocalOptions, entriesFor: (user: EntriesUser) => Entries) {
     const { region = 'us-east-1', account = '000000000000' } = options;
@@ -145,8 +148,13 @@ class LocalBackend implements Backend, EntriesUser {
       entries: () => this.#entries.topics,
       kept: () => this.#entries.kept(),
       now: () => this.#clock.now(),
-      step: (command) => this.#step(command),
-      report: (command) => this.#apply(command),
+      step: (command) => {
+        if (!this.#isBehind(command, this.#clock.now())) this.#step(command);
+      },
+      report: (command) =>
+        this.#whenCurrent(command, async (now) => {
+          this.#apply(command, now);
+        }),
     });
   }
 
@@ -174,17 +182,35 @@ class LocalBackend implements Backend, EntriesUser {
   }
 
   run<C extends PlainCommand>(command: C): Promise<Outcome<C['type']>> {
-    const refusal = this.#refusalOf(command);
-    return refusal ?? this.#answer(this.#apply(command));
+    return this.#whenCurrent(command, (now) => {
+      return this.#refusalOf(command) ?? this.#answer(this.#apply(command, now));
+    });
   }
 
   receive(
     command: CommandOf<'receive'>,
     client: { readonly signal: AbortSignal },
   ): Promise<Received> {
+    const askedAt = this.#clock.now();
+    let hasWaited = false;
+    const received = this.#whenCurrent(command, (now): Promise<Received> => {
+      // The client may have gone while it waited for its turn.
+      const isGone = hasWaited && client.signal.aborted;
+      if (isGone) return this.#answer({ ok: true, messages: [] });
+      return this.#receive(command, client, { askedAt, now });
+    });
+    hasWaited = true;
+    return received;
+  }
+
+  #receive(
+    command: CommandOf<'receive'>,
+    client: { readonly signal: AbortSignal },
+    { askedAt, now }: { readonly askedAt: number; readonly now: number },
+  ): Promise<Received> {
     const refusal = this.#refusalOf(command);
     if (refusal !== undefined) return refusal;
-    const { outcome } = this.#step(command, this.#catchUp());
+    const { outcome } = this.#step(command, now);
     let received: Received;
     try {
       // Read before waiting receivers are served: one of them could move these very messages.
@@ -198,17 +224,21 @@ class LocalBackend implements Backend, EntriesUser {
     const mayWait = outcome.ok && outcome.messages.length === 0 && outcome.waitMs > 0;
     if (!mayWait || this.#isClosed || client.signal.aborted) return this.#answer(received);
     const { noneUntil, waitMs } = outcome;
-    const deadline = this.#clock.now() + waitMs;
-    const waited = this.#polls.wait(command, { deadline, noneUntil }, client.signal);
+    const times = { deadline: askedAt + waitMs, noneUntil };
+    const waited = this.#polls.wait(command, times, client.signal);
     this.#setAlarm();
     return waited;
   }
 
   peek(command: CommandOf<'peek-messages'>): Promise<PeekedPage | Refusal> {
+    return this.#whenCurrent(command, (now) => this.#peek(command, now));
+  }
+
+  #peek(command: CommandOf<'peek-messages'>, now: number): Promise<PeekedPage | Refusal> {
     const refusal = this.#refusalOf(command);
     if (refusal !== undefined) return refusal;
     // One more than is shown tells whether another page follows.
-    const outcome = this.#apply({ ...command, limit: command.limit + 1 });
+    const outcome = this.#apply({ ...command, limit: command.limit + 1 }, now);
     if (!outcome.ok) return this.#answer(outcome);
     const messages: Peeked[] = [];
     let chars = 0;
@@ -226,9 +256,16 @@ class LocalBackend implements Backend, EntriesUser {
   explain(
     command: CommandOf<'explain' | 'explain-topic'>,
   ): Promise<{ ok: true; entries: readonly Explained[] } | Refusal> {
+    return this.#whenCurrent(command, (now) => this.#explain(command, now));
+  }
+
+  #explain(
+    command: CommandOf<'explain' | 'explain-topic'>,
+    now: number,
+  ): Promise<{ ok: true; entries: readonly Explained[] } | Refusal> {
     const refusal = this.#refusalOf(command);
     if (refusal !== undefined) return refusal;
-    const outcome = this.#apply(command);
+    const outcome = this.#apply(command, now);
     if (!outcome.ok) return this.#answer(outcome);
     const isTopic = command.type === 'explain-topic';
     const place = isTopic ? topicPlace(command.topic) : command.queue;
@@ -392,8 +429,22 @@ class LocalBackend implements Backend, EntriesUser {
     return this.#clock.now();
   }
 
-  #apply<C extends Command>(command: C): Outcome<C['type']> {
-    const { outcome } = this.#step(command, this.#catchUp());
+  /** Calls `go` with the current time as soon as no tick has anything left to remove from where the command looks. */
+  #whenCurrent<T>(command: Command, go: (now: number) => Promise<T>): Promise<T> {
+    const now = this.#catchUp();
+    if (this.#rest === undefined || !this.#isBehind(command, now)) return go(now);
+    return this.#rest.then(() => {
+      if (this.#isClosed) throw new Unavailable('the server is stopping');
+      return this.#whenCurrent(command, go);
+    });
+  }
+
+  #isBehind(command: Command, now: number): boolean {
+    return this.#rest !== undefined && this.#engine.isBehind(command, now);
+  }
+
+  #apply<C extends Command>(command: C, now: number): Outcome<C['type']> {
+    const { outcome } = this.#step(command, now);
     this.#serve();
     this.#setAlarm();
     return outcome;
@@ -412,7 +463,9 @@ class LocalBackend implements Backend, EntriesUser {
   }
 
   #askAgain(command: CommandOf<'receive'>): Asked {
-    const { outcome } = this.#step(command);
+    const now = this.#clock.now();
+    if (this.#isBehind(command, now)) return { noneUntil: now };
+    const { outcome } = this.#step(command, now);
     if (!outcome.ok) return { received: outcome };
     return outcome.messages.length === 0
       ? { noneUntil: outcome.noneUntil }
@@ -428,14 +481,23 @@ class LocalBackend implements Backend, EntriesUser {
     const now = this.#clock.now();
     if (!this.#entries.isFrozen) {
       const due = this.#engine.nextDueAt();
-      if (due !== undefined && due <= now) {
+      if (due !== undefined && due <= now && this.#rest === undefined) {
         const { outcome } = this.#step({ type: 'tick' });
+        if (outcome.ok && outcome.isUnfinished) this.#rest = this.#takeRest();
         if (outcome.ok) this.#work.follow(outcome);
       }
       this.#polls.stirDue(now);
       this.#serve();
     }
     this.#polls.giveUpOverdue(now);
+    this.#setAlarm();
+  }
+
+  /** Ends when what the tick did is kept, so that little waits to be written, and other requests have had their turn. */
+  async #takeRest(): Promise<void> {
+    await this.#entries.kept()?.catch(() => {});
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#rest = undefined;
     this.#setAlarm();
   }
 
@@ -448,6 +510,6 @@ class LocalBackend implements Backend, EntriesUser {
   }
 
   #setAlarm(): void {
-    this.#alarm.set(this.#nextAt());
+    this.#alarm.set(this.#rest === undefined ? this.#nextAt() : this.#polls.nextDeadline());
   }
 }

@@ -26,10 +26,10 @@ export interface TopicWorkOptions {
   /** Resolves once everything so far is kept; undefined if it is. No endpoint is called about what is not. */
   readonly kept: () => Promise<void> | undefined;
   readonly now: () => number;
-  /** Applies a command as part of the tick that is being handled. */
+  /** Applies a command as part of the tick that is being handled; or not, and a later tick asks for it again. */
   readonly step: (command: Command) => void;
   /** Applies a command that comes on its own. */
-  readonly report: (command: Command) => void;
+  readonly report: (command: Command) => Promise<void>;
 }
 
 const nobody: PostResult = {
@@ -99,6 +99,6 @@ export class TopicWork {
     // A call that was cut off by our own shutdown is made again after the next start.
     if (signal.aborted) return;
     const { publication } = post;
-    report({ type: 'report-post', topic, subscription, id, attempt, result, publication });
+    await report({ type: 'report-post', topic, subscription, id, attempt, result, publication });
   }
 }

@@ -1,0 +1,150 @@
+/**
+ * When more has expired than one tick removes, ticks and requests take turns: requests to other queues go on, and those to
+ * the queue itself wait and find nothing that has expired. Each tick removes ten entries here.
+ */
+
+import assert from 'node:assert/strict';
+import type { CommandOf } from '../../src/core/commands.ts';
+import { strictLimits } from '../../src/core/limits.ts';
+import { manualClock } from '../../src/server/clock.ts';
+import { type Backend, Unavailable } from '../../src/storage/backend.ts';
+import type { Clock } from '../../src/storage/clock.ts';
+import { type OpenBackend, testEveryBackend } from './backends.ts';
+
+const expiredPerTickMax = 10;
+const messages = 20 * expiredPerTickMax;
+const patient = new AbortController();
+
+interface Home {
+  readonly backend: Backend;
+  readonly clock: Clock;
+  /** How many messages have expired so far. */
+  readonly expired: () => number;
+}
+
+/** The queues `jobs`, full of messages that expire after a minute, and `others`, with none. */
+async function openFull(open: OpenBackend): Promise<Home> {
+  const clock = manualClock(1_800_000_000_000);
+  const backend = await open({ clock, limits: { ...strictLimits, expiredPerTickMax } });
+  for (const queue of ['jobs', 'others']) {
+    const attributes = { MessageRetentionPeriod: '60' };
+    await backend.run({ type: 'create-queue', queue, attributes });
+  }
+  await Promise.all(Array.from({ length: messages }, () => send(backend, 'jobs', 'old')));
+  let expired = 0;
+  backend.listen((event) => {
+    if (event.type === 'expired') expired += 1;
+  });
+  return { backend, clock, expired: () => expired };
+}
+
+async function send(backend: Backend, queue: string, body: string): Promise<void> {
+  const entries = [{ body }];
+  assert.ok((await backend.run({ type: 'send', queue, isBatch: false, entries })).ok);
+}
+
+async function receive(
+  backend: Backend,
+  options: Partial<CommandOf<'receive'>> = {},
+  client: { readonly signal: AbortSignal } = patient,
+): Promise<string[]> {
+  const command = { type: 'receive', queue: 'jobs', count: 10, ...options } as const;
+  const received = await backend.receive(command, client);
+  assert.ok(received.ok);
+  return received.messages.map(({ content }) => content.body);
+}
+
+testEveryBackend(
+  'a request to another queue is answered while a large backlog expires',
+  async (open) => {
+    const { backend, clock, expired } = await openFull(open);
+    clock.moveTo(clock.now() + 60_000);
+    const own = backend.run({ type: 'describe-queue', queue: 'jobs' });
+    await send(backend, 'others', 'hello');
+    assert.ok(expired() < messages / 2, `${expired()} had expired when the other was answered`);
+    const described = await own;
+    assert.ok(described.ok);
+    assert.deepEqual([described.visible, described.oldestSentAt], [0, undefined]);
+    assert.equal(expired(), messages);
+  },
+);
+
+testEveryBackend('no way to look at a queue shows what has expired there', async (open) => {
+  const { backend, clock } = await openFull(open);
+  clock.moveTo(clock.now() + 59_999);
+  await send(backend, 'jobs', 'fresh');
+  clock.moveTo(clock.now() + 1);
+  const names = ['ApproximateNumberOfMessages'];
+  const [attributes, peeked, received] = await Promise.all([
+    backend.run({ type: 'get-attributes', queue: 'jobs', names }),
+    backend.peek({ type: 'peek-messages', queue: 'jobs', limit: 100 }),
+    receive(backend),
+  ]);
+  assert.ok(attributes.ok && peeked.ok);
+  assert.deepEqual(attributes.attributes, { ApproximateNumberOfMessages: '1' });
+  assert.deepEqual(
+    peeked.messages.map(({ content }) => content.body),
+    ['fresh'],
+  );
+  assert.deepEqual(received, ['fresh']);
+});
+
+testEveryBackend(
+  'a receive that was waiting gets what is sent while a backlog expires',
+  async (open) => {
+    const { backend, clock, expired } = await openFull(open);
+    for (let at = 0; at < messages; at += 10) await receive(backend, { visibilitySeconds: 43_200 });
+    const waiting = receive(backend, { waitSeconds: 20 });
+    clock.moveTo(clock.now() + 60_000);
+    // The wait is over at once, by the clock; another one begins while messages expire.
+    await send(backend, 'others', 'hello');
+    assert.deepEqual(await waiting, []);
+    assert.ok(expired() < messages);
+    const next = receive(backend, { waitSeconds: 20 });
+    await send(backend, 'jobs', 'fresh');
+    assert.deepEqual(await next, ['fresh']);
+    assert.equal(expired(), messages);
+  },
+);
+
+testEveryBackend('a client that goes while its receive waits takes nothing', async (open) => {
+  const { backend, clock } = await openFull(open);
+  clock.moveTo(clock.now() + 59_999);
+  await send(backend, 'jobs', 'fresh');
+  clock.moveTo(clock.now() + 1);
+  const client = new AbortController();
+  const gone = receive(backend, {}, client);
+  client.abort();
+  assert.deepEqual(await gone, []);
+  assert.deepEqual(await receive(backend), ['fresh']);
+});
+
+testEveryBackend('moving the clock is answered when all is removed', async (open) => {
+  const { backend, expired } = await openFull(open);
+  await backend.advance(60_000);
+  assert.equal(expired(), messages);
+});
+
+testEveryBackend('a backlog goes on expiring without any request', async (open) => {
+  const { backend, clock, expired } = await openFull(open);
+  const gone = new Promise<void>((resolve) => {
+    backend.listen(() => {
+      if (expired() === messages) resolve();
+    });
+  });
+  // The backend's own timer does not keep the process alive.
+  const alive = setInterval(() => {}, 60_000);
+  clock.moveTo(clock.now() + 60_000);
+  await send(backend, 'others', 'hello');
+  await gone;
+  clearInterval(alive);
+});
+
+testEveryBackend('a request that still waits when the server stops is refused', async (open) => {
+  const { backend, clock, expired } = await openFull(open);
+  clock.moveTo(clock.now() + 60_000);
+  const own = backend.run({ type: 'describe-queue', queue: 'jobs' });
+  backend.endWaits();
+  await assert.rejects(own, Unavailable);
+  assert.ok(expired() < messages);
+});
