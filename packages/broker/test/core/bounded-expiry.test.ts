@@ -5,7 +5,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Change } from '../../src/core/changes.ts';
 import type { Outcome } from '../../src/core/commands.ts';
+import { Engine } from '../../src/core/engine.ts';
 import { strictLimits } from '../../src/core/limits.ts';
 import {
   accepted,
@@ -75,6 +77,34 @@ test('where a tick stopped, commands see nothing that has expired (9.9, 11.11)',
   assert.equal(queue.send({ deduplicationId: 'old-6', body: 'again' }).isDuplicate, false);
   assert.deepEqual(queue.counts(), [2, 0, 0]);
   assert.deepEqual(queue.receiveBodies(), ['fresh', 'again']);
+});
+
+test('engines that learned of things in different orders remove the same first', () => {
+  const home = new TopicEngine({ limits });
+  const queue = home.createQueue('jobs.fifo');
+  for (const groupId of ['c', 'b', 'a', 'd']) {
+    queue.send({ groupId });
+    queue.remove(queue.receiveOne({ attemptId: groupId }));
+  }
+  const topic = home.createTopic('prices');
+  for (const name of ['c', 'b', 'a', 'd']) {
+    const endpoint = `http://${name}.example`;
+    accepted(topic.trySubscribe({ protocol: 'http', endpoint }));
+  }
+  const other = new Engine({ limits });
+  const isEither = ({ kind }: Change): boolean => kind === 'attempt' || kind === 'subscription';
+  other.absorb(
+    [...home.changes.filter((it) => !isEither(it)), ...home.changes.filter(isEither).reverse()],
+    home.now,
+  );
+  home.now += 172_800_000;
+  for (let isUnfinished = true; isUnfinished; ) {
+    const context = { now: home.now, ids: home };
+    const expected = home.engine.apply({ type: 'tick' }, context);
+    const { outcome, changes } = other.apply({ type: 'tick' }, context);
+    assert.deepEqual(changes, expected.changes);
+    isUnfinished = accepted(outcome).isUnfinished;
+  }
 });
 
 test('a queue with much to remove holds up no other', () => {

@@ -20,6 +20,8 @@ interface Home {
   readonly clock: Clock;
   /** How many messages have expired so far. */
   readonly expired: () => number;
+  /** The most that expired in one turn of the event loop. */
+  readonly expiredAtOnce: () => number;
 }
 
 /** The queues `jobs`, full of messages that expire after a minute, and `others`, with none. */
@@ -31,11 +33,17 @@ async function openFull(open: OpenBackend): Promise<Home> {
     await backend.run({ type: 'create-queue', queue, attributes });
   }
   await Promise.all(Array.from({ length: messages }, () => send(backend, 'jobs', 'old')));
-  let expired = 0;
+  let [expired, inThisTurn, atOnce] = [0, 0, 0];
   backend.listen((event) => {
-    if (event.type === 'expired') expired += 1;
+    if (event.type !== 'expired') return;
+    expired += 1;
+    inThisTurn += 1;
+    atOnce = Math.max(atOnce, inThisTurn);
+    setImmediate(() => {
+      inThisTurn = 0;
+    });
   });
-  return { backend, clock, expired: () => expired };
+  return { backend, clock, expired: () => expired, expiredAtOnce: () => atOnce };
 }
 
 async function send(backend: Backend, queue: string, body: string): Promise<void> {
@@ -52,6 +60,12 @@ async function receive(
   const received = await backend.receive(command, client);
   assert.ok(received.ok);
   return received.messages.map(({ content }) => content.body);
+}
+
+/** The backend's own timer does not keep the process alive. */
+async function stayAliveFor<T>(promise: Promise<T>): Promise<T> {
+  const alive = setInterval(() => {}, 60_000);
+  return promise.finally(() => clearInterval(alive));
 }
 
 testEveryBackend(
@@ -120,9 +134,37 @@ testEveryBackend('a client that goes while its receive waits takes nothing', asy
 });
 
 testEveryBackend('moving the clock is answered when all is removed', async (open) => {
-  const { backend, expired } = await openFull(open);
+  const { backend, expired, expiredAtOnce } = await openFull(open);
   await backend.advance(60_000);
   assert.equal(expired(), messages);
+  assert.equal(expiredAtOnce(), expiredPerTickMax);
+});
+
+testEveryBackend('a replay into a queue goes on when its backlog has expired', async (open) => {
+  const { backend, clock, expired, expiredAtOnce } = await openFull(open);
+  const ArchivePolicy = JSON.stringify({ MessageRetentionPeriod: '1' });
+  const attributes = { FifoTopic: 'true', ArchivePolicy };
+  const created = await backend.run({ type: 'create-topic', name: 'prices.fifo', attributes });
+  assert.ok(created.ok);
+  const { topicArn } = created;
+  const baseUrl = 'http://mq.example';
+  const entries = [{ message: 'hello', groupId: 'g', deduplicationId: 'd' }];
+  await backend.run({ type: 'publish', topicArn, isBatch: false, entries, baseUrl });
+  const StartingPoint = new Date(clock.now()).toISOString();
+  const ReplayPolicy = JSON.stringify({ PointType: 'Timestamp', StartingPoint });
+  clock.moveTo(clock.now() + 60_000);
+  const subscribed = await backend.run({
+    type: 'subscribe',
+    topicArn,
+    protocol: 'sqs',
+    endpoint: 'arn:aws:sqs:us-east-1:000000000000:jobs',
+    attributes: { ReplayPolicy, RawMessageDelivery: 'true' },
+    baseUrl,
+  });
+  assert.ok(subscribed.ok);
+  assert.deepEqual(await stayAliveFor(receive(backend, { waitSeconds: 20 })), ['hello']);
+  assert.equal(expired(), messages);
+  assert.equal(expiredAtOnce(), expiredPerTickMax);
 });
 
 testEveryBackend('a backlog goes on expiring without any request', async (open) => {
@@ -132,12 +174,30 @@ testEveryBackend('a backlog goes on expiring without any request', async (open) 
       if (expired() === messages) resolve();
     });
   });
-  // The backend's own timer does not keep the process alive.
-  const alive = setInterval(() => {}, 60_000);
   clock.moveTo(clock.now() + 60_000);
   await send(backend, 'others', 'hello');
-  await gone;
-  clearInterval(alive);
+  await stayAliveFor(gone);
+});
+
+testEveryBackend('the time that a receive waits includes what it waits for ticks', async (open) => {
+  const { backend, clock, expired } = await openFull(open);
+  clock.moveTo(clock.now() + 60_000);
+  const waiting = receive(backend, { waitSeconds: 20 });
+  clock.moveTo(clock.now() + 20_000);
+  assert.deepEqual(await stayAliveFor(waiting), []);
+  assert.equal(expired(), messages);
+});
+
+testEveryBackend('between two ticks others have a turn, whatever falls due', async (open) => {
+  const { backend, clock, expired } = await openFull(open);
+  clock.moveTo(clock.now() + 40_001);
+  const waiting = receive(backend, { queue: 'others', waitSeconds: 20 });
+  clock.moveTo(clock.now() + 19_999);
+  const listed = backend.run({ type: 'list-queues' });
+  clock.moveTo(clock.now() + 1);
+  const again = backend.run({ type: 'list-queues' });
+  assert.ok(expired() <= expiredPerTickMax);
+  await Promise.all([waiting, listed, again]);
 });
 
 testEveryBackend('a request that still waits when the server stops is refused', async (open) => {

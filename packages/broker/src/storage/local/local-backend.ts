@@ -432,8 +432,8 @@ class LocalBackend implements Backend, EntriesUser {
   /** Calls `go` with the current time as soon as no tick has anything left to remove from where the command looks. */
   #whenCurrent<T>(command: Command, go: (now: number) => Promise<T>): Promise<T> {
     const now = this.#catchUp();
-    if (this.#rest === undefined || !this.#isBehind(command, now)) return go(now);
-    return this.#rest.then(() => {
+    if (!this.#isBehind(command, now)) return go(now);
+    return Promise.resolve(this.#rest).then(() => {
       if (this.#isClosed) throw new Unavailable('the server is stopping');
       return this.#whenCurrent(command, go);
     });
