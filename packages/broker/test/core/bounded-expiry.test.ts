@@ -54,7 +54,7 @@ test('a tick removes a bounded number of messages and leaves the others due at o
   }
 });
 
-test('window entries and attempts count as messages do, in one bound for all (11.11, 11.21)', () => {
+test('window entries and attempts count as messages do, in one bound for all (9.9)', () => {
   const queue = openQueue({ fifo: true, limits });
   for (const groupId of ['a', 'b', 'c']) {
     queue.send({ groupId });
@@ -67,7 +67,7 @@ test('window entries and attempts count as messages do, in one bound for all (11
   assert.equal(home.engine.nextDueAt(), undefined);
 });
 
-test('where a tick stopped, commands see nothing that has expired (9.9, 11.11)', () => {
+test('where a tick stopped, commands see nothing that has expired (9.9)', () => {
   const queue = openQueue({ fifo: true, attributes: minute, limits });
   for (let at = 0; at < 7; at += 1) queue.send({ deduplicationId: `old-${at}` });
   queue.home.now += 300_000;
@@ -132,7 +132,7 @@ test('creating a queue that is there, or finding it, is not behind with it', () 
   assert.equal(isBehindWith('find-queue'), false);
 });
 
-test('a task moves nothing that has expired, wherever a tick stopped (9.9, 13.4)', () => {
+test('a task moves nothing that has expired, wherever a tick stopped (9.9)', () => {
   const { queue, dead } = openQueueWithDeadLetters({ limits });
   for (let at = 0; at < 7; at += 1) queue.send();
   for (let at = 0; at < 2; at += 1) queue.receive({ visibilitySeconds: 0 });
@@ -146,7 +146,7 @@ test('a task moves nothing that has expired, wherever a tick stopped (9.9, 13.4)
   assert.deepEqual(queue.counts(), [0, 0, 0]);
 });
 
-test('a replay brings nothing that has expired, wherever a tick stopped (13.1, 13.2)', () => {
+test('a replay brings nothing that has expired, wherever a tick stopped', () => {
   const home = new TopicEngine({ limits });
   const ArchivePolicy = JSON.stringify({ MessageRetentionPeriod: '1' });
   const topic = home.createTopic('prices.fifo', { ArchivePolicy });
