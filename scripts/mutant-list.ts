@@ -34,8 +34,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the window of a topic is a millisecond too long',
     file: 'core/topic/topic.js',
-    find: 'Number.POSITIVE_INFINITY) <= acceptedBefore',
-    replace: 'Number.POSITIVE_INFINITY) < acceptedBefore',
+    find: 'this.#windowExpiresAt() <= turn.now',
+    replace: 'this.#windowExpiresAt() < turn.now',
   },
   {
     name: 'a replaying subscription also gets what is published',
