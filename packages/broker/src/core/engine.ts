@@ -5,7 +5,7 @@
  *
  * A tick removes a bounded number of expired entries and leaves the rest due; every other command first removes all that has
  * expired from the queues and topics it concerns, so no answer ever depends on where a tick stopped. Whoever feeds the engine
- * keeps commands short by letting them wait while `isBehind` says that ticks have more to remove.
+ * keeps commands short by letting them wait while `isBehind` says that the last tick left something there.
  *
  * State is its changes. `absorb` brings an engine into the same state as applying the commands that made the changes;
  * absorbing all kept entries loads an engine; `drop` forgets a single queue or topic. `touches` tells in advance which
@@ -142,16 +142,17 @@ export class Engine {
         return [];
       default: {
         const { queue } = command;
-        // Of one that is there already, only the settings are compared.
-        const isThere = command.type === 'create-queue' && this.#catalogue.get(queue ?? '');
-        return queue === undefined || isThere ? [] : [queue];
+        if (queue === undefined) return [];
+        const isThere = this.#catalogue.get(queue) !== undefined;
+        // Of one that is there, only the settings are compared.
+        return isThere && command.type === 'create-queue' ? [] : [queue];
       }
     }
   }
 
-  /** Whether a queue or topic that the command concerns still has something that has expired, for ticks to remove first. */
-  isBehind(command: Command, now: number): boolean {
-    return this.touches(command, now).some((place) => this.#at(place)?.hasExpired(now) === true);
+  /** Whether a queue or topic that the command concerns still has something that had expired by this time. */
+  isBehind(command: Command, time: number): boolean {
+    return this.touches(command, time).some((place) => this.#at(place)?.hasExpired(time) === true);
   }
 
   /** Takes over the changes of another engine, or loads kept entries. */

@@ -15,7 +15,7 @@ export interface Limits {
   readonly inFlightMax: number;
   /**
    * Ours: how many expired entries (messages, window entries, archived publications) one tick may remove, so that no tick
-   * grows without bound. The rest is due at once. 5,000 take some 10 ms, and as much to keep.
+   * grows without bound. The rest is due at once. 5,000 take some 15 ms, kept on disk.
    */
   readonly expiredPerTickMax: number;
 }

@@ -118,6 +118,7 @@ class LocalBackend implements Backend, EntriesUser {
   #advancing: Promise<number> = Promise.resolve(0);
   /** After a tick that left something expired, until the next one may follow. */
   #rest: Promise<void> | undefined;
+  #tickedAt = 0;
 
   constructor(options: LocalOptions, entriesFor: (user: EntriesUser) => Entries) {
     const { region = 'us-east-1', account = '000000000000' } = options;
@@ -149,7 +150,7 @@ class LocalBackend implements Backend, EntriesUser {
       kept: () => this.#entries.kept(),
       now: () => this.#clock.now(),
       step: (command) => {
-        if (!this.#isBehind(command, this.#clock.now())) this.#step(command);
+        if (!this.#isBehind(command)) this.#step(command);
       },
       report: (command) =>
         this.#whenCurrent(command, async (now) => {
@@ -429,18 +430,19 @@ class LocalBackend implements Backend, EntriesUser {
     return this.#clock.now();
   }
 
-  /** Calls `go` with the current time as soon as no tick has anything left to remove from where the command looks. */
+  /** Calls `go` with the current time: now or, if the last tick left something where the command looks, after it is gone. */
   #whenCurrent<T>(command: Command, go: (now: number) => Promise<T>): Promise<T> {
     const now = this.#catchUp();
-    if (!this.#isBehind(command, now)) return go(now);
+    if (!this.#isBehind(command)) return go(now);
     return Promise.resolve(this.#rest).then(() => {
       if (this.#isClosed) throw new Unavailable('the server is stopping');
       return this.#whenCurrent(command, go);
     });
   }
 
-  #isBehind(command: Command, now: number): boolean {
-    return this.#rest !== undefined && this.#engine.isBehind(command, now);
+  /** The little that has expired since the last tick does not count: where something always expires, nobody's turn would come. */
+  #isBehind(command: Command): boolean {
+    return this.#rest !== undefined && this.#engine.isBehind(command, this.#tickedAt);
   }
 
   #apply<C extends Command>(command: C, now: number): Outcome<C['type']> {
@@ -464,7 +466,7 @@ class LocalBackend implements Backend, EntriesUser {
 
   #askAgain(command: CommandOf<'receive'>): Asked {
     const now = this.#clock.now();
-    if (this.#isBehind(command, now)) return { noneUntil: now };
+    if (this.#isBehind(command)) return { noneUntil: now };
     const { outcome } = this.#step(command, now);
     if (!outcome.ok) return { received: outcome };
     return outcome.messages.length === 0
@@ -482,7 +484,8 @@ class LocalBackend implements Backend, EntriesUser {
     if (!this.#entries.isFrozen) {
       const due = this.#engine.nextDueAt();
       if (due !== undefined && due <= now && this.#rest === undefined) {
-        const { outcome } = this.#step({ type: 'tick' });
+        const { outcome } = this.#step({ type: 'tick' }, now);
+        this.#tickedAt = now;
         if (outcome.ok && outcome.isUnfinished) this.#rest = this.#takeRest();
         if (outcome.ok) this.#work.follow(outcome);
       }
