@@ -111,6 +111,18 @@ export const mutants: readonly Mutant[] = [
     replace: ';',
   },
   {
+    name: 'a tick removes everything that has expired, however much',
+    file: 'core/engine.js',
+    find: 'let room = this.#limits.expiredPerTickMax;',
+    replace: 'let room = Number.POSITIVE_INFINITY;',
+  },
+  {
+    name: 'a full disk is never drained',
+    file: 'storage/local/lmdb/recovery.js',
+    find: "return this.#isFrozen && this.#patience <= 0 ? 'drain' : undefined;",
+    replace: 'return undefined;',
+  },
+  {
     name: 'a commit begins before the one before it has ended',
     file: 'storage/local/lmdb/lmdb-entries.js',
     find: 'const isBusy = this.#writing !== undefined || this.#scheduled !== undefined;',
