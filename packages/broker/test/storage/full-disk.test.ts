@@ -13,6 +13,8 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Environment } from '../../src/storage/local/lmdb/environment.ts';
+import { nameIn, rangeOf } from '../../src/storage/local/lmdb/keys.ts';
 import { PrometheusPage } from '../support/prometheus-page.ts';
 import { type Answer, ServerProcess } from '../support/server-process.ts';
 import { type SmallDisk, testOnSmallDisk } from '../support/small-disk.ts';
@@ -126,6 +128,29 @@ async function live(
   assert.equal(await count(), '0');
 }
 
+/** A task that has to move large messages, one a second. */
+async function startMoveTask(server: ServerProcess): Promise<void> {
+  const [source, dead] = ['source.fifo', 'dead.fifo'];
+  const deadArn = `arn:aws:sqs:us-east-1:000000000000:${dead}`;
+  const redrive = JSON.stringify({ deadLetterTargetArn: deadArn, maxReceiveCount: 1 });
+  const fifo = { FifoQueue: 'true' };
+  await server.call('CreateQueue', { QueueName: dead, Attributes: fifo });
+  const Attributes = { ...fifo, RedrivePolicy: redrive };
+  await server.call('CreateQueue', { QueueName: source, Attributes });
+  const QueueUrl = server.queueUrl(source);
+  for (const id of ['a', 'b', 'c', 'd', 'e']) {
+    const MessageBody = id.repeat(100_000);
+    const ids = { MessageGroupId: id, MessageDeduplicationId: id };
+    await server.call('SendMessage', { QueueUrl, MessageBody, ...ids });
+  }
+  // The second receive moves what the first has seen.
+  const all = { QueueUrl, VisibilityTimeout: 0, MaxNumberOfMessages: 10 };
+  for (let count = 0; count < 2; count += 1) await server.call('ReceiveMessage', all);
+  const slowly = { SourceArn: deadArn, MaxNumberOfMessagesPerSecond: 1 };
+  const started = await server.call('StartMessageMoveTask', slowly);
+  assert.equal(started.status, 200);
+}
+
 /** Consumers take what a queue has filled the disk with; nothing else makes room. */
 async function drain(server: ServerProcess, restart: () => Promise<ServerProcess>): Promise<void> {
   await server.call('CreateQueue', { QueueName: name, Attributes: { FifoQueue: 'true' } });
@@ -222,11 +247,18 @@ test('a write error below LMDB is reported, reads continue, and the server recov
   }
 });
 
-test('a file that cannot grow further can be drained, and accepts messages again', async () => {
+test('a file that cannot grow further can be drained while a move task waits, and accepts messages again', {
+  timeout: 90_000,
+}, async () => {
   const { path, remove } = temporaryDirectory();
   const server = await startLimited(path);
   try {
+    await startMoveTask(server);
     await drain(server, () => startLimited(path));
+    const environment = await Environment.open({ directory: path, isReadOnly: true });
+    const kept = [...environment.keys(rangeOf('store'), 10)].map(nameIn);
+    await environment.close();
+    assert.deepEqual(kept, ['format', 'time'], 'nothing is left of the attempts');
   } finally {
     await server.kill();
     remove();

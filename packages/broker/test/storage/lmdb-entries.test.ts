@@ -271,3 +271,28 @@ test('if a part of the changes of a command cannot be applied, none is kept, and
   await later.close();
   directory.remove();
 });
+
+test('closing keeps what gathered while a commit was in flight', { timeout: 20_000 }, async () => {
+  const directory = temporaryDirectory();
+  const environment = await Environment.open({ directory: directory.path });
+  await bringUpToDate(environment);
+  const write = environment.write.bind(environment);
+  const begun = new Promise<void>((resolve) => {
+    environment.write = (writes) => {
+      resolve();
+      return write(writes);
+    };
+  });
+  const entries = new LmdbEntries(environment, user(0));
+  for (const _ of entries.load());
+  entries.apply([{ kind: 'name', queue: 'first', value: 1 }]);
+  void entries.kept();
+  await begun;
+  entries.apply([{ kind: 'name', queue: 'second', value: 1 }]);
+  await entries.close();
+  const again = await openEntries(directory.path, 0);
+  const names = [...again.load()].flat().map((change) => 'queue' in change && change.queue);
+  assert.deepEqual(names, ['first', 'second']);
+  await again.close();
+  directory.remove();
+});

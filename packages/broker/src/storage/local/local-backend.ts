@@ -409,9 +409,10 @@ class LocalBackend implements Backend, EntriesUser {
     return Promise.reject(this.#unavailable());
   }
 
-  /** Throws if not even the time can be kept. */
+  /** Throws if what falls due could not be done and kept, or if the server is stopping. */
   #requireKeeping(): void {
-    if (this.#entries.isFrozen) throw this.#unavailable();
+    if (this.unavailable() !== undefined) throw this.#unavailable();
+    if (this.#isClosed) throw new Unavailable('the server is stopping');
   }
 
   #unavailable(): Unavailable {
@@ -422,7 +423,10 @@ class LocalBackend implements Backend, EntriesUser {
     this.#onAvailability(this.unavailable(), this.#entries.isFrozen);
   }
 
-  /** First does what is already due, should its timer be late, so that no newcomer overtakes anybody. Returns now. */
+  /**
+   * First does what is already due, should its timer be late, so that no newcomer overtakes anybody; but while a backlog
+   * expires, waiting receivers are only served when it is its turn. Returns now.
+   */
   #catchUp(): number {
     const now = this.#clock.now();
     if (now < this.#alarm.quietUntil) return now;
@@ -482,7 +486,7 @@ class LocalBackend implements Backend, EntriesUser {
     this.#alarm.clear();
     const now = this.#clock.now();
     if (!this.#entries.isFrozen) {
-      const due = this.#engine.nextDueAt();
+      const due = this.#nextTickAt();
       if (due !== undefined && due <= now && this.#rest === undefined) {
         const { outcome } = this.#step({ type: 'tick' }, now);
         this.#tickedAt = now;
@@ -507,9 +511,14 @@ class LocalBackend implements Backend, EntriesUser {
   #nextAt(): number | undefined {
     // What could not be kept does not fall due; but nobody waits beyond their deadline.
     if (this.#entries.isFrozen) return this.#polls.nextDeadline();
-    const due = this.#engine.nextDueAt();
+    const due = this.#nextTickAt();
     const wake = this.#polls.nextAt();
     return due === undefined || wake === undefined ? (due ?? wake) : Math.min(due, wake);
+  }
+
+  /** None while nothing can be added: a tick would, for move tasks and replays. What expires does so with other commands. */
+  #nextTickAt(): number | undefined {
+    return this.unavailable() === undefined ? this.#engine.nextDueAt() : undefined;
   }
 
   #setAlarm(): void {

@@ -34,6 +34,10 @@ import { type Attempt, Recovery } from './recovery.ts';
 const gatheringTurnsMax = 8;
 const retryMs = 1000;
 
+const probeRecordBytes = 1000;
+const probeRecordsMax = 1000;
+const probeKeys = { start: nameKeyOf('store', 'probe'), end: nameKeyOf('store', 'probf') };
+
 const cannotLoadAgain =
   'a commit failed, and what is kept could not be loaded again, so the server has to be restarted';
 
@@ -112,6 +116,7 @@ export class LmdbEntries implements Entries {
   *load(): Generator<readonly Change[]> {
     try {
       yield* this.#places.load(this.#user.now(), this.#gathering);
+      this.#removeProbe();
       this.#sweep();
     } catch (error) {
       throw readingError(this.#environment.directory, error);
@@ -126,9 +131,9 @@ export class LmdbEntries implements Entries {
   async close(): Promise<void> {
     this.#isClosing = true;
     clearInterval(this.#retry);
+    // Also if the store is frozen: an attempt may be in flight, and end that.
+    await this.#writing?.done().catch(() => {});
     for (let kept = this.kept(); kept !== undefined; kept = this.kept()) await kept.catch(() => {});
-    // While the store is frozen a retry may be in flight.
-    await this.#writing?.done();
     clearImmediate(this.#scheduled);
     await this.#environment.close();
   }
@@ -194,10 +199,9 @@ export class LmdbEntries implements Entries {
     this.#sweep();
   }
 
-  /** Clears away a part of what was given up, unless the store is frozen or closing. */
+  /** Clears away a part of what was given up, unless the store is frozen or closing, and goes on with what has gathered. */
   #sweep(): void {
-    if (this.isFrozen || this.#isClosing) return;
-    this.#places.sweep(this.#gathering);
+    if (!this.isFrozen && !this.#isClosing) this.#places.sweep(this.#gathering);
     this.#schedule();
   }
 
@@ -233,9 +237,7 @@ export class LmdbEntries implements Entries {
     if (attempt === undefined) return;
     const batch = this.#newBatch();
     this.#writeTime(batch);
-    if (attempt === 'add') {
-      batch.writeKey(nameKeyOf('store', 'probe'), Buffer.alloc(this.#recovery.attemptBytes));
-    }
+    if (attempt === 'add') writeProbe(batch, this.#recovery.attemptBytes);
     this.#writing = batch;
     this.#environment
       .write((put) => batch.writeAll(put))
@@ -252,14 +254,28 @@ export class LmdbEntries implements Entries {
 
   #recovered(attempt: Attempt): void {
     this.#writing = undefined;
-    if (this.#isClosing) return;
     this.#recovery.succeeded(attempt);
     if (attempt === 'add') {
       clearInterval(this.#retry);
       this.#retry = undefined;
-      this.#gathering.writeKey(nameKeyOf('store', 'probe'), null);
+      this.#removeProbe();
     }
     this.#sweep();
-    this.#user.resume();
+    if (!this.#isClosing) this.#user.resume();
+  }
+
+  /** Also at a start: a server that was killed may have left it. */
+  #removeProbe(): void {
+    for (const key of this.#environment.keys(probeKeys, probeRecordsMax)) {
+      this.#gathering.writeKey(Buffer.from(key), null);
+    }
+  }
+}
+
+/** As records of the size of a small message: they need no pages side by side, as one large record would. */
+function writeProbe(batch: Batch, bytes: number): void {
+  const records = Math.min(Math.ceil(bytes / probeRecordBytes), probeRecordsMax);
+  for (let number = 0; number < records; number += 1) {
+    batch.writeKey(nameKeyOf('store', `probe ${number}`), Buffer.alloc(probeRecordBytes));
   }
 }

@@ -3,7 +3,7 @@
  *
  * At first the store is frozen: nothing is changed. A small commit needs no more room than the file has in pages that are
  * free; if it succeeds, what is there can be received and removed, which frees more. Nothing is added before a commit
- * succeeds that is as large as what was lost.
+ * succeeds that is as large as what was lost, up to a megabyte.
  */
 
 export type Attempt = 'drain' | 'add';
