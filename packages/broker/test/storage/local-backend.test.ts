@@ -417,3 +417,16 @@ testEveryBackend(
     assert.equal((await backend.failedDeliveries('prices')).count, 0);
   },
 );
+
+testEveryBackend('stopping ends a move of time that is under way', async (open) => {
+  const backend = await withQueue(open);
+  // Each id leaves the window at a moment of its own.
+  for (const body of ['a', 'b', 'c']) {
+    await send(backend, body);
+    await backend.advance(1_000);
+  }
+  const moving = backend.advance(3_600_000);
+  backend.endWaits();
+  await assert.rejects(moving, /the server is stopping/);
+  assert.ok(backend.now() < start + 3_600_000);
+});
