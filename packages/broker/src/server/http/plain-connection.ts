@@ -13,6 +13,7 @@ import type { Socket } from 'node:net';
 import type { ApiRequest, ApiResponse } from '../../api/handler.ts';
 import { Call, tellOf } from './call.ts';
 import { type RequestHead, readPlainHead } from './request-head.ts';
+import { SharedReading } from './shared-reading.ts';
 
 /** Head and body together; larger requests gain nothing from this path. */
 const plainBytesMax = 64 * 1024;
@@ -41,6 +42,7 @@ type State = 'idle' | 'reading' | 'answering' | 'over';
 
 export class PlainConnection {
   readonly #socket: Socket;
+  readonly #reading: SharedReading;
   readonly #listener: PlainListener;
   readonly #onGone: () => void;
   #state: State = 'idle';
@@ -55,12 +57,13 @@ export class PlainConnection {
   #isLast = false;
   #goneListener: (() => void) | undefined;
 
-  constructor(socket: Socket, listener: PlainListener, onGone: () => void) {
-    this.#socket = socket;
+  constructor(accepted: Socket, listener: PlainListener, onGone: () => void) {
     this.#listener = listener;
     this.#onGone = onGone;
     this.#since = listener.sweeps;
-    socket.on('data', this.#take);
+    this.#reading = new SharedReading(accepted, (bytes) => this.#take(bytes));
+    const { socket } = this.#reading;
+    this.#socket = socket;
     socket.on('end', this.#end);
     socket.on('error', this.#fail);
     socket.on('close', this.#close);
@@ -85,29 +88,30 @@ export class PlainConnection {
     this.destroy();
   }
 
-  readonly #take = (chunk: Buffer): void => {
-    if (this.#state === 'idle') this.#begin(chunk);
-    else this.#continue(chunk);
-  };
+  /** `bytes` are overwritten by the next read, so what is kept of them is copied. */
+  #take(bytes: Buffer): void {
+    if (this.#state === 'idle') this.#begin(bytes);
+    else this.#continue(Buffer.from(bytes));
+  }
 
-  #begin(chunk: Buffer): void {
-    const headBytes = chunk.indexOf(emptyLine);
-    const head = headBytes < 0 ? undefined : readPlainHead(chunk.toString('latin1', 0, headBytes));
+  #begin(bytes: Buffer): void {
+    const headBytes = bytes.indexOf(emptyLine);
+    const head = headBytes < 0 ? undefined : readPlainHead(bytes.toString('latin1', 0, headBytes));
     const bodyAt = headBytes + emptyLine.length;
     const isTaken =
       head !== undefined &&
       bodyAt + head.bodyBytes <= plainBytesMax &&
       this.#listener.isPlain(head.path) &&
       !this.#socket.writableNeedDrain;
-    const missingBytes = isTaken ? bodyAt + head.bodyBytes - chunk.length : -1;
+    const missingBytes = isTaken ? bodyAt + head.bodyBytes - bytes.length : -1;
     if (!isTaken || missingBytes < 0) {
-      this.#handOver([chunk]);
+      this.#handOver([bytes]);
     } else if (missingBytes === 0) {
-      this.#answer(head, chunk.subarray(bodyAt));
+      this.#answer(head, Buffer.from(bytes.subarray(bodyAt)));
     } else {
       this.#enter('reading');
       this.#head = head;
-      this.#chunks = [chunk];
+      this.#chunks = [Buffer.from(bytes)];
       this.#missingBytes = missingBytes;
     }
   }
@@ -194,7 +198,7 @@ export class PlainConnection {
   #handOver(chunks: readonly Buffer[]): void {
     const socket = this.#socket;
     this.#enter('over');
-    socket.off('data', this.#take);
+    this.#reading.end();
     socket.off('end', this.#end);
     socket.off('error', this.#fail);
     socket.off('close', this.#close);
