@@ -114,16 +114,18 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function readStructure({ fields }: Structure, given: JsonObject): ValueMap | Unreadable {
-  for (const { name, type, is } of fields) {
+/** Goes through the members that are there, which are fewer than those that could be. */
+function readStructure({ byName }: Structure, given: JsonObject): ValueMap | Unreadable {
+  for (const name in given) {
+    const field = byName.get(name);
+    if (field === undefined) continue;
     const member = given[name];
-    if (member === undefined) continue;
-    if (is === 'string' && typeof member === 'string') continue;
+    if (field.is === 'string' && typeof member === 'string') continue;
     if (member === null) {
       given[name] = undefined;
       continue;
     }
-    const value = readValue(type, member);
+    const value = readValue(field.type, member);
     if (value instanceof Unreadable) return value;
     if (value !== member) given[name] = value;
   }
@@ -195,19 +197,22 @@ function tokenOf(given: unknown): Token {
   return given === true ? 'TRUE_VALUE' : 'FALSE_VALUE';
 }
 
-const quote = '"';
-
 /** Members without a value, empty lists and empty maps are left out (2.4). */
 function writeStructure({ fields }: Structure, value: ValueMap): string {
   let text = '';
-  for (const { name, type, isPlain, firstJsonKey, laterJsonKey } of fields) {
-    const member = value[name];
+  // The quote that ends a plain string is written with what follows it: one text less to join for each member.
+  let isQuoted = false;
+  for (const field of fields) {
+    const member = value[field.name];
     if (member === undefined) continue;
-    // Uses `+`, because a template literal would check again whether it is a string.
-    const written = isPlain ? (member as string) + quote : writeValue(type, member);
-    if (written !== '') text += (text === '' ? firstJsonKey : laterJsonKey) + written;
+    const written = field.isPlain ? (member as string) : writeValue(field.type, member);
+    if (written === '' && !field.isPlain) continue;
+    if (text === '') text = field.firstJsonKey + written;
+    else text += (isQuoted ? field.afterPlainJsonKey : field.laterJsonKey) + written;
+    isQuoted = field.isPlain;
   }
-  return text === '' ? '{}' : `${text}}`;
+  if (text === '') return '{}';
+  return isQuoted ? `${text}"}` : `${text}}`;
 }
 
 /** Empty for an empty list or map. The shape says what the value is; the casts only repeat it. */

@@ -37,6 +37,8 @@ export interface Dictionary {
 export interface Structure {
   readonly is: 'structure';
   readonly fields: readonly Field[];
+  /** The same by their names in AWS JSON. */
+  readonly byName: ReadonlyMap<string, Field>;
 }
 
 /** A member as it is defined. */
@@ -63,6 +65,8 @@ export interface Field {
   readonly firstJsonKey: string;
   /** The same after another member: `,"QueueUrl":`. */
   readonly laterJsonKey: string;
+  /** The same after a plain string, with the quote that ends it: `","QueueUrl":`. */
+  readonly afterPlainJsonKey: string;
   /** Copied from the type: all fields have one object shape, types have several, so reading it here is faster. */
   readonly is: Type['is'];
   readonly isPlain: boolean;
@@ -114,10 +118,14 @@ export function structure(members: Members): Structure {
     const { is } = type;
     const isPlain = is === 'string' && type.isPlain === true;
     const key = `"${name}":${isPlain ? '"' : ''}`;
-    const keys = { firstJsonKey: `{${key}`, laterJsonKey: `,${key}` };
+    const keys = {
+      firstJsonKey: `{${key}`,
+      laterJsonKey: `,${key}`,
+      afterPlainJsonKey: `",${key}`,
+    };
     return { name, query, type, doc, isRequired, ...keys, is, isPlain };
   });
-  return { is: 'structure', fields };
+  return { is: 'structure', fields, byName: new Map(fields.map((field) => [field.name, field])) };
 }
 
 export function actions(
