@@ -1,4 +1,7 @@
-/** Accepted connections that read into one shared buffer, and those that cannot. */
+/**
+ * Accepted connections that read into one shared buffer, how they become ordinary streams, and those that cannot do
+ * either and are read as usual.
+ */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

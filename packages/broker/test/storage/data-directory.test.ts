@@ -82,7 +82,7 @@ test('an older format is brought up to date, step by step, and stays so', () =>
     assert.equal(formatOf(environment), 3);
     assert.equal(String(environment.get(note)), 'two and three');
     await environment.close();
-    await refusedToOpen(path, /newer OnceMQ \(format 3; this version reads up to 1\)\. Upgrade/);
+    await refusedToOpen(path, /newer OnceMQ \(format 3; this version reads up to 2\)\. Upgrade/);
   }));
 
 test('a second server is refused while one runs, but not after that one was killed', () =>
@@ -355,7 +355,7 @@ test('check finds inconsistent messages, contents, deliveries and counters', () 
       ],
       [/belong to no queue \(9\)/, (put) => put(keyOf('content', 9, 1), Buffer.alloc(1))],
       [
-        /the body of message 5 does not match its MD5/,
+        /the body of message 6 does not match its MD5/,
         (put, environment) => {
           const value = contentOf(environment, 5);
           value[value.length - 1] = 120;

@@ -49,8 +49,12 @@ export async function writeFixture(directory: string): Promise<void> {
   await receive(backend, { visibilitySeconds: 0 });
   await send(backend, queue, { body: 'dies too', groupId: 'e' });
   await receive(backend, { visibilitySeconds: 0 });
-  await send(backend, queue, { body: 'first äöü', groupId: 'g', attributes });
-  await send(backend, queue, { body: 'second', groupId: 'g', deduplicationId: 'two' });
+  // Together, so that they share what neighbours share.
+  const together = [
+    { id: '1', body: 'first äöü', groupId: 'g', attributes },
+    { id: '2', body: 'second', groupId: 'g', deduplicationId: 'two' },
+  ];
+  await backend.run({ type: 'send', queue, isBatch: true, entries: together });
   await send(backend, 'plain', { body: 'later' });
   // This receive moves the dead letters, and one of them comes back at once.
   await receive(backend, { visibilitySeconds: 120, attemptId: 'attempt' });

@@ -3,7 +3,10 @@
  * heads) are only noted here, and added when the batch is completed.
  */
 
+import type { MessageContent } from '../../../core/changes.ts';
+import { blockOf } from './block.ts';
 import type { ByteWriter } from './bytes.ts';
+import { addToRun, beginRun, itemBytesMax, runBytesMax } from './content-run.ts';
 import { type Kind, keyOf } from './keys.ts';
 import type { Block, PlaceRecords } from './place-records.ts';
 
@@ -14,11 +17,15 @@ interface Written {
   readonly contents: number;
   readonly id: number;
   /** Hold the value from `start` to `end`. It is sliced only when it is handed over, since many wait until then. */
-  readonly bytes: Buffer | null;
-  readonly start: number;
-  readonly end: number;
-  /** Which place holds it in memory until it is written. */
-  readonly freshIn: PlaceRecords | undefined;
+  bytes: Buffer | null;
+  start: number;
+  end: number;
+}
+
+/** What a place holds in memory until it is written. */
+interface Fresh {
+  readonly records: PlaceRecords;
+  readonly id: number;
 }
 
 let batches = 0;
@@ -32,22 +39,30 @@ export class Batch {
   readonly givenUp: number[] = [];
   /** Holds its records until it is written. */
   readonly writer: ByteWriter;
+  /** The same for contents, which can share a record although others were written in between. */
+  readonly contentWriter: ByteWriter;
   bytes = 0;
   /** Why it lacks some of the changes it should contain; it must not be written then. */
   flaw: Error | undefined;
   /** Differs from every other batch's. */
   readonly #number: number;
   readonly #writes: Written[] = [];
+  readonly #fresh: Fresh[] = [];
+  /** The record that takes the next content, if that fits. */
+  #run: Written | undefined;
+  /** How many contents were added to the record of another. */
+  #joined = 0;
   /** The place touched last, most often the one touched next. */
   #touched: PlaceRecords | undefined;
   #done: Promise<void> | undefined;
   #resolve: (() => void) | undefined;
   #reject: ((error: Error) => void) | undefined;
 
-  constructor(writer: ByteWriter) {
+  constructor(writer: ByteWriter, contentWriter: ByteWriter) {
     batches += 1;
     this.#number = batches;
     this.writer = writer;
+    this.contentWriter = contentWriter;
   }
 
   get isEmpty(): boolean {
@@ -61,6 +76,11 @@ export class Batch {
 
   get records(): number {
     return this.#writes.length;
+  }
+
+  /** The same, but contents that share a record count each. */
+  get parts(): number {
+    return this.#writes.length + this.#joined;
   }
 
   /** Notes that the block has changed. */
@@ -77,23 +97,54 @@ export class Batch {
     this.places.add(records.place);
   }
 
-  write(
-    kind: Kind,
-    contents: number,
-    id: number,
-    bytes: Buffer | null,
-    freshIn?: PlaceRecords,
-  ): void {
+  write(kind: Kind, contents: number, id: number, bytes: Buffer | null): void {
     const end = bytes?.length ?? 0;
     this.bytes += end;
-    this.#writes.push({ key: undefined, kind, contents, id, bytes, start: 0, end, freshIn });
+    this.#writes.push({ key: undefined, kind, contents, id, bytes, start: 0, end });
   }
 
   /** Adds the record that is in the writer. */
-  writeRecord(kind: Kind, contents: number, id: number, freshIn?: PlaceRecords): void {
+  writeRecord(kind: Kind, contents: number, id: number): void {
     const { bytes, start, end } = this.writer;
     this.bytes += end - start;
-    this.#writes.push({ key: undefined, kind, contents, id, bytes, start, end, freshIn });
+    this.#writes.push({ key: undefined, kind, contents, id, bytes, start, end });
+  }
+
+  /** Adds the content of the queue's newest message, if there is one. Returns whether it is the first in its record. */
+  writeContent(
+    { contents }: PlaceRecords,
+    id: number,
+    content: MessageContent | Buffer | undefined,
+  ): boolean {
+    if (content === undefined) {
+      // What follows must not share a record with what came before: the message between them is in none.
+      this.#run = undefined;
+      return true;
+    }
+    const writer = this.contentWriter;
+    const bytesMax = itemBytesMax(content);
+    const run = this.#runFor(contents, id, bytesMax) ?? this.#newRun(contents, id, bytesMax);
+    const isFirst = run.id === id;
+    if (!isFirst) this.#joined += 1;
+    const before = run.end - run.start;
+    addToRun(writer, id, content);
+    run.bytes = writer.bytes;
+    run.start = writer.start;
+    run.end = writer.end;
+    this.bytes += run.end - run.start - before;
+    return isFirst;
+  }
+
+  /** Adds the removal of a record of contents. */
+  removeContents({ contents }: PlaceRecords, key: number): void {
+    // In the order of writes the removal is later than the record, so nothing more may be added to that.
+    if (this.#run?.id === key && this.#run.contents === contents) this.#run = undefined;
+    this.write('content', contents, key, null);
+  }
+
+  /** Notes that the place holds this in memory until it is written. */
+  noteFresh(records: PlaceRecords, id: number): void {
+    this.#fresh.push({ records, id });
   }
 
   writeKey(key: Buffer, bytes: Buffer | null): void {
@@ -107,19 +158,45 @@ export class Batch {
       bytes,
       start: 0,
       end,
-      freshIn: undefined,
     });
   }
 
   /** Drops from memory what it has written. */
   forgetFresh(): void {
-    for (const { freshIn, id } of this.#writes) freshIn?.fresh.delete(id);
+    for (const { records, id } of this.#fresh) records.fresh.delete(id);
   }
 
   writeAll(put: (key: Buffer, value: Buffer | null) => void): void {
     for (const { key, kind, contents, id, bytes, start, end } of this.#writes) {
       put(key ?? keyOf(kind, contents, id), bytes === null ? null : bytes.subarray(start, end));
     }
+  }
+
+  /** The record under way, if this content fits. */
+  #runFor(contents: number, id: number, bytesMax: number): Written | undefined {
+    const run = this.#run;
+    if (run === undefined || run.contents !== contents) return undefined;
+    const isFit =
+      run.end - run.start + bytesMax <= runBytesMax &&
+      blockOf(run.id) === blockOf(id) &&
+      this.contentWriter.hasRoom(bytesMax);
+    return isFit ? run : undefined;
+  }
+
+  #newRun(contents: number, id: number, bytesMax: number): Written {
+    beginRun(this.contentWriter, bytesMax);
+    const run: Written = {
+      key: undefined,
+      kind: 'content',
+      contents,
+      id,
+      bytes: null,
+      start: 0,
+      end: 0,
+    };
+    this.#writes.push(run);
+    this.#run = run;
+    return run;
   }
 
   done(): Promise<void> {

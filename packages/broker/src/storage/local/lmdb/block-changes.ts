@@ -26,12 +26,13 @@ export function growingBlock(
 
 export function removeMessage(records: PlaceRecords, id: number, batch: Batch): void {
   const block = records.blocks.get(blockOf(id)) as Block;
+  const contentKey = block.contentKey(id) as number;
   block.remove(id);
   records.messages -= 1;
   records.fresh.delete(id);
   batch.heads.add(records);
   batch.note(block, records);
-  batch.write('content', records.contents, id, null);
+  if (block.isOverAt(contentKey)) batch.removeContents(records, contentKey);
 }
 
 export function addWindowEntry(

@@ -33,6 +33,8 @@ const kindMask = 3;
 
 const hasDelay = 4;
 const wasMoved = 8;
+/** Its content is in the same record as that of the message before it (content-run.ts). */
+const sharesRecord = 16;
 
 const isContent = 4;
 /** The id is 64 hexadecimal digits, kept as 32 bytes. */
@@ -79,7 +81,8 @@ export class GrowingBlock {
     return this.#writer.record();
   }
 
-  addMessage(sequence: number, message: KeptMessage): void {
+  /** `isFirst`: its content is the first in its record. */
+  addMessage(sequence: number, message: KeptMessage, isFirst: boolean): void {
     this.#lastSequence = sequence;
     this.#lastSentAt = message.sentAt;
     this.#lastGroupId = message.groupId;
@@ -90,7 +93,12 @@ export class GrowingBlock {
     const movedText = isMoved ? JSON.stringify(moved) : '';
     const writer = this.#writer;
     writer.goOn(64 + 3 * (groupId.length + movedText.length));
-    writer.u8(messageKind | (delayMs > 0 ? hasDelay : 0) | (isMoved ? wasMoved : 0));
+    writer.u8(
+      messageKind |
+        (delayMs > 0 ? hasDelay : 0) |
+        (isMoved ? wasMoved : 0) |
+        (isFirst ? 0 : sharesRecord),
+    );
     writer.u8(slotOf(sequence));
     writer.f64(message.sentAt);
     writer.text(groupId);
@@ -142,7 +150,8 @@ export interface BlockRecord {
 
 /** Gets the records of a block, in the order in which they were added. */
 export interface BlockVisitor {
-  message(sequence: number, message: KeptMessage): void;
+  /** `isFirst`: its content is the first in its record. */
+  message(sequence: number, message: KeptMessage, isFirst: boolean): void;
   windowEntry(sequence: number, entry: LoadedWindowEntry, digests: WindowDigests): void;
 }
 
@@ -161,7 +170,7 @@ export function readBlock(
     if (kind === messageKind && at > sequence) {
       sequence = at;
       message = readMessage(reader, flags, groups, { queue: place, sequence: at });
-      visitor.message(at, message);
+      visitor.message(at, message, (flags & sharesRecord) === 0);
     } else if (kind === windowKind && at >= sequence) {
       const isShared = (flags & isAsMessage) !== 0;
       if (isShared && at !== sequence) throw new DamagedError('a window entry has no message');

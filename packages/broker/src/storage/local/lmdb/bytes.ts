@@ -45,6 +45,11 @@ export class ByteWriter {
     this.#end = before.copy(this.#bytes);
   }
 
+  /** Whether the record can go on with this many bytes without being copied. */
+  hasRoom(length: number): boolean {
+    return this.#bytes.length - this.#end >= length;
+  }
+
   /** Reuses the buffer: what was handed out is no longer needed. */
   reset(): void {
     this.#start = 0;
@@ -76,6 +81,11 @@ export class ByteWriter {
   u32(value: number): void {
     this.#view.setUint32(this.#end, value, true);
     this.#end += 4;
+  }
+
+  /** Overwrites what was written at this position. */
+  setU32(at: number, value: number): void {
+    this.#view.setUint32(at, value, true);
   }
 
   i32(value: number): void {

@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import type { KeptDelivery, WindowDigests } from '../../../core/changes.ts';
 import { digestsOf } from '../../../core/deduplication-window.ts';
 import { blockOf, GroupTexts, type LoadedWindowEntry, readBlock } from './block.ts';
+import { contentIn } from './content-run.ts';
 import type { Environment } from './environment.ts';
 import { knownFormat } from './format.ts';
 import { jsonIn } from './json-record.ts';
@@ -114,7 +115,9 @@ class PlaceCheck {
   readonly #place: PlaceRecords;
   readonly #contents: number;
   readonly #report: Report;
-  readonly #contentsLeft: Walk<{ md5: string; actualMd5: string; bytes: number }>;
+  readonly #contentsLeft: Walk<Buffer>;
+  /** The record of contents that was looked into last. */
+  #run: { readonly key: number; readonly record: Buffer | undefined } | undefined;
   readonly #deliveriesLeft: Walk<KeptDelivery>;
   #counter = 0;
   #windowFrom = 0;
@@ -130,11 +133,7 @@ class PlaceCheck {
     this.#place = place;
     this.#contents = place.contents;
     this.#report = (text) => report(`${place.place}: ${text}`);
-    this.#contentsLeft = this.#walk('content', (value) => {
-      const { body, bodyMd5: md5 } = readContent(value);
-      const actualMd5 = createHash('md5').update(body, 'utf8').digest('hex');
-      return { md5, actualMd5, bytes: Buffer.byteLength(body) };
-    });
+    this.#contentsLeft = this.#walk('content', (value) => value);
     this.#deliveriesLeft = this.#walk('delivery', readDelivery);
   }
 
@@ -206,10 +205,13 @@ class PlaceCheck {
     }
     attempt(this.#report, `block ${number}`, () =>
       readBlock({ place: this.#place.place, number, bytes }, new GroupTexts(), {
-        message: (id, { sentAt, deadLetterSource }) => {
+        message: (id, { sentAt, deadLetterSource }, isFirst) => {
           if (blockOf(id) !== number)
             this.#report(`message ${id} is in the wrong block, ${number}`);
-          if (!block.isRemoved(id)) this.#checkMessage(id, sentAt, deadLetterSource !== undefined);
+          block.add(id, isFirst);
+          if (block.isRemoved(id)) return;
+          this.#checkMessage(id, sentAt, deadLetterSource !== undefined);
+          this.#checkContent(id, block.contentKey(id) as number);
         },
         windowEntry: (id, entry, digests) => this.#checkWindowEntry(id, entry, digests),
       }),
@@ -222,14 +224,6 @@ class PlaceCheck {
     // Dead letters of a standard queue keep their send time.
     if (!isDeadLetter && sentAt < this.#sentAt) this.#report(`message ${id} is out of order`);
     if (!isDeadLetter) this.#sentAt = sentAt;
-    for (const other of this.#contentsLeft.upTo(id)) {
-      this.#report(`content ${other} belongs to no message`);
-    }
-    const content = this.#contentsLeft.take(id);
-    if (content === undefined) this.#report(`message ${id} has no content`);
-    else if (content.md5 !== content.actualMd5)
-      this.#report(`the body of message ${id} does not match its MD5`);
-    this.#bodyBytes += content?.bytes ?? 0;
     for (const other of this.#deliveriesLeft.upTo(id)) {
       this.#report(`delivery ${other} belongs to no message`);
     }
@@ -239,6 +233,25 @@ class PlaceCheck {
     if (Math.max(delivery.stamp, delivery.receipt) > this.#counter) {
       this.#report(`delivery ${id} is above the counter ${this.#counter}`);
     }
+  }
+
+  /** `key` is that of the record that must have it. */
+  #checkContent(id: number, key: number): void {
+    if (this.#run?.key !== key) {
+      for (const other of this.#contentsLeft.upTo(key)) {
+        this.#report(`content ${other} belongs to no message`);
+      }
+      this.#run = { key, record: this.#contentsLeft.take(key) };
+    }
+    const { record } = this.#run;
+    if (record === undefined) this.#report(`message ${id} has no content`);
+    else
+      attempt(this.#report, `content ${id}`, () => {
+        const { body, bodyMd5 } = readContent(contentIn(record, id));
+        const actualMd5 = createHash('md5').update(body, 'utf8').digest('hex');
+        if (bodyMd5 !== actualMd5) this.#report(`the body of message ${id} does not match its MD5`);
+        this.#bodyBytes += Buffer.byteLength(body);
+      });
   }
 
   #checkWindowEntry(id: number, entry: LoadedWindowEntry, digests: WindowDigests): void {

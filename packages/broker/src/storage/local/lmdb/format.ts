@@ -7,8 +7,8 @@ import { DataError, damaged } from './data-error.ts';
 import type { Environment } from './environment.ts';
 import { nameKeyOf } from './keys.ts';
 
-/** 1: first release. */
-export const currentFormat = 1;
+/** 1: each content has a record of its own. 2: contents share records (content-run.ts); single ones are still read. */
+export const currentFormat = 2;
 
 /** Upgrades a store of format n to n + 1, by n; what it writes is committed together with the new number. */
 export type Upgrade = (
@@ -16,7 +16,7 @@ export type Upgrade = (
   put: (key: Buffer, value: Buffer | null) => void,
 ) => void;
 
-export const upgrades: Readonly<Record<number, Upgrade>> = {};
+export const upgrades: Readonly<Record<number, Upgrade>> = { 1: () => {} };
 
 export interface Formats {
   readonly current: number;

@@ -49,7 +49,7 @@ export class LmdbEntries implements Entries {
   readonly #places: Places;
   /** The writers of finished batches, to be reused. */
   readonly #writers: ByteWriter[] = [];
-  #gathering: Batch = new Batch(new ByteWriter());
+  #gathering: Batch = this.#newBatch();
   #writing: Batch | undefined;
   #scheduled: NodeJS.Immediate | undefined;
   readonly #recovery: Recovery = new Recovery();
@@ -150,12 +150,12 @@ export class LmdbEntries implements Entries {
    * request would get a commit of its own while all others wait for it.
    */
   #awaitMore(turns: number): void {
-    const { records } = this.#gathering;
+    const { parts } = this.#gathering;
     this.#scheduled = setImmediate(() => {
       this.#scheduled = undefined;
       const isFirst = turns === gatheringTurnsMax;
-      const added = this.#gathering.records - records;
-      if (turns > 0 && (isFirst || 2 * added >= records)) this.#awaitMore(turns - 1);
+      const added = this.#gathering.parts - parts;
+      if (turns > 0 && (isFirst || 2 * added >= parts)) this.#awaitMore(turns - 1);
       else this.#commit();
     });
   }
@@ -184,15 +184,18 @@ export class LmdbEntries implements Entries {
   }
 
   #newBatch(): Batch {
-    return new Batch(this.#writers.pop() ?? new ByteWriter());
+    const writer = (): ByteWriter => this.#writers.pop() ?? new ByteWriter();
+    return new Batch(writer(), writer());
   }
 
   #committed(batch: Batch, ms: number): void {
     this.#writing = undefined;
     this.#user.committed({ records: batch.records, bytes: batch.bytes, ms });
     this.#places.committed(batch, this.#gathering);
-    batch.writer.reset();
-    this.#writers.push(batch.writer);
+    for (const writer of [batch.writer, batch.contentWriter]) {
+      writer.reset();
+      this.#writers.push(writer);
+    }
     batch.succeed();
     this.#recovery.committed();
     if (this.#isAttemptDue) this.#tryAgain();

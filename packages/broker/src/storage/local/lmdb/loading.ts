@@ -180,10 +180,10 @@ class LoadingBlock implements BlockVisitor {
     this.#acceptedAfter = acceptedAfter;
   }
 
-  message(id: number, value: KeptMessage): void {
+  message(id: number, value: KeptMessage, isFirst: boolean): void {
     this.#records.lastSequence = id;
+    this.#block.add(id, isFirst);
     if (this.#block.isRemoved(id)) return;
-    this.#block.live += 1;
     this.#records.messages += 1;
     this.changes.push({ kind: 'message', queue: this.#records.name, id, value });
   }

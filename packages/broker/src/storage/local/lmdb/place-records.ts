@@ -5,8 +5,37 @@
 
 import { type KeptQueue, type KeptTopic, topicPlace } from '../../../core/changes.ts';
 import { BySequence } from '../by-sequence.ts';
-import { GrowingBlock, slotOf } from './block.ts';
+import { GrowingBlock, sequencesPerBlock, slotOf } from './block.ts';
 import { ByteReader, type ByteWriter } from './bytes.ts';
+
+/** A set of places in a block, one bit each. */
+class Slots {
+  #low = 0;
+  #high = 0;
+
+  get isEmpty(): boolean {
+    return (this.#low | this.#high) === 0;
+  }
+
+  has(slot: number): boolean {
+    return ((slot < 32 ? this.#low : this.#high) & (1 << (slot & 31))) !== 0;
+  }
+
+  add(slot: number): void {
+    if (slot < 32) this.#low |= 1 << slot;
+    else this.#high |= 1 << (slot & 31);
+  }
+
+  write(writer: ByteWriter): void {
+    writer.i32(this.#low);
+    writer.i32(this.#high);
+  }
+
+  read(reader: ByteReader): void {
+    this.#low = reader.i32();
+    this.#high = reader.i32();
+  }
+}
 
 export class Block {
   readonly number: number;
@@ -21,8 +50,10 @@ export class Block {
   isInFile = false;
   /** The number of the batch that it was noted in last. */
   notedIn = 0;
-  /** One bit for each removed message, in two words. */
-  readonly #removed: [number, number] = [0, 0];
+  /** All its messages, those that were removed, and those whose content is the first in its record. */
+  readonly #messages: Slots = new Slots();
+  readonly #removed: Slots = new Slots();
+  readonly #first: Slots = new Slots();
 
   constructor(number: number) {
     this.number = number;
@@ -33,31 +64,57 @@ export class Block {
   }
 
   get hasRemoved(): boolean {
-    return (this.#removed[0] | this.#removed[1]) !== 0;
+    return !this.#removed.isEmpty;
+  }
+
+  /** Notes a message, removed or not. */
+  add(sequence: number, isFirst: boolean): void {
+    const slot = slotOf(sequence);
+    this.#messages.add(slot);
+    if (isFirst) this.#first.add(slot);
+    if (!this.#removed.has(slot)) this.live += 1;
   }
 
   remove(sequence: number): void {
-    const slot = slotOf(sequence);
-    this.#removed[slot >> 5 === 0 ? 0 : 1] |= 1 << (slot & 31);
+    this.#removed.add(slotOf(sequence));
     this.live -= 1;
   }
 
   isRemoved(sequence: number): boolean {
-    const slot = slotOf(sequence);
-    return (this.#removed[slot >> 5 === 0 ? 0 : 1] & (1 << (slot & 31))) !== 0;
+    return this.#removed.has(slotOf(sequence));
+  }
+
+  /** The sequence under which the content of a message is kept; undefined if the message is not there. */
+  contentKey(sequence: number): number | undefined {
+    let slot = slotOf(sequence);
+    if (!this.#isLive(slot)) return undefined;
+    while (slot > 0 && !this.#first.has(slot)) slot -= 1;
+    return this.number * sequencesPerBlock + slot;
+  }
+
+  /** Whether none of the messages is left whose content is kept under this key. */
+  isOverAt(contentKey: number): boolean {
+    let slot = slotOf(contentKey);
+    do {
+      if (this.#isLive(slot)) return false;
+      slot += 1;
+    } while (slot < sequencesPerBlock && !this.#first.has(slot));
+    return true;
+  }
+
+  #isLive(slot: number): boolean {
+    return this.#messages.has(slot) && !this.#removed.has(slot);
   }
 
   /** The record of removed messages. */
   writeRemoved(writer: ByteWriter): void {
     writer.begin(8);
-    writer.i32(this.#removed[0]);
-    writer.i32(this.#removed[1]);
+    this.#removed.write(writer);
   }
 
+  /** Must come before its messages are added. */
   setRemoved(bytes: Buffer): void {
-    const reader = new ByteReader(bytes);
-    this.#removed[0] = reader.i32();
-    this.#removed[1] = reader.i32();
+    this.#removed.read(new ByteReader(bytes));
   }
 }
 

@@ -28,13 +28,15 @@ import {
   removeMessage,
   removeWindowEntry,
 } from './block-changes.ts';
+import { DamagedError } from './bytes.ts';
+import { contentIn } from './content-run.ts';
 import { reading } from './data-error.ts';
 import type { Environment } from './environment.ts';
 import { jsonIn, jsonOf } from './json-record.ts';
 import { contentKinds, keyOf, nameKeyOf, rangeOf, textKeyOf } from './keys.ts';
 import { loadPlace, loadStore } from './loading.ts';
 import { PlaceRecords } from './place-records.ts';
-import { readContent, writeContent, writeDelivery } from './records.ts';
+import { readContent, writeDelivery } from './records.ts';
 
 /** How many keys one commit clears away, so that clearing never delays anybody: fewer while there is other work. */
 const sweptKeysMax = 1000;
@@ -55,7 +57,14 @@ export class Places implements TopicEntriesReader {
   }
 
   content(queue: string, sequence: number): MessageContent | undefined {
-    return this.#find(queue, sequence, 'content', readContent);
+    const records = this.#places.get(queue);
+    if (records === undefined) return undefined;
+    const fresh = records.fresh.get(sequence) as MessageContent | Buffer | undefined;
+    if (fresh !== undefined && !Buffer.isBuffer(fresh)) return fresh;
+    return reading(this.#environment.directory, () => {
+      const bytes = fresh ?? this.#contentInFile(records, sequence);
+      return bytes && readContent(bytes);
+    });
   }
 
   /** Neighbours share a block, which is read once for all of them. */
@@ -184,16 +193,15 @@ export class Places implements TopicEntriesReader {
   #find<T>(
     place: string,
     id: number,
-    kind: 'content' | 'archived' | 'post',
+    kind: 'archived' | 'post',
     read: (bytes: Buffer) => T,
   ): T | undefined {
     const records = this.#places.get(place);
     if (records === undefined) return undefined;
-    const fresh = records.fresh.get(id);
-    const isRecord = Buffer.isBuffer(fresh);
-    if (fresh !== undefined && !isRecord) return fresh as T;
+    const fresh = records.fresh.get(id) as T | undefined;
+    if (fresh !== undefined) return fresh;
     const number = kind === 'archived' ? records.other : records.contents;
-    const bytes = isRecord ? fresh : this.#environment.get(keyOf(kind, number, id));
+    const bytes = this.#environment.get(keyOf(kind, number, id));
     return bytes && reading(this.#environment.directory, () => read(bytes));
   }
 
@@ -280,17 +288,13 @@ export class Places implements TopicEntriesReader {
         break;
       case 'archived':
         setOrDelete(records.fresh, change.id, change.value);
-        batch.write(
-          'archived',
-          records.other,
-          change.id,
-          change.value && jsonOf(change.value),
-          records,
-        );
+        batch.noteFresh(records, change.id);
+        batch.write('archived', records.other, change.id, change.value && jsonOf(change.value));
         break;
       case 'post':
         setOrDelete(records.fresh, change.id, change.value);
-        batch.write('post', contents, change.id, change.value && jsonOf(change.value), records);
+        batch.noteFresh(records, change.id);
+        batch.write('post', contents, change.id, change.value && jsonOf(change.value));
         break;
       case 'post-attempt':
         batch.write('post-attempt', contents, change.id, change.value && jsonOf(change.value));
@@ -356,17 +360,13 @@ export class Places implements TopicEntriesReader {
   #addMessage(records: PlaceRecords, id: number, message: KeptMessage, batch: Batch): void {
     const content = 'from' in message.content ? this.#moved(message.content.from) : message.content;
     const block = growingBlock(records, id, batch);
-    block.growing.addMessage(id, message);
-    block.live += 1;
+    const isFirst = batch.writeContent(records, id, content);
+    block.growing.addMessage(id, message, isFirst);
+    block.add(id, isFirst);
     records.messages += 1;
     if (content === undefined) return;
     records.fresh.set(id, content);
-    if (Buffer.isBuffer(content)) {
-      batch.write('content', records.contents, id, content, records);
-    } else {
-      writeContent(batch.writer, content);
-      batch.writeRecord('content', records.contents, id, records);
-    }
+    batch.noteFresh(records, id);
   }
 
   /**
@@ -378,11 +378,27 @@ export class Places implements TopicEntriesReader {
     if (records === undefined) throw new Error(`a message moved from ${queue}, which is not kept`);
     const fresh = records.fresh.get(sequence) as MessageContent | Buffer | undefined;
     if (fresh !== undefined) return fresh;
-    const bytes = this.#environment.get(keyOf('content', records.contents, sequence));
-    // A copy, since the next `get` overwrites it.
-    return bytes && Buffer.from(bytes.subarray(0, bytes.length));
+    try {
+      const bytes = this.#contentInFile(records, sequence);
+      // A copy, since the next `get` overwrites it.
+      return bytes && Buffer.from(bytes);
+    } catch (error) {
+      if (error instanceof DamagedError) return unreadable;
+      throw error;
+    }
+  }
+
+  /** Valid until the next `get`. */
+  #contentInFile(records: PlaceRecords, sequence: number): Buffer | undefined {
+    const key = records.blocks.get(blockOf(sequence))?.contentKey(sequence);
+    if (key === undefined) return undefined;
+    const record = this.#environment.get(keyOf('content', records.contents, key));
+    return record && contentIn(record, sequence);
   }
 }
+
+/** In place of a content that was lost: this cannot be read either. */
+const unreadable: Buffer = Buffer.alloc(0);
 
 function isOf(change: Change, { kind, name, isGone }: PlaceRecords): boolean {
   if (isGone) return false;

@@ -1,5 +1,5 @@
 /**
- * The records that each have a key of their own: a message's content and its delivery state. Blocks of messages and window
+ * A message's content, which is a part of a record (content-run.ts), and its delivery state, which has one of its own. Blocks of messages and window
  * entries have a file of their own (block.ts); everything rare is JSON.
  *
  * A body is most often plain ASCII and is then written as one byte a character, the quickest to write and to read.
@@ -20,10 +20,10 @@ const digestBytes = 16;
 const overheadBytes = 64;
 const attributeOverheadBytes = 16;
 
+/** There must be room for `contentBytesMax`. */
 export function writeContent(writer: ByteWriter, content: MessageContent): void {
   const { body, attributes, traceHeader, senderId, groupId, deduplicationId } = content;
   const bodyBytes = Buffer.byteLength(body);
-  writer.begin(bodyBytes + othersBytesMax(content));
   writer.u8(
     (bodyBytes === body.length ? isPlain : 0) |
       (attributes.length > 0 ? hasAttributes : 0) |
@@ -64,7 +64,9 @@ export function readContent(bytes: Buffer): MessageContent {
   };
 }
 
-function othersBytesMax({
+/** The most bytes that `writeContent` writes. */
+export function contentBytesMax({
+  body,
   attributes,
   traceHeader = '',
   senderId = '',
@@ -77,7 +79,7 @@ function othersBytesMax({
       sum + attributeOverheadBytes + 3 * (name.length + type.length + value.length),
     0,
   );
-  return overheadBytes + 3 * characters + attributesMax;
+  return Buffer.byteLength(body) + overheadBytes + 3 * characters + attributesMax;
 }
 
 function writeAttributes(writer: ByteWriter, { attributes, attributesMd5 }: MessageContent): void {

@@ -1,0 +1,65 @@
+/**
+ * A run: the record of several contents. What comes to one queue in one commit shares records, a dozen small messages in
+ * each, because a put costs as much as everything else that is done to keep a small message. A run is short enough for
+ * LMDB to have two in a page, and its messages are of one block, which tells where each run begins (block.ts). It is
+ * removed with the last of its messages.
+ *
+ * In format 1 each content is a record of its own, without the mark.
+ */
+
+import type { MessageContent } from '../../../core/changes.ts';
+import { slotOf } from './block.ts';
+import { ByteReader, type ByteWriter, DamagedError } from './bytes.ts';
+import { contentBytesMax, writeContent } from './records.ts';
+
+/** The first byte; that of a content has flags below it. */
+const runMark = 0x80;
+
+/** LMDB puts what is longer than 2,019 bytes on pages of its own. A longer content is a run of one. */
+export const runBytesMax = 2_000;
+
+const markBytes = 1;
+/** Its slot in the block, and its length. */
+const itemHeadBytes = 5;
+
+/** The most bytes that a content takes in a run, or as a run. */
+export function itemBytesMax(content: MessageContent | Buffer): number {
+  const bytes = Buffer.isBuffer(content) ? content.length : contentBytesMax(content);
+  return markBytes + itemHeadBytes + bytes;
+}
+
+export function beginRun(writer: ByteWriter, bytesMax: number): void {
+  writer.begin(bytesMax);
+  writer.u8(runMark);
+}
+
+/** There must be room for it. A moved content comes as the bytes that were kept of it. */
+export function addToRun(
+  writer: ByteWriter,
+  sequence: number,
+  content: MessageContent | Buffer,
+): void {
+  writer.u8(slotOf(sequence));
+  const lengthAt = writer.end;
+  writer.u32(0);
+  if (Buffer.isBuffer(content)) writer.copy(content);
+  else writeContent(writer, content);
+  writer.setU32(lengthAt, writer.end - lengthAt - 4);
+}
+
+/** The part of the record that is the content of this message. */
+export function contentIn(record: Buffer, sequence: number): Buffer {
+  const isRun = ((record[0] ?? 0) & runMark) !== 0;
+  // LMDB reads into a longer buffer and sets only its `length`, which a copy of it would not heed.
+  if (!isRun) return record.subarray(0, record.length);
+  const reader = new ByteReader(record);
+  reader.skip(markBytes);
+  while (reader.left > 0) {
+    const slot = reader.u8();
+    const length = reader.u32();
+    const { at } = reader;
+    reader.skip(length);
+    if (slot === slotOf(sequence)) return record.subarray(at, at + length);
+  }
+  throw new DamagedError(`a record lacks the content of message ${sequence}`);
+}
