@@ -116,7 +116,7 @@ test('messages of one commit share a record, and each is read from it', () =>
 test('a record of several contents is bounded, and within one block and one queue', () =>
   withDirectory(async (directory) => {
     const many = Array.from({ length: 100 }, (_, index) => sent(index + 1)).flat();
-    const others = [10, 1_900, 200, 5_000, 100].flatMap((length, index) =>
+    const others = [10, 3_900, 200, 5_000, 100].flatMap((length, index) =>
       sent(200 + index, 'x'.repeat(length)),
     );
     const queues = [...sent(1, 'a', 'other'), ...sent(300), ...sent(2, 'b', 'other')];

@@ -1,8 +1,7 @@
 /**
- * A run: the record of several contents. What comes to one queue in one commit shares records, a dozen small messages in
- * each, because a put costs as much as everything else that is done to keep a small message. A run is short enough for
- * LMDB to have two in a page, and its messages are of one block, which tells where each run begins (block.ts). It is
- * removed with the last of its messages.
+ * A run: the record of several contents. What comes to one queue in one commit shares records, some twenty small messages in
+ * each, because a put costs as much as everything else that is done to keep a small message. A run fits on one page, and its
+ * messages are of one block, which tells where each run begins (block.ts). It is removed with the last of its messages.
  *
  * In format 1 each content is a record of its own, without the mark.
  */
@@ -15,8 +14,11 @@ import { contentBytesMax, writeContent } from './records.ts';
 /** The first byte; that of a content has flags below it. */
 const runMark = 0x80;
 
-/** LMDB puts what is longer than 2,019 bytes on pages of its own. A longer content is a run of one. */
-export const runBytesMax = 2_000;
+/**
+ * What fits on one of LMDB's pages. Records from 2,016 bytes on have pages of their own: one page is always found, several
+ * must be side by side. A content that is longer is a run of one.
+ */
+export const runBytesMax = 4_072;
 
 const markBytes = 1;
 /** Its slot in the block, and its length. */
