@@ -293,6 +293,24 @@ export const mutants: readonly Mutant[] = [
     replace: 'over.length === 0',
   },
   {
+    name: 'contents go with the first message of their record',
+    file: 'storage/local/lmdb/block-changes.js',
+    find: 'if (block.isOverAt(contentKey))',
+    replace: 'if (true)',
+  },
+  {
+    name: 'a content joins a record that the same commit removes',
+    file: 'storage/local/lmdb/batch.js',
+    find: 'if (this.#run?.id === key && this.#run.contents === contents)',
+    replace: 'if (false)',
+  },
+  {
+    name: 'after a start, contents that share a record are not found',
+    file: 'storage/local/lmdb/loading.js',
+    find: 'this.#block.add(id, isFirst);',
+    replace: 'this.#block.add(id, true);',
+  },
+  {
     name: 'another trace makes a retry look like another event',
     file: 'core/trace-context.js',
     find: 'if (!attributes.some(isTraceContext))',

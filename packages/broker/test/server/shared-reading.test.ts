@@ -5,7 +5,8 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, Socket } from 'node:net';
+import { syncBuiltinESMExports } from 'node:module';
+import net, { type AddressInfo, connect, createServer, type Server, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { SharedReading } from '../../src/server/http/shared-reading.ts';
@@ -61,7 +62,26 @@ test('a server does not count a connection any more once its socket has closed',
   await new Promise((resolve) => server.close(resolve));
 });
 
-test('a socket whose handle cannot be moved is read as usual', async () => {
+test('a connection is read as usual if a new socket does not take its handle', async (t) => {
+  const { client, accepted } = await pair(t);
+  const { Socket: usual } = net;
+  const read = new Promise<Buffer>((resolve) => {
+    // What a later version of Node.js may do.
+    net.Socket = class extends usual {
+      constructor(_: object) {
+        super({});
+      }
+    };
+    syncBuiltinESMExports();
+    assert.equal(new SharedReading(accepted, resolve).socket, accepted);
+  });
+  net.Socket = usual;
+  syncBuiltinESMExports();
+  client.write('as usual');
+  assert.equal((await read).toString(), 'as usual');
+});
+
+test('a socket without a handle is read as usual', async () => {
   const accepted = Object.assign(new Socket(), { _handle: undefined });
   const read = new Promise<Buffer>((resolve) => {
     assert.equal(new SharedReading(accepted, resolve).socket, accepted);

@@ -213,3 +213,28 @@ test('a record that lacks a content is damaged', () =>
     const { problems } = await checked(directory);
     assert.match(problems.join('\n'), /content 2: a record lacks the content of message 2/);
   }));
+
+test('check finds what a record has beyond the contents of its messages', () =>
+  withDirectory(async (directory) => {
+    const orphan = Buffer.from([9, 1, 0, 0, 0, 0]);
+    const rests: [RegExp, Buffer][] = [
+      [/content 1 has a part that belongs to no message/, orphan],
+      [/content 1: a record is cut off/, orphan.subarray(0, 3)],
+    ];
+    await afterCommits(directory, [
+      [created(), ...sent(1), ...sent(2), ...sent(3)],
+      [removed(1), removed(2)],
+    ]);
+    const isAboutParts = (problem: string): boolean => !/MD5/.test(problem);
+    assert.deepEqual((await checked(directory)).problems.filter(isAboutParts), []);
+    let whole: Buffer | undefined;
+    for (const [expected, rest] of rests) {
+      await meddle(directory, (put, environment) => {
+        whole ??= recordIn(environment);
+        put(keyOf('content', 1, 1), Buffer.concat([whole, rest]));
+      });
+      const problems = (await checked(directory)).problems.filter(isAboutParts);
+      assert.equal(problems.length, 1);
+      assert.match(problems.join(), expected);
+    }
+  }));

@@ -15,6 +15,7 @@ const shared: Buffer = Buffer.allocUnsafeSlow(64 * 1024);
 
 interface Handle {
   reading: boolean;
+  readStart(): number;
   readStop(): number;
 }
 
@@ -50,11 +51,12 @@ export class SharedReading {
     };
     const socket = new Socket(options as SocketConstructorOpts) as WithHandle;
     if (socket._handle !== handle) {
-      accepted.resume();
+      handle.reading = true;
+      handle.readStart();
       return undefined;
     }
     accepted._handle = null;
-    // The server counts the accepted one.
+    // The server counts the accepted one, which is an empty shell from here on.
     socket.once('close', () => accepted.destroy());
     return socket;
   }

@@ -7,8 +7,8 @@
 import { createHash } from 'node:crypto';
 import type { KeptDelivery, WindowDigests } from '../../../core/changes.ts';
 import { digestsOf } from '../../../core/deduplication-window.ts';
-import { blockOf, GroupTexts, type LoadedWindowEntry, readBlock } from './block.ts';
-import { contentIn } from './content-run.ts';
+import { blockOf, GroupTexts, type LoadedWindowEntry, readBlock, slotOf } from './block.ts';
+import { contentIn, contentsBySlot } from './content-run.ts';
 import type { Environment } from './environment.ts';
 import { knownFormat } from './format.ts';
 import { jsonIn } from './json-record.ts';
@@ -116,8 +116,9 @@ class PlaceCheck {
   readonly #contents: number;
   readonly #report: Report;
   readonly #contentsLeft: Walk<Buffer>;
-  /** The record of contents that was looked into last. */
-  #run: { readonly key: number; readonly record: Buffer | undefined } | undefined;
+  /** The messages whose contents share a record, as far as they were read, and those of them that are not removed. */
+  #sharing: number[] = [];
+  #sharingLive: number[] = [];
   readonly #deliveriesLeft: Walk<KeptDelivery>;
   #counter = 0;
   #windowFrom = 0;
@@ -208,14 +209,16 @@ class PlaceCheck {
         message: (id, { sentAt, deadLetterSource }, isFirst) => {
           if (blockOf(id) !== number)
             this.#report(`message ${id} is in the wrong block, ${number}`);
-          block.add(id, isFirst);
+          if (isFirst) this.#checkContents();
+          this.#sharing.push(id);
           if (block.isRemoved(id)) return;
+          this.#sharingLive.push(id);
           this.#checkMessage(id, sentAt, deadLetterSource !== undefined);
-          this.#checkContent(id, block.contentKey(id) as number);
         },
         windowEntry: (id, entry, digests) => this.#checkWindowEntry(id, entry, digests),
       }),
     );
+    this.#checkContents();
   }
 
   #checkMessage(id: number, sentAt: number, isDeadLetter: boolean): void {
@@ -235,23 +238,36 @@ class PlaceCheck {
     }
   }
 
-  /** `key` is that of the record that must have it. */
-  #checkContent(id: number, key: number): void {
-    if (this.#run?.key !== key) {
-      for (const other of this.#contentsLeft.upTo(key)) {
-        this.#report(`content ${other} belongs to no message`);
-      }
-      this.#run = { key, record: this.#contentsLeft.take(key) };
+  /** Once all messages are known whose contents share a record. A record without any of them left is found later. */
+  #checkContents(): void {
+    const [key = 0] = this.#sharing;
+    const slots = new Set(this.#sharing.map(slotOf));
+    const live = this.#sharingLive;
+    this.#sharing = [];
+    this.#sharingLive = [];
+    if (live.length === 0) return;
+    for (const other of this.#contentsLeft.upTo(key)) {
+      this.#report(`content ${other} belongs to no message`);
     }
-    const { record } = this.#run;
-    if (record === undefined) this.#report(`message ${id} has no content`);
-    else
-      attempt(this.#report, `content ${id}`, () => {
-        const { body, bodyMd5 } = readContent(contentIn(record, id));
-        const actualMd5 = createHash('md5').update(body, 'utf8').digest('hex');
-        if (bodyMd5 !== actualMd5) this.#report(`the body of message ${id} does not match its MD5`);
-        this.#bodyBytes += Buffer.byteLength(body);
-      });
+    const record = this.#contentsLeft.take(key);
+    if (record === undefined) {
+      for (const id of live) this.#report(`message ${id} has no content`);
+      return;
+    }
+    const contents = attempt(this.#report, `content ${key}`, () => contentsBySlot(record, key));
+    for (const slot of contents?.keys() ?? []) {
+      if (!slots.has(slot)) this.#report(`content ${key} has a part that belongs to no message`);
+    }
+    for (const id of live) this.#checkContent(id, record);
+  }
+
+  #checkContent(id: number, record: Buffer): void {
+    attempt(this.#report, `content ${id}`, () => {
+      const { body, bodyMd5 } = readContent(contentIn(record, id));
+      const actualMd5 = createHash('md5').update(body, 'utf8').digest('hex');
+      if (bodyMd5 !== actualMd5) this.#report(`the body of message ${id} does not match its MD5`);
+      this.#bodyBytes += Buffer.byteLength(body);
+    });
   }
 
   #checkWindowEntry(id: number, entry: LoadedWindowEntry, digests: WindowDigests): void {

@@ -1,6 +1,6 @@
 /**
- * A run: the record of several contents. What comes to one queue in one commit shares records, some twenty small messages in
- * each, because a put costs as much as everything else that is done to keep a small message. A run fits on one page, and its
+ * A run: the record of several contents. What comes to one queue in one commit, directly one after the other, shares records,
+ * some twenty small messages in each, because a put costs as much as everything else that is done to keep a small message. A run fits on one page, and its
  * messages are of one block, which tells where each run begins (block.ts). It is removed with the last of its messages.
  *
  * In format 1 each content is a record of its own, without the mark.
@@ -51,17 +51,45 @@ export function addToRun(
 
 /** The part of the record that is the content of this message. */
 export function contentIn(record: Buffer, sequence: number): Buffer {
+  let found: Buffer | undefined;
+  eachItem(record, sequence, (slot, content) => {
+    if (slot === slotOf(sequence)) found = content;
+    return found === undefined;
+  });
+  if (found !== undefined) return found;
+  throw new DamagedError(`a record lacks the content of message ${sequence}`);
+}
+
+/** All contents of a record, by the slots of their messages; `key` is the record's. */
+export function contentsBySlot(record: Buffer, key: number): Map<number, Buffer> {
+  const contents = new Map<number, Buffer>();
+  eachItem(record, key, (slot, content) => {
+    contents.set(slot, content);
+    return true;
+  });
+  return contents;
+}
+
+/** Ends when `visit` returns false. A record of format 1 has one content, that of the message asked for. */
+function eachItem(
+  record: Buffer,
+  sequence: number,
+  visit: (slot: number, content: Buffer) => boolean,
+): void {
   const isRun = ((record[0] ?? 0) & runMark) !== 0;
-  // LMDB reads into a longer buffer and sets only its `length`, which a copy of it would not heed.
-  if (!isRun) return record.subarray(0, record.length);
+  if (!isRun) {
+    // LMDB reads into a longer buffer and sets only its `length`, which a copy of it would not heed.
+    visit(slotOf(sequence), record.subarray(0, record.length));
+    return;
+  }
   const reader = new ByteReader(record);
   reader.skip(markBytes);
-  while (reader.left > 0) {
+  let goesOn = true;
+  while (goesOn && reader.left > 0) {
     const slot = reader.u8();
     const length = reader.u32();
     const { at } = reader;
     reader.skip(length);
-    if (slot === slotOf(sequence)) return record.subarray(at, at + length);
+    goesOn = visit(slot, record.subarray(at, at + length));
   }
-  throw new DamagedError(`a record lacks the content of message ${sequence}`);
 }

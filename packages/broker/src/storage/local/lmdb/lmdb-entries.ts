@@ -188,14 +188,19 @@ export class LmdbEntries implements Entries {
     return new Batch(writer(), writer());
   }
 
+  /** LMDB no longer reads what the batch has written. */
+  #reuseWriters({ writer, contentWriter }: Batch): void {
+    for (const each of [writer, contentWriter]) {
+      each.reset();
+      this.#writers.push(each);
+    }
+  }
+
   #committed(batch: Batch, ms: number): void {
     this.#writing = undefined;
     this.#user.committed({ records: batch.records, bytes: batch.bytes, ms });
     this.#places.committed(batch, this.#gathering);
-    for (const writer of [batch.writer, batch.contentWriter]) {
-      writer.reset();
-      this.#writers.push(writer);
-    }
+    this.#reuseWriters(batch);
     batch.succeed();
     this.#recovery.committed();
     if (this.#isAttemptDue) this.#tryAgain();
@@ -252,7 +257,10 @@ export class LmdbEntries implements Entries {
           this.#schedule();
         },
       )
-      .finally(() => batch.succeed());
+      .finally(() => {
+        this.#reuseWriters(batch);
+        batch.succeed();
+      });
   }
 
   #recovered(attempt: Attempt): void {

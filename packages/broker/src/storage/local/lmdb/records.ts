@@ -1,6 +1,6 @@
 /**
- * A message's content, which is a part of a record (content-run.ts), and its delivery state, which has one of its own. Blocks of messages and window
- * entries have a file of their own (block.ts); everything rare is JSON.
+ * The bytes of a message's content, which is a part of a record (content-run.ts), and of its delivery state, which is a
+ * record of its own. Blocks are written by block.ts; everything rare is JSON.
  *
  * A body is most often plain ASCII and is then written as one byte a character, the quickest to write and to read.
  */
