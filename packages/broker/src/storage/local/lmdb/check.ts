@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import type { KeptDelivery, WindowDigests } from '../../../core/changes.ts';
 import { digestsOf } from '../../../core/deduplication-window.ts';
 import { blockOf, GroupTexts, type LoadedWindowEntry, readBlock, slotOf } from './block.ts';
-import { contentIn, contentsBySlot } from './content-run.ts';
+import { contentIn, slotsIn } from './content-run.ts';
 import type { Environment } from './environment.ts';
 import { knownFormat } from './format.ts';
 import { jsonIn } from './json-record.ts';
@@ -254,8 +254,8 @@ class PlaceCheck {
       for (const id of live) this.#report(`message ${id} has no content`);
       return;
     }
-    const contents = attempt(this.#report, `content ${key}`, () => contentsBySlot(record, key));
-    for (const slot of contents?.keys() ?? []) {
+    const found = attempt(this.#report, `content ${key}`, () => slotsIn(record, key));
+    for (const slot of found ?? []) {
       if (!slots.has(slot)) this.#report(`content ${key} has a part that belongs to no message`);
     }
     for (const id of live) this.#checkContent(id, record);

@@ -1,7 +1,8 @@
 /**
- * A run: the record of several contents. What comes to one queue in one commit, directly one after the other, shares records,
- * some twenty small messages in each, because a put costs as much as everything else that is done to keep a small message. A run fits on one page, and its
- * messages are of one block, which tells where each run begins (block.ts). It is removed with the last of its messages.
+ * A run: the record of several contents. What comes to one queue in one commit, directly one after the other, shares
+ * records, some twenty small messages in each, because a put costs as much as everything else that is done to keep a small
+ * message. A run fits on one page, and its messages are of one block, which tells where each run begins (block.ts). It is
+ * removed with the last of its messages.
  *
  * In format 1 each content is a record of its own, without the mark.
  */
@@ -51,35 +52,32 @@ export function addToRun(
 
 /** The part of the record that is the content of this message. */
 export function contentIn(record: Buffer, sequence: number): Buffer {
+  const wanted = slotOf(sequence);
   let found: Buffer | undefined;
-  eachItem(record, sequence, (slot, content) => {
-    if (slot === slotOf(sequence)) found = content;
+  eachItem(record, sequence, (slot, start, end) => {
+    if (slot === wanted) found = record.subarray(start, end);
     return found === undefined;
   });
   if (found !== undefined) return found;
   throw new DamagedError(`a record lacks the content of message ${sequence}`);
 }
 
-/** All contents of a record, by the slots of their messages; `key` is the record's. */
-export function contentsBySlot(record: Buffer, key: number): Map<number, Buffer> {
-  const contents = new Map<number, Buffer>();
-  eachItem(record, key, (slot, content) => {
-    contents.set(slot, content);
-    return true;
-  });
-  return contents;
+/** The slots of all messages whose content is in the record; `key` is the record's. */
+export function slotsIn(record: Buffer, key: number): number[] {
+  const slots: number[] = [];
+  eachItem(record, key, (slot) => slots.push(slot) > 0);
+  return slots;
 }
 
 /** Ends when `visit` returns false. A record of format 1 has one content, that of the message asked for. */
 function eachItem(
   record: Buffer,
   sequence: number,
-  visit: (slot: number, content: Buffer) => boolean,
+  visit: (slot: number, start: number, end: number) => boolean,
 ): void {
   const isRun = ((record[0] ?? 0) & runMark) !== 0;
   if (!isRun) {
-    // LMDB reads into a longer buffer and sets only its `length`, which a copy of it would not heed.
-    visit(slotOf(sequence), record.subarray(0, record.length));
+    visit(slotOf(sequence), 0, record.length);
     return;
   }
   const reader = new ByteReader(record);
@@ -88,8 +86,8 @@ function eachItem(
   while (goesOn && reader.left > 0) {
     const slot = reader.u8();
     const length = reader.u32();
-    const { at } = reader;
+    const start = reader.at;
     reader.skip(length);
-    goesOn = visit(slot, record.subarray(at, at + length));
+    goesOn = visit(slot, start, start + length);
   }
 }
