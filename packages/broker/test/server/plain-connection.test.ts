@@ -445,3 +445,31 @@ test('an answer sent while the server stops is the last of its connection', asyn
   assert.equal(last?.headers.get('connection'), 'close');
   await client.end();
 });
+
+test('a body stays as it is while other connections are read', async (t) => {
+  const server = createHttpServer().listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  const waiting: (() => void)[] = [];
+  new PlainConnections(server, {
+    isPlain: () => true,
+    answer: ({ body }) =>
+      new Promise((resolve) => {
+        waiting.push(() =>
+          resolve({ status: 200, headers: {}, body: Buffer.from(body).toString() }),
+        );
+        if (waiting.length === 2) for (const answer of waiting) answer();
+      }),
+    onError: (error) => assert.fail(String(error)),
+  });
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const clients = ['first', 'other'].map((body) => ({ body, client: new Client(port) }));
+  t.after(() => {
+    for (const { client } of clients) client.socket.destroy();
+  });
+  for (const { body, client } of clients) await client.write(send(body));
+  for (const { body, client } of clients) {
+    const [answer] = await client.answers(1);
+    assert.equal(outputOf(answer).MessageBody, body);
+  }
+});

@@ -119,24 +119,46 @@ test('a record of several contents is bounded, and within one block and one queu
     const others = [10, 3_900, 200, 5_000, 100].flatMap((length, index) =>
       sent(200 + index, 'x'.repeat(length)),
     );
-    const queues = [...sent(1, 'a', 'other'), ...sent(300), ...sent(2, 'b', 'other')];
+    // In the same block, so that only the queue keeps them apart.
+    const queues = [...sent(260, 'a', 'other'), ...sent(300), ...sent(261, 'b', 'other')];
     await afterCommits(
       directory,
       [[created(), created('other')], many, others, queues],
       (entries) => {
         assert.equal(entries.content('jobs', 203)?.body.length, 5_000);
-        assert.equal(entries.content('other', 2)?.body, 'b');
+        assert.equal(entries.content('other', 261)?.body, 'b');
       },
     );
     const records = await recordsOf(directory);
     assert.ok(records.length < 20, `${records.length} records`);
     assert.ok(records.some(([key]) => key === 64));
     for (const [key, bytes] of records) assert.ok(bytes <= runBytesMax || key === 203);
-    assert.deepEqual(await keysOf(directory, 3), [1, 2]);
+    assert.deepEqual(await keysOf(directory, 3), [260, 261]);
     assert.deepEqual(
       (await checked(directory)).problems.filter((problem) => !/MD5/.test(problem)),
       [],
     );
+  }));
+
+test('a commit of any size keeps every content', () =>
+  withDirectory(async (directory) => {
+    const bodyOf = (id: number): string => String(id).padEnd(1_000, 'x');
+    const ids = Array.from({ length: 400 }, (_, index) => index + 1);
+    const commit = [created(), ...ids.flatMap((id) => sent(id, bodyOf(id)))];
+    await afterCommits(directory, [commit], (entries) => {
+      for (const id of ids) assert.equal(entries.content('jobs', id)?.body, bodyOf(id));
+    });
+  }));
+
+test('a message without a content does not come between others and theirs', () =>
+  withDirectory(async (directory) => {
+    const content = { from: { queue: 'jobs', sequence: 99 } };
+    const value = { sentAt: 0, delayMs: 0, groupId: undefined, content };
+    const lost: QueueChange = { kind: 'message', queue: 'jobs', id: 2, value };
+    await afterCommits(directory, [[created(), ...sent(1), lost, ...sent(3)]], (entries) => {
+      assert.equal(entries.content('jobs', 1)?.body, 'body 1');
+      assert.equal(entries.content('jobs', 3)?.body, 'body 3');
+    });
   }));
 
 test('a record goes with the last of its messages', () =>
