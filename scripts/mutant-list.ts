@@ -257,9 +257,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'an answer leaves before its changes are on the disk',
-    file: 'storage/local/local-backend.js',
-    find: 'return kept === undefined ? Promise.resolve(answer) : kept.then(() => answer);',
-    replace: 'return Promise.resolve(answer);',
+    file: 'storage/local/prepared.js',
+    find: 'this.#waiting.push({ value: outcome, prepare, resolve, reject });',
+    replace: 'resolve(prepare(outcome));',
     suite: 'crash',
   },
   {

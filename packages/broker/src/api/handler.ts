@@ -111,6 +111,8 @@ class Exchange implements Call {
   #action: NamedAction | undefined;
   #caller: Caller | undefined;
   #backend: ActionBackend;
+  /** Why the request is refused, if it is. */
+  #problem: Fault | undefined;
 
   constructor(request: ApiRequest, options: ApiOptions) {
     this.#startedAt = options.requests === undefined ? 0 : performance.now();
@@ -120,6 +122,7 @@ class Exchange implements Call {
     this.#action = undefined;
     this.#caller = undefined;
     this.#backend = options.backend;
+    this.#problem = undefined;
   }
 
   get backend(): ActionBackend {
@@ -155,36 +158,40 @@ class Exchange implements Call {
       const read = this.#form.read(request, actions);
       this.#action = read.action;
       if (read.isJsonAsked === true) this.#form = queryJsonForm;
-      if (!read.ok) return Promise.resolve(this.#refuse(read));
+      if (!read.ok) return Promise.resolve(this.#counted(this.#refuse(read)));
       if (authentication === undefined) {
         return this.#carryOut(read, unsignedCallerOf(request, read.action, publicUrl));
       }
       return callerOf(request, read.action, authentication, this.baseUrl)
         .then((caller) => this.#carryOut(read, caller))
-        .catch((error: unknown) => this.#fail(error));
+        .catch((error: unknown) => this.#counted(this.#fail(error)));
     } catch (error) {
-      return Promise.resolve(this.#fail(error));
+      return Promise.resolve(this.#counted(this.#fail(error)));
     }
+  }
+
+  respond(answer: Answer | Fault): ApiResponse {
+    const action = this.#action as NamedAction;
+    return answer.ok ? this.#write(action, answer) : this.#refuse(toldBy(action, answer));
   }
 
   #carryOut(
     { action, input }: ReadRequest<RunnableAction>,
     caller: Caller | Fault,
   ): Promise<ApiResponse> {
-    if (!caller.ok) return Promise.resolve(this.#refuse(toldBy(action, caller)));
+    if (!caller.ok) return Promise.resolve(this.#counted(this.respond(caller)));
     const { backendFor } = this.#options;
     this.#caller = caller;
     if (backendFor !== undefined) this.#backend = backendFor(this.#request);
     return action.run(input, this).then(
-      (answer) => (answer.ok ? this.#write(action, answer) : this.#refuse(toldBy(action, answer))),
-      (error: unknown) => this.#fail(error),
+      (result) => this.#counted('status' in result ? result : this.respond(result)),
+      (error: unknown) => this.#counted(this.#fail(error)),
     );
   }
 
   #write(action: NamedAction, { output = noOutput, duplicateOf }: Answer): ApiResponse {
     try {
       const response = this.#form.answer(action, output, this.#request.requestId);
-      this.#count(undefined);
       return duplicateOf === undefined || duplicateOf.length === 0
         ? response
         : withOriginals(response, duplicateOf);
@@ -203,13 +210,15 @@ class Exchange implements Call {
   }
 
   #refuse(problem: Fault): ApiResponse {
-    this.#count(problem);
+    this.#problem = problem;
     return this.#form.fail(problem, this.#request.requestId);
   }
 
-  #count(problem: Fault | undefined): void {
+  /** Counts the request as answered: its response leaves now. */
+  #counted(response: ApiResponse): ApiResponse {
     const { requests } = this.#options;
-    requests?.answered(this.#action, problem, performance.now() - this.#startedAt);
+    requests?.answered(this.#action, this.#problem, performance.now() - this.#startedAt);
+    return response;
   }
 }
 

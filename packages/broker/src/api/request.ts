@@ -22,4 +22,6 @@ export interface ApiResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** The length of the body in UTF-8, if it is known. */
+  readonly bodyBytes?: number;
 }

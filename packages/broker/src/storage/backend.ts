@@ -45,6 +45,7 @@ export type PlainCommand = Exclude<
 >;
 
 export type Delivered = ReceivedMessage & { readonly content: MessageContent };
+export type Received = { readonly ok: true; readonly messages: readonly Delivered[] } | Refusal;
 export type Peeked = PeekedMessage & { readonly content: MessageContent };
 
 export interface PeekedPage {
@@ -116,19 +117,26 @@ export interface Backend {
   /** Why nothing can be added at the moment; undefined when all is well. */
   unavailable(): string | undefined;
 
-  /** Applies one command, after all that came before it. */
-  run<C extends PlainCommand>(command: C): Promise<Outcome<C['type']>>;
+  /**
+   * Applies one command, after all that came before it. `prepare` turns the outcome into the answer; default: the outcome
+   * itself. It is called before the changes are kept, while there is time for it; the answer comes afterwards, as ever.
+   */
+  run<C extends PlainCommand, A = Outcome<C['type']>>(
+    command: C,
+    prepare?: (outcome: Outcome<C['type']>) => A,
+  ): Promise<A>;
 
   /**
    * Receives messages, waiting for them as long as the command or the queue says. First come, first served. When the
    * client's signal aborts, the wait ends with no messages; messages already found count as delivered and become visible
    * again at their timeout. So do messages that cannot be read; if no others were found, the promise rejects. `signal` is
-   * read only if the receive has to wait.
+   * read only if the receive has to wait. `prepare` as with `run`.
    */
-  receive(
+  receive<A = Received>(
     command: CommandOf<'receive'>,
     client: { readonly signal: AbortSignal },
-  ): Promise<{ readonly ok: true; readonly messages: readonly Delivered[] } | Refusal>;
+    prepare?: (outcome: Received) => A,
+  ): Promise<A>;
 
   /** Returns fewer messages than asked for if their bodies are large. */
   peek(command: CommandOf<'peek-messages'>): Promise<PeekedPage | Refusal>;

@@ -191,11 +191,11 @@ test('no commit begins before the previous one has ended', async () => {
   const write = environment.write.bind(environment);
   let underWay = 0;
   let commits = 0;
-  environment.write = async (writes) => {
+  environment.write = async (...args) => {
     underWay += 1;
     commits += 1;
     assert.equal(underWay, 1);
-    await write(writes);
+    await write(...args);
     underWay -= 1;
   };
   const entries = new LmdbEntries(environment, user(0));
@@ -215,34 +215,115 @@ test('no commit begins before the previous one has ended', async () => {
 });
 
 /** A commit of its own for an early request would make all others wait for it. */
-test('changes made during a commit are committed together with those that follow its end', async () => {
+test('changes made during a commit are committed together with those of the clients that it answers', async () => {
+  const { entries, commits, stopwatch, request, close } = await openTimed();
+  const first = request('first');
+  await commits.begun();
+  stopwatch.ms += 8;
+  const early = request('early');
+  await first;
+  await someTurns();
+  assert.equal(commits.count, 1);
+  await Promise.all([early, request('first again')]);
+  assert.equal(commits.count, 2);
+  assert.equal(entries.kept(), undefined);
+  await close();
+});
+
+test('a commit waits for the clients just answered for a quarter of the time that the previous one took, and no longer', async () => {
+  const { commits, stopwatch, request, close } = await openTimed();
+  const answered = Promise.all([request('one'), request('two')]);
+  await commits.begun();
+  stopwatch.ms += 8;
+  await answered;
+  const again = request('one again');
+  stopwatch.ms += 1.9;
+  await someTurns();
+  assert.equal(commits.count, 1);
+  stopwatch.ms += 0.1;
+  await again;
+  assert.equal(commits.count, 2);
+  await close();
+});
+
+test('an answer is prepared once its commit has begun, and leaves when it has ended', async () => {
+  const { entries, commits, close } = await openTimed();
+  const log: string[] = [];
+  const prepare = (outcome: string): string => {
+    log.push(`${outcome} is prepared, commits: ${commits.count}`);
+    return `answer to ${outcome}`;
+  };
+  entries.apply([{ kind: 'name', queue: 'first', value: 1 }]);
+  const leaves = (answer: string): unknown => log.push(`${answer} leaves, ended: ${commits.ended}`);
+  const first = entries.answer('first', prepare).then(leaves);
+  assert.deepEqual(log, []);
+  await commits.begun();
+  // Nothing is applied, but its answer may depend on what is being written.
+  const second = entries.answer('second', prepare).then(leaves);
+  await Promise.all([first, second]);
+  assert.deepEqual(log, [
+    'first is prepared, commits: 1',
+    'second is prepared, commits: 1',
+    'answer to first leaves, ended: 1',
+    'answer to second leaves, ended: 1',
+  ]);
+  await close();
+});
+
+test('an answer that cannot be prepared fails alone', async () => {
+  const { entries, request, close } = await openTimed();
+  const before = request('before');
+  const failing = entries.answer(0, () => {
+    throw new Error('cannot be encoded');
+  });
+  const after = request('after');
+  await assert.rejects(failing, /cannot be encoded/);
+  assert.deepEqual(await Promise.all([before, after]), ['before', 'after']);
+  await close();
+});
+
+/** A new store whose commits are counted, with a stopwatch that stands still unless it is moved. */
+async function openTimed() {
   const directory = temporaryDirectory();
   const environment = await Environment.open({ directory: directory.path });
   await bringUpToDate(environment);
+  const stopwatch = { ms: 0 };
+  const { promise: begun, resolve: begin } = withResolvers();
+  const commits = { count: 0, ended: 0, begun: () => begun };
   const write = environment.write.bind(environment);
-  let commits = 0;
-  const begun = new Promise<void>((resolve) => {
-    environment.write = (writes) => {
-      commits += 1;
-      resolve();
-      return write(writes);
-    };
-  });
-  const entries = new LmdbEntries(environment, user(0));
+  environment.write = async (...args) => {
+    commits.count += 1;
+    const written = write(...args);
+    begin();
+    await written;
+    commits.ended += 1;
+  };
+  const entries = new LmdbEntries(environment, user(0), () => stopwatch.ms);
   for (const _ of entries.load());
-  entries.apply([{ kind: 'name', queue: 'first', value: 1 }]);
-  const first = entries.kept();
-  await begun;
-  entries.apply([{ kind: 'name', queue: 'early', value: 1 }]);
-  await first;
-  // Clients are heard in the next turn of the event loop.
-  await new Promise((resolve) => setImmediate(resolve));
-  entries.apply([{ kind: 'name', queue: 'next', value: 1 }]);
-  await entries.kept();
-  assert.equal(commits, 2);
-  await entries.close();
-  directory.remove();
-});
+  const request = (queue: string): Promise<string> => {
+    entries.apply([{ kind: 'name', queue, value: 1 }]);
+    return entries.answer(queue, (outcome) => outcome);
+  };
+  const close = async (): Promise<void> => {
+    stopwatch.ms += 1_000;
+    await entries.close();
+    directory.remove();
+  };
+  return { entries, commits, stopwatch, request, close };
+}
+
+function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((given) => {
+    resolve = given;
+  });
+  return { promise, resolve };
+}
+
+/** More than a commit waits for without a reason. */
+async function someTurns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
 
 /** The engine has moved on by all of the command's changes. */
 test('if a part of the changes of a command cannot be applied, none is kept, and their places are loaded again', async () => {

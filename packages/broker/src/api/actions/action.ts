@@ -6,6 +6,7 @@
 import { refuse } from '../../core/errors.ts';
 import type { Backend } from '../../storage/backend.ts';
 import type { Fault } from '../protocol/error-codes.ts';
+import type { ApiResponse } from '../request.ts';
 import type { ValueMap } from '../shapes/shape.ts';
 
 /** The part of the backend that actions use. */
@@ -24,6 +25,8 @@ export interface Call {
   readonly isAnonymous: boolean;
   /** The request's X-Amzn-Trace-Id. */
   readonly traceHeader: string | undefined;
+  /** Encodes the answer. The most frequent actions do so before their changes are kept (`prepare` of the backend). */
+  respond(answer: Answer | Fault): ApiResponse;
 }
 
 export interface Answer {
@@ -34,11 +37,14 @@ export interface Answer {
   readonly duplicateOf?: readonly string[] | undefined;
 }
 
+/** What an action returns; the handler encodes what the action has not. */
+export type Result = Answer | Fault | ApiResponse;
+
 /**
  * Each action declares the input it expects, and the shape guarantees it. So the type is that of a method, whose
  * parameters TypeScript compares bivariantly.
  */
-export type Action = { run(input: ValueMap, call: Call): Promise<Answer | Fault> }['run'];
+export type Action = { run(input: ValueMap, call: Call): Promise<Result> }['run'];
 
 export const done: Answer = { ok: true };
 

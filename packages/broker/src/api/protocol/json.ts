@@ -32,7 +32,8 @@ export const jsonForm: WireForm = {
   answer({ shape }: NamedAction, output: ValueMap, requestId: string): ApiResponse {
     const body = shape.output === undefined ? '' : writeStructure(shape.output, output);
     const headers = { 'Content-Type': contentType, 'x-amzn-RequestId': requestId };
-    return { status: 200, headers, body };
+    // Counted here, where there may be time for it (`prepare` of the backend): it joins the body's texts to one.
+    return { status: 200, headers, body, bodyBytes: Buffer.byteLength(body) };
   },
 
   fail(problem: Fault, requestId: string): ApiResponse {

@@ -4,13 +4,13 @@
  * checks, so that a missing queue or an oversized batch is reported first.
  */
 
-import type { CommandOf, SendEntry } from '../../core/commands.ts';
+import type { CommandOf, Outcome, SendEntry } from '../../core/commands.ts';
 import type { Backend, PlainCommand } from '../../storage/backend.ts';
 import type { Contract } from './contract-file.ts';
 
 export function contractedBackend(backend: Backend, contract: Contract): Backend {
-  const run = (command: PlainCommand): Promise<unknown> =>
-    backend.run(command.type === 'send' ? judged(command, contract) : command);
+  const run = (command: PlainCommand, prepare?: (outcome: Outcome) => unknown): Promise<unknown> =>
+    backend.run(command.type === 'send' ? judged(command, contract) : command, prepare);
   return new Proxy(backend, {
     get: (target, name) => {
       if (name === 'run') return run;

@@ -154,8 +154,7 @@ export class PlainConnection {
     this.#goneListener = undefined;
     // While the server stops, a connection must not be kept open for another request.
     const isLast = this.#isLast || this.#listener.isClosing;
-    const { body } = response;
-    const bodyBytes = Buffer.byteLength(body);
+    const { body, bodyBytes = Buffer.byteLength(body) } = response;
     const text = headText(response, bodyBytes, isLast ? 0 : this.#listener.keepAliveSeconds) + body;
     const encoding = bodyBytes === body.length ? 'latin1' : 'utf8';
     if (isLast) {

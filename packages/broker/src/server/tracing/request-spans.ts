@@ -82,6 +82,12 @@ interface Duplicate {
   readonly result: SendResult;
 }
 
+/** An answer with the outcome that it was prepared from. */
+interface Prepared<Result, Answer> {
+  readonly outcome: Result;
+  readonly answer: Answer;
+}
+
 /** Records the outcome of a command, whatever its type. */
 type Teller = (outcome: unknown) => void;
 
@@ -114,13 +120,15 @@ export class RequestSpans {
     const { backend } = this.#options;
     return {
       realm: backend.realm,
-      run: (command) => {
+      run: (command, prepare) => {
         const tell = this.#tellerOf(command, request);
-        return tell === undefined ? backend.run(command) : this.#told(backend.run(command), tell);
+        return tell === undefined
+          ? backend.run(command, prepare)
+          : this.#told(backend.run(command, withOutcome(prepare)), tell);
       },
-      receive: (command, client) => {
+      receive: (command, client, prepare) => {
         const asked = { request, startedAt: performance.now() };
-        return this.#told(backend.receive(command, client), (outcome) =>
+        return this.#told(backend.receive(command, client, withOutcome(prepare)), (outcome) =>
           this.#toldReceive(command.queue, outcome, asked),
         );
       },
@@ -143,10 +151,10 @@ export class RequestSpans {
   }
 
   /** Passes the outcome through and records it; a failure is recorded as the fault that the client will see. */
-  async #told<Result>(
-    underWay: Promise<Result>,
+  async #told<Result, Answer>(
+    underWay: Promise<Prepared<Result, Answer>>,
     tell: (outcome: Result | Fault) => void,
-  ): Promise<Result> {
+  ): Promise<Answer> {
     const record = (outcome: Result | Fault): void => {
       try {
         tell(outcome);
@@ -155,9 +163,9 @@ export class RequestSpans {
       }
     };
     try {
-      const outcome = await underWay;
+      const { outcome, answer } = await underWay;
       record(outcome);
-      return outcome;
+      return answer;
     } catch (error) {
       record(fault(error instanceof Unavailable ? 'service-unavailable' : 'internal-failure'));
       throw error;
@@ -312,4 +320,15 @@ export class RequestSpans {
 /** A request that failed as a whole gets one span, however many entries it has. */
 function toldOf<Entry>(entries: readonly Entry[], outcome: { ok: boolean }): readonly Entry[] {
   return outcome.ok ? entries : entries.slice(0, 1);
+}
+
+/** Spans are recorded once the outcome is kept, when only the answer is left. */
+function withOutcome<Result, Answer>(
+  prepare: ((outcome: Result) => Answer) | undefined,
+): (outcome: Result) => Prepared<Result, Answer> {
+  return (outcome) => ({
+    outcome,
+    // Without `prepare`, the outcome is the answer.
+    answer: prepare === undefined ? (outcome as unknown as Answer) : prepare(outcome),
+  });
 }

@@ -4,8 +4,7 @@
  */
 
 import type { MessageContent } from '../../core/changes.ts';
-import type { Delivered } from '../backend.ts';
-import type { Received } from './long-polls.ts';
+import type { Delivered, Received } from '../backend.ts';
 
 type Found = Omit<Delivered, 'content'>;
 

@@ -25,6 +25,12 @@ export interface Entries {
   /** Resolves once everything applied so far is kept; undefined if it is. After a rejection with Unavailable none of it is. */
   kept(): Promise<void> | undefined;
 
+  /**
+   * Resolves with what `prepare` makes of the outcome once everything applied so far is kept. `prepare` is called before
+   * that: while the disk works, there is nothing better to do.
+   */
+  answer<O, A>(outcome: O, prepare: (outcome: O) => A): Promise<A>;
+
   /** Why nothing can be added at the moment. */
   unavailable(): string | undefined;
 

@@ -34,6 +34,7 @@ import {
   type Peeked,
   type PeekedPage,
   type PlainCommand,
+  type Received,
   type RememberedSend,
   Unavailable,
   type Usage,
@@ -44,7 +45,7 @@ import { Contents } from './contents.ts';
 import type { Commit, Entries, EntriesUser } from './entries.ts';
 import { EventReaders } from './event-readers.ts';
 import { type DataOptions, openDataEntries } from './lmdb/open.ts';
-import { type Asked, LongPolls, type Received } from './long-polls.ts';
+import { type Asked, LongPolls } from './long-polls.ts';
 import { MemoryEntries } from './memory-entries.ts';
 import { type Poster, TopicWork } from './topic-work.ts';
 
@@ -100,6 +101,19 @@ const peekedCharsMax = 16 * 1024 * 1024;
 /** How many changes are loaded before the event loop gets a turn. */
 const loadedAtOnce = 20_000;
 
+/** A receive, beyond its command. */
+interface Asking<A> {
+  readonly client: { readonly signal: AbortSignal };
+  readonly prepare: (outcome: Received) => A;
+  readonly askedAt: number;
+  readonly now: number;
+}
+
+/** For outcomes that are the answer: whoever prepares nothing gets them unchanged. */
+function asItIs<A>(outcome: unknown): A {
+  return outcome as A;
+}
+
 class LocalBackend implements Backend, EntriesUser {
   readonly realm: { readonly region: string; readonly account: string };
   readonly startedAt: number;
@@ -141,7 +155,7 @@ class LocalBackend implements Backend, EntriesUser {
     this.#entries = entriesFor(this);
     this.#polls = new LongPolls({
       ask: (command) => this.#askAgain(command),
-      answer: (received) => this.#answer(received),
+      answer: (received, prepare) => this.#entries.answer(received, prepare),
     });
     this.#work = new TopicWork({
       poster: options.poster,
@@ -182,33 +196,36 @@ class LocalBackend implements Backend, EntriesUser {
     this.#setAlarm();
   }
 
-  run<C extends PlainCommand>(command: C): Promise<Outcome<C['type']>> {
+  run<C extends PlainCommand, A = Outcome<C['type']>>(
+    command: C,
+    prepare: (outcome: Outcome<C['type']>) => A = asItIs,
+  ): Promise<A> {
     return this.#whenCurrent(command, (now) => {
-      return this.#refusalOf(command) ?? this.#answer(this.#apply(command, now));
+      return this.#refusalOf(command) ?? this.#entries.answer(this.#apply(command, now), prepare);
     });
   }
 
-  receive(
+  receive<A = Received>(
     command: CommandOf<'receive'>,
     client: { readonly signal: AbortSignal },
-  ): Promise<Received> {
+    prepare: (outcome: Received) => A = asItIs,
+  ): Promise<A> {
     const askedAt = this.#clock.now();
     let hasWaited = false;
-    const received = this.#whenCurrent(command, (now): Promise<Received> => {
+    const received = this.#whenCurrent(command, (now): Promise<A> => {
       // The client may have gone while it waited for its turn.
       const isGone = hasWaited && client.signal.aborted;
-      if (isGone) return this.#answer({ ok: true, messages: [] });
-      return this.#receive(command, client, { askedAt, now });
+      if (isGone) return this.#entries.answer<Received, A>({ ok: true, messages: [] }, prepare);
+      return this.#receive(command, { client, prepare, askedAt, now });
     });
     hasWaited = true;
     return received;
   }
 
-  #receive(
+  #receive<A>(
     command: CommandOf<'receive'>,
-    client: { readonly signal: AbortSignal },
-    { askedAt, now }: { readonly askedAt: number; readonly now: number },
-  ): Promise<Received> {
+    { client, prepare, askedAt, now }: Asking<A>,
+  ): Promise<A> {
     const refusal = this.#refusalOf(command);
     if (refusal !== undefined) return refusal;
     const { outcome } = this.#step(command, now);
@@ -223,10 +240,12 @@ class LocalBackend implements Backend, EntriesUser {
       this.#setAlarm();
     }
     const mayWait = outcome.ok && outcome.messages.length === 0 && outcome.waitMs > 0;
-    if (!mayWait || this.#isClosed || client.signal.aborted) return this.#answer(received);
+    if (!mayWait || this.#isClosed || client.signal.aborted) {
+      return this.#entries.answer(received, prepare);
+    }
     const { noneUntil, waitMs } = outcome;
     const times = { deadline: askedAt + waitMs, noneUntil };
-    const waited = this.#polls.wait(command, times, client.signal);
+    const waited = this.#polls.wait(command, times, { signal: client.signal, prepare });
     this.#setAlarm();
     return waited;
   }
@@ -398,8 +417,7 @@ class LocalBackend implements Backend, EntriesUser {
 
   /** Resolves with the answer once all that it depends on is kept. */
   #answer<T>(answer: T): Promise<T> {
-    const kept = this.#entries.kept();
-    return kept === undefined ? Promise.resolve(answer) : kept.then(() => answer);
+    return this.#entries.answer<T, T>(answer, asItIs);
   }
 
   #refusalOf(command: Command): Promise<never> | undefined {

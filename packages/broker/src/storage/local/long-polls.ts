@@ -5,11 +5,8 @@
 
 import type { Change } from '../../core/changes.ts';
 import type { CommandOf } from '../../core/commands.ts';
-import type { Refusal } from '../../core/errors.ts';
-import type { Delivered } from '../backend.ts';
+import type { Received } from '../backend.ts';
 import { ParkedReceivers, type Receiver } from './parked-receivers.ts';
-
-export type Received = { readonly ok: true; readonly messages: readonly Delivered[] } | Refusal;
 
 /** What a retry found; or until when there is nothing, as far as is known. */
 export interface Asked {
@@ -21,12 +18,19 @@ export interface Asked {
 export interface LongPollsUser {
   /** Receives once more. */
   ask(command: CommandOf<'receive'>): Asked;
-  /** Resolves with the answer once all that it depends on is kept. */
-  answer(received: Received): Promise<Received>;
+  /** Resolves with the prepared answer once all that it depends on is kept. */
+  answer<A>(received: Received, prepare: (received: Received) => A): Promise<A>;
 }
 
 interface Waiting extends Receiver {
-  end(answer: Promise<Received>): void;
+  end(received: Received): void;
+  fail(error: unknown): void;
+}
+
+/** Who waits: when it leaves, and what it makes of what it received. */
+interface Client<A> {
+  readonly signal: AbortSignal;
+  readonly prepare: (received: Received) => A;
 }
 
 export class LongPolls {
@@ -43,21 +47,23 @@ export class LongPolls {
     return this.#receivers.size;
   }
 
-  wait(
+  wait<A>(
     command: CommandOf<'receive'>,
     times: { readonly deadline: number; readonly noneUntil: number | undefined },
-    signal: AbortSignal,
-  ): Promise<Received> {
+    { signal, prepare }: Client<A>,
+  ): Promise<A> {
     return new Promise((resolve) => {
+      const leave = (answer: Promise<A>): void => {
+        this.#receivers.remove(name);
+        signal.removeEventListener('abort', receiver.giveUp);
+        resolve(answer);
+      };
       const receiver: Waiting = {
         command,
         deadline: times.deadline,
-        end: (answer) => {
-          this.#receivers.remove(name);
-          signal.removeEventListener('abort', receiver.giveUp);
-          resolve(answer);
-        },
-        giveUp: () => receiver.end(this.#user.answer({ ok: true, messages: [] })),
+        end: (received) => leave(this.#user.answer(received, prepare)),
+        fail: (error) => leave(Promise.reject(error)),
+        giveUp: () => receiver.end({ ok: true, messages: [] }),
       };
       signal.addEventListener('abort', receiver.giveUp, { once: true });
       const name = this.#receivers.park(receiver);
@@ -98,7 +104,7 @@ export class LongPolls {
           this.#receivers.sleepUntil(queue, asked.noneUntil);
           break;
         }
-        receiver.end(this.#user.answer(asked.received));
+        receiver.end(asked.received);
       }
     }
   }
@@ -127,7 +133,7 @@ export class LongPolls {
     try {
       return this.#user.ask(receiver.command);
     } catch (error) {
-      receiver.end(Promise.reject(error));
+      receiver.fail(error);
       return undefined;
     }
   }

@@ -19,6 +19,7 @@ import type {
 } from '../../core/changes.ts';
 import { BySequence } from './by-sequence.ts';
 import type { Entries } from './entries.ts';
+import { preparedNow } from './prepared.ts';
 import { setOrDelete } from './set-or-delete.ts';
 import { TopicEntries } from './topic-entries.ts';
 
@@ -59,6 +60,10 @@ export class MemoryEntries implements Entries {
 
   kept(): undefined {
     return undefined;
+  }
+
+  answer<O, A>(outcome: O, prepare: (outcome: O) => A): Promise<A> {
+    return preparedNow(outcome, prepare);
   }
 
   fileBytes(): undefined {

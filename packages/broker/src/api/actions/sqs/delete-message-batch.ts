@@ -3,8 +3,7 @@
  * the batch (8.6) fails the request.
  */
 
-import type { Fault } from '../../protocol/error-codes.ts';
-import type { Answer, Call } from '../action.ts';
+import type { Call, Result } from '../action.ts';
 import { plainBatchOutput } from './batch-answer.ts';
 import { type QueueInput, queueOf } from './queue-url.ts';
 
@@ -12,12 +11,14 @@ type Entry = { readonly Id?: string; readonly ReceiptHandle?: string };
 
 type Input = QueueInput & { readonly Entries?: readonly Entry[] };
 
-export function deleteMessageBatch(input: Input, { backend }: Call): Promise<Answer | Fault> {
+export function deleteMessageBatch(input: Input, call: Call): Promise<Result> {
+  const { backend } = call;
   const { Entries: inputs = [] } = input;
   const queue = queueOf(input, backend);
   const entries = inputs.map(({ Id, ReceiptHandle }) => ({ id: Id, receiptHandle: ReceiptHandle }));
-  const outcome = backend.run({ type: 'delete-messages', queue, isBatch: true, entries });
-  return outcome.then((known) => {
-    return known.ok ? { ok: true, output: plainBatchOutput(inputs, known.results) } : known;
-  });
+  return backend.run({ type: 'delete-messages', queue, isBatch: true, entries }, (outcome) =>
+    call.respond(
+      outcome.ok ? { ok: true, output: plainBatchOutput(inputs, outcome.results) } : outcome,
+    ),
+  );
 }

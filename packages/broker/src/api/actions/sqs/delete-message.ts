@@ -3,15 +3,16 @@
  * entry is that of the call.
  */
 
-import type { Fault } from '../../protocol/error-codes.ts';
-import { type Answer, type Call, doneUnlessRefused } from '../action.ts';
+import { type Call, doneUnlessRefused, type Result } from '../action.ts';
 import { type QueueInput, queueOf } from './queue-url.ts';
 
 type Input = QueueInput & { readonly ReceiptHandle?: string };
 
-export function deleteMessage(input: Input, { backend }: Call): Promise<Answer | Fault> {
+export function deleteMessage(input: Input, call: Call): Promise<Result> {
+  const { backend } = call;
   const queue = queueOf(input, backend);
   const entries = [{ receiptHandle: input.ReceiptHandle }];
-  const outcome = backend.run({ type: 'delete-messages', queue, isBatch: false, entries });
-  return outcome.then(doneUnlessRefused);
+  return backend.run({ type: 'delete-messages', queue, isBatch: false, entries }, (outcome) =>
+    call.respond(doneUnlessRefused(outcome)),
+  );
 }

@@ -4,9 +4,8 @@
  */
 
 import type { Delivered } from '../../../storage/backend.ts';
-import type { Fault } from '../../protocol/error-codes.ts';
 import type { ValueMap } from '../../shapes/shape.ts';
-import type { Answer, Call } from '../action.ts';
+import type { Answer, Call, Result } from '../action.ts';
 import {
   askedSystemAttributes,
   type SystemAttribute,
@@ -25,7 +24,7 @@ type Input = QueueInput & {
   readonly ReceiveRequestAttemptId?: string;
 };
 
-export function receiveMessage(input: Input, call: Call): Promise<Answer | Fault> {
+export function receiveMessage(input: Input, call: Call): Promise<Result> {
   const command = {
     type: 'receive',
     queue: queueOf(input, call.backend),
@@ -34,9 +33,9 @@ export function receiveMessage(input: Input, call: Call): Promise<Answer | Fault
     waitSeconds: input.WaitTimeSeconds,
     attemptId: input.ReceiveRequestAttemptId,
   } as const;
-  return call.backend.receive(command, call).then((outcome) => {
-    return outcome.ok ? answerOf(input, outcome.messages) : outcome;
-  });
+  return call.backend.receive(command, call, (outcome) =>
+    call.respond(outcome.ok ? answerOf(input, outcome.messages) : outcome),
+  );
 }
 
 function answerOf(input: Input, messages: readonly Delivered[]): Answer {

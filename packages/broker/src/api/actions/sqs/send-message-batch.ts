@@ -5,22 +5,21 @@
 
 import type { SendResult } from '../../../core/commands.ts';
 import type { Refusal } from '../../../core/errors.ts';
-import type { Fault } from '../../protocol/error-codes.ts';
-import type { Answer, Call } from '../action.ts';
+import type { Answer, Call, Result } from '../action.ts';
 import { batchOutput } from './batch-answer.ts';
 import { type MessageInput, sendEntry, sendOutput } from './message-words.ts';
 import { type QueueInput, queueOf } from './queue-url.ts';
 
 type Input = QueueInput & { readonly Entries?: readonly MessageInput[] };
 
-export function sendMessageBatch(input: Input, call: Call): Promise<Answer | Fault> {
+export function sendMessageBatch(input: Input, call: Call): Promise<Result> {
   const { backend, senderId, traceHeader } = call;
   const { Entries: inputs = [] } = input;
   const queue = queueOf(input, backend);
   const entries = inputs.map((each) => sendEntry(each, senderId, traceHeader));
-  return backend.run({ type: 'send', queue, isBatch: true, entries }).then((outcome) => {
-    return outcome.ok ? answerOf(inputs, outcome.results) : outcome;
-  });
+  return backend.run({ type: 'send', queue, isBatch: true, entries }, (outcome) =>
+    call.respond(outcome.ok ? answerOf(inputs, outcome.results) : outcome),
+  );
 }
 
 function answerOf(

@@ -4,21 +4,20 @@
  */
 
 import type { SendResult } from '../../../core/commands.ts';
-import type { Fault } from '../../protocol/error-codes.ts';
-import type { Answer, Call } from '../action.ts';
+import type { Answer, Call, Result } from '../action.ts';
 import { type MessageInput, sendEntry, sendOutput } from './message-words.ts';
 import { type QueueInput, queueOf } from './queue-url.ts';
 
 type Input = QueueInput & MessageInput;
 
-export function sendMessage(input: Input, call: Call): Promise<Answer | Fault> {
+export function sendMessage(input: Input, call: Call): Promise<Result> {
   const { backend } = call;
   const queue = queueOf(input, backend);
   const entries = [sendEntry(input, call.senderId, call.traceHeader)];
-  return backend.run({ type: 'send', queue, isBatch: false, entries }).then((outcome) => {
+  return backend.run({ type: 'send', queue, isBatch: false, entries }, (outcome) =>
     // If the only entry is refused, so is the call.
-    return outcome.ok ? answerOf(input, outcome.results[0] as SendResult) : outcome;
-  });
+    call.respond(outcome.ok ? answerOf(input, outcome.results[0] as SendResult) : outcome),
+  );
 }
 
 function answerOf(input: Input, result: SendResult): Answer {

@@ -4,6 +4,7 @@
  */
 
 import type { MessageContent } from '../../../core/changes.ts';
+import { PreparedAnswers } from '../prepared.ts';
 import { blockOf } from './block.ts';
 import type { ByteWriter } from './bytes.ts';
 import { addToRun, beginRun, itemBytesMax, runBytesMax } from './content-run.ts';
@@ -41,6 +42,7 @@ export class Batch {
   readonly writer: ByteWriter;
   /** The same for contents, which can share a record although others were written in between. */
   readonly contentWriter: ByteWriter;
+  readonly answers: PreparedAnswers = new PreparedAnswers();
   bytes = 0;
   /** Why it lacks some of the changes it should contain; it must not be written then. */
   flaw: Error | undefined;
@@ -209,9 +211,11 @@ export class Batch {
 
   succeed(): void {
     this.#resolve?.();
+    this.answers.release();
   }
 
   fail(error: Error): void {
     this.#reject?.(error);
+    this.answers.fail(error);
   }
 }

@@ -24,6 +24,14 @@ export interface EnvironmentOptions {
   readonly isAlone?: boolean;
 }
 
+/** Null removes the record. */
+export type Put = (key: Buffer, value: Buffer | null) => void;
+
+export interface WrittenLast {
+  readonly key: Buffer;
+  readonly value: Buffer;
+}
+
 export interface Usage {
   readonly fileBytes: number;
   readonly records: number;
@@ -82,20 +90,24 @@ export class Environment {
     return this.#db.getKeys({ start, end, limit });
   }
 
-  /** Writes all or none; resolves once they are as durable as configured. */
-  write(writes: (put: (key: Buffer, value: Buffer | null) => void) => void): Promise<void> {
-    const put = (key: Buffer, value: Buffer | null): void => {
+  /**
+   * Writes all or none; resolves once they are as durable as configured. By itself lmdb begins a transaction one turn of the
+   * event loop later; with `last`, a record that is written anyway, it begins at once.
+   */
+  write(writes: (put: Put) => void, last?: WrittenLast): Promise<void> {
+    const put: Put = (key, value) => {
       // Each has a promise of its own; the batch's promise covers them all.
       void (value === null ? this.#db.remove(key) : this.#db.put(key, value));
     };
-    return this.#db
-      .batch(() => writes(put))
-      .then(
-        () => {},
-        async (error: unknown) => {
-          throw await this.#reasonOf(error);
-        },
-      );
+    const written = this.#db.batch(() => writes(put));
+    // A write after the batch exceeds `txnStartThreshold`. Both are there when lmdb's thread begins, so it takes both.
+    if (last !== undefined) put(last.key, last.value);
+    return written.then(
+      () => {},
+      async (error: unknown) => {
+        throw await this.#reasonOf(error);
+      },
+    );
   }
 
   /** Whether the disk has this much room, as far as is known. */
@@ -144,13 +156,16 @@ function openDatabase(
   durability: Durability,
   readOnly: boolean,
 ): RootDatabase<Buffer, Buffer> {
+  // Documented in lmdb's README, but missing from its types.
+  const start = { txnStartThreshold: 1 };
   try {
     return open<Buffer, Buffer>({
+      ...start,
       path: directory,
       noSubdir: false,
       encoding: 'binary',
       keyEncoding: 'binary',
-      // Writes come in batches of our own (lmdb-entries.ts).
+      // Writes come in batches of our own (lmdb-entries.ts), which begin at once (`write`).
       eventTurnBatching: false,
       overlappingSync: durability === 'os',
       noMemInit: true,

@@ -21,18 +21,23 @@ import {
 } from '../../../core/changes.ts';
 import { Unavailable } from '../../backend.ts';
 import type { Entries, EntriesUser } from '../entries.ts';
+import { preparedNow } from '../prepared.ts';
 import { Batch } from './batch.ts';
 import { ByteWriter } from './bytes.ts';
 import { readingError } from './data-error.ts';
-import type { Environment } from './environment.ts';
+import type { Environment, WrittenLast } from './environment.ts';
 import { jsonOf } from './json-record.ts';
 import { nameKeyOf } from './keys.ts';
 import { Places } from './places.ts';
 import { type Attempt, Recovery } from './recovery.ts';
 
-/** How many turns of the event loop a commit waits for more, while each brings much: clients answered together ask together. */
+/** How many turns of the event loop a commit waits for more, while each brings much. */
 const gatheringTurnsMax = 8;
+/** How long a commit waits for the clients that were just answered, as a part of the time that the previous one took. */
+const awaitedShare = 0.25;
 const retryMs = 1000;
+
+const timeKey = nameKeyOf('store', 'time');
 
 const probeRecordBytes = 1000;
 const probeRecordsMax = 1000;
@@ -46,21 +51,31 @@ export class LmdbEntries implements Entries {
   readonly topics: Places;
   readonly #environment: Environment;
   readonly #user: EntriesUser;
+  readonly #stopwatch: () => number;
   readonly #places: Places;
   /** The writers of finished batches, to be reused. */
   readonly #writers: ByteWriter[] = [];
   #gathering: Batch = this.#newBatch();
   #writing: Batch | undefined;
   #scheduled: NodeJS.Immediate | undefined;
+  /** How many requests are expected to wait for the next commit, and until when it waits for them. */
+  #awaited = 0;
+  #awaitedUntil = 0;
   readonly #recovery: Recovery = new Recovery();
   #isIncomplete = false;
   #isAttemptDue = false;
   #isClosing = false;
   #retry: NodeJS.Timeout | undefined;
 
-  constructor(environment: Environment, user: EntriesUser) {
+  /** `stopwatch` measures real time, in milliseconds; the user's clock may stand still. */
+  constructor(
+    environment: Environment,
+    user: EntriesUser,
+    stopwatch: () => number = () => performance.now(),
+  ) {
     this.#environment = environment;
     this.#user = user;
+    this.#stopwatch = stopwatch;
     this.#places = new Places(environment);
     this.topics = this.#places;
   }
@@ -78,15 +93,20 @@ export class LmdbEntries implements Entries {
   }
 
   noteTime(): void {
-    this.#writeTime(this.#gathering);
+    const { key, value } = this.#time();
+    this.#gathering.writeKey(key, value);
     this.#schedule();
   }
 
   kept(): Promise<void> | undefined {
-    if (this.isFrozen) return undefined;
-    if (this.#gathering.isEmpty) return this.#writing?.done();
-    this.#schedule();
-    return this.#gathering.done();
+    return this.#unkept()?.done();
+  }
+
+  answer<O, A>(outcome: O, prepare: (outcome: O) => A): Promise<A> {
+    const batch = this.#unkept();
+    return batch === undefined
+      ? preparedNow(outcome, prepare)
+      : batch.answers.add(outcome, prepare);
   }
 
   unavailable(): string | undefined {
@@ -138,49 +158,62 @@ export class LmdbEntries implements Entries {
     await this.#environment.close();
   }
 
+  /** The batch that everything applied so far is kept with; undefined if it is kept. */
+  #unkept(): Batch | undefined {
+    if (this.isFrozen) return undefined;
+    if (this.#gathering.isEmpty) return this.#writing;
+    this.#schedule();
+    return this.#gathering;
+  }
+
   #schedule(): void {
     const isBusy = this.#writing !== undefined || this.#scheduled !== undefined;
     if (isBusy || this.isFrozen || this.#gathering.isEmpty) return;
     this.#awaitMore(gatheringTurnsMax);
   }
 
-  /**
-   * Commits when a turn of the event loop has not added half as much again, or after that many turns. The first immediate
-   * only ends the current turn: no client has been heard since the previous commit was answered, and a single early
-   * request would get a commit of its own while all others wait for it.
-   */
+  /** Commits at the end of a turn of the event loop after which it is not worth waiting for more. */
   #awaitMore(turns: number): void {
     const { parts } = this.#gathering;
     this.#scheduled = setImmediate(() => {
       this.#scheduled = undefined;
-      const isFirst = turns === gatheringTurnsMax;
-      const added = this.#gathering.parts - parts;
-      if (turns > 0 && (isFirst || 2 * added >= parts)) this.#awaitMore(turns - 1);
+      if (this.#isMoreToCome(parts, turns)) this.#awaitMore(turns - 1);
       else this.#commit();
     });
+  }
+
+  /**
+   * Clients that were answered together ask again together: right after a commit, those that it answered are awaited, for a
+   * part of the time that another commit would take. A single early request would otherwise get a commit of its own while
+   * all others wait for that. At other times, a turn that added half as much again may not be the last to do so.
+   */
+  #isMoreToCome(partsBefore: number, turns: number): boolean {
+    const { parts, answers } = this.#gathering;
+    if (this.#stopwatch() < this.#awaitedUntil) return answers.size < this.#awaited;
+    return turns > 0 && 2 * (parts - partsBefore) >= partsBefore;
   }
 
   #commit(): void {
     const batch = this.#gathering;
     this.#gathering = this.#newBatch();
     this.#writing = batch;
-    const startedAt = performance.now();
+    const startedAt = this.#stopwatch();
     this.#write(batch).then(
-      () => this.#committed(batch, performance.now() - startedAt),
+      () => this.#committed(batch, this.#stopwatch() - startedAt),
       (error: Error) => this.#failed(error.message, batch),
     );
+    batch.answers.prepare();
   }
 
   #write(batch: Batch): Promise<void> {
     if (batch.flaw !== undefined) return Promise.reject(batch.flaw);
     this.#places.complete(batch);
-    this.#writeTime(batch);
-    return this.#environment.write((put) => batch.writeAll(put));
+    return this.#environment.write((put) => batch.writeAll(put), this.#time());
   }
 
-  /** Keeps the current time: a later start does not go back before it. */
-  #writeTime(batch: Batch): void {
-    batch.writeKey(nameKeyOf('store', 'time'), jsonOf(this.#user.now()));
+  /** The current time, written with each commit: a later start does not go back before it. */
+  #time(): WrittenLast {
+    return { key: timeKey, value: jsonOf(this.#user.now()) };
   }
 
   #newBatch(): Batch {
@@ -198,6 +231,8 @@ export class LmdbEntries implements Entries {
 
   #committed(batch: Batch, ms: number): void {
     this.#writing = undefined;
+    this.#awaited = batch.answers.size + this.#gathering.answers.size;
+    this.#awaitedUntil = this.#stopwatch() + ms * awaitedShare;
     this.#user.committed({ records: batch.records, bytes: batch.bytes, ms });
     this.#places.committed(batch, this.#gathering);
     this.#reuseWriters(batch);
@@ -244,11 +279,10 @@ export class LmdbEntries implements Entries {
     const attempt = this.#recovery.next((bytes) => this.#environment.hasRoom(bytes));
     if (attempt === undefined) return;
     const batch = this.#newBatch();
-    this.#writeTime(batch);
     if (attempt === 'add') writeProbe(batch, this.#recovery.attemptBytes);
     this.#writing = batch;
     this.#environment
-      .write((put) => batch.writeAll(put))
+      .write((put) => batch.writeAll(put), this.#time())
       .then(
         () => this.#recovered(attempt),
         (error: Error) => {
