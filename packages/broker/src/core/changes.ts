@@ -87,7 +87,7 @@ export interface KeptWindowEntry {
 
 export type DeduplicationSource = 'explicit' | 'content';
 
-/** The key of a deduplication id in a group: 128 bits of the id's SHA-256, 96 of a non-cryptographic hash of the group. */
+/** The key of a deduplication id in a group: 128 bits of a keyed digest of the id, 96 of a plain hash of the group. */
 export interface WindowKey {
   readonly id0: number;
   readonly id1: number;

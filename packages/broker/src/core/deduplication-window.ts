@@ -2,9 +2,8 @@
  * The deduplication window of one FIFO queue or topic: every send accepted within the last `DeduplicationIntervalSeconds`,
  * whatever has become of its message since (rules 11.8–11.14). 74 to 78 bytes an entry: 64 in a slab, the rest in the index.
  *
- * Ids and groups are held as digests of a fixed size, with too many bits for two to collide by chance. The group's digest
- * need not resist deliberate collisions: a sender gains nothing by a second name for a group that he could name directly.
- * The texts are kept with the entry (changes.ts) for whoever needs to read them.
+ * Ids and groups are held as digests of a fixed size (window-digests.ts). The texts are kept with the entry (changes.ts) for
+ * whoever needs to read them.
  *
  * Both scopes use the same entries: the queue's current setting decides whether the group is part of the key. Changing
  * the setting re-files the entries and forgets none.
@@ -15,9 +14,9 @@
 
 import type { DeduplicationSource, KeptWindowEntry, WindowDigests, WindowKey } from './changes.ts';
 import type { Difference } from './difference.ts';
-import { sha256Bytes } from './digest.ts';
 import { HashIndex } from './hash-index.ts';
 import { none, Slab } from './slab.ts';
+import type { WindowDigester } from './window-digests.ts';
 
 export type DeduplicationScope = 'queue' | 'messageGroup';
 
@@ -50,13 +49,15 @@ export interface WindowMatch {
 export class DeduplicationWindow {
   readonly #rows: Slab = new Slab(words);
   readonly #index: HashIndex = new HashIndex();
+  readonly digester: WindowDigester;
   #scope: DeduplicationScope;
   #oldest: number = none;
   #newest: number = none;
   #entries = 0;
 
-  constructor(scope: DeduplicationScope) {
+  constructor(scope: DeduplicationScope, digester: WindowDigester) {
     this.#scope = scope;
+    this.digester = digester;
   }
 
   get size(): number {
@@ -78,11 +79,15 @@ export class DeduplicationWindow {
   }
 
   /** `digests` are those of the entry, if the caller already has them. */
-  add(sequence: number, entry: KeptWindowEntry, digests: WindowDigests = digestsOf(entry)): void {
+  add(
+    sequence: number,
+    entry: KeptWindowEntry,
+    digests: WindowDigests = this.digester.of(entry),
+  ): void {
     this.#entries += 1;
     this.#file(sequence, entry, digests, 0);
     if (entry.bodyHash !== undefined) {
-      const { id0, id1, id2, id3 } = keyOf(entry.bodyHash, entry.groupId);
+      const { id0, id1, id2, id3 } = this.digester.keyOf(entry.bodyHash, entry.groupId);
       this.#file(sequence, entry, { ...digests, id0, id1, id2, id3 }, isByBody);
     }
   }
@@ -247,85 +252,4 @@ export class DeduplicationWindow {
   #sequence(row: number): number {
     return this.#rows.double(row, sequenceWord);
   }
-}
-
-/** The key by which an id, or a body's hash, in a group is found. */
-export function keyOf(text: string, groupId: string): WindowKey {
-  return digestsOf({ deduplicationId: text, groupId, bodyMd5: '', attributesMd5: '' });
-}
-
-export function digestsOf(
-  entry: Pick<KeptWindowEntry, 'deduplicationId' | 'groupId' | 'bodyMd5' | 'attributesMd5'>,
-): WindowDigests {
-  const bytes = sha256Bytes(entry.deduplicationId);
-  const digests = {
-    id0: wordAt(bytes, 0),
-    id1: wordAt(bytes, 4),
-    id2: wordAt(bytes, 8),
-    id3: wordAt(bytes, 12),
-    group0: 0,
-    group1: 0,
-    group2: 0,
-    body: md5Word(entry.bodyMd5),
-    attributes: md5Word(entry.attributesMd5),
-  };
-  setGroup(digests, entry.groupId);
-  return digests;
-}
-
-interface GroupDigest {
-  group0: number;
-  group1: number;
-  group2: number;
-}
-
-export function groupDigest(groupId: string): Readonly<GroupDigest> {
-  const digest: GroupDigest = { group0: 0, group1: 0, group2: 0 };
-  setGroup(digest, groupId);
-  return digest;
-}
-
-/** Three independent 32-bit hashes in one pass, each multiplied and folded as in MurmurHash3's last step. */
-function setGroup(digest: GroupDigest, groupId: string): void {
-  let a = 0x9e3779b1;
-  let b = 0x85ebca77;
-  let c = 0xc2b2ae3d;
-  for (let at = 0; at < groupId.length; at += 1) {
-    const code = groupId.charCodeAt(at);
-    a = Math.imul(a ^ code, 0x27d4eb2f) + (b >>> 15);
-    b = Math.imul(b ^ code, 0x165667b1) + (c >>> 13);
-    c = Math.imul(c ^ code, 0x5bd1e995) + (a >>> 11);
-  }
-  digest.group0 = fold(a ^ groupId.length);
-  digest.group1 = fold(b);
-  digest.group2 = fold(c);
-}
-
-function fold(hash: number): number {
-  const mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  const again = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
-  return again ^ (again >>> 16);
-}
-
-function wordAt(bytes: string, at: number): number {
-  return (
-    bytes.charCodeAt(at) |
-    (bytes.charCodeAt(at + 1) << 8) |
-    (bytes.charCodeAt(at + 2) << 16) |
-    (bytes.charCodeAt(at + 3) << 24)
-  );
-}
-
-const codeOf0 = 0x30;
-const codeOf9 = 0x39;
-const codeOfA = 0x61;
-
-/** The first 32 bits of a hex digest; 0 if it is empty. By hand, in a third of the time of slice and parseInt. */
-function md5Word(hex: string): number {
-  let word = 0;
-  for (let at = 0; at < hex.length && at < 8; at += 1) {
-    const code = hex.charCodeAt(at);
-    word = (word << 4) | (code <= codeOf9 ? code - codeOf0 : code - codeOfA + 10);
-  }
-  return word;
 }

@@ -35,6 +35,21 @@ export function sha256Bytes(text: string): string {
   return digest('sha256', text, 'binary');
 }
 
+/** UTF-8 as such a string. */
+export function utf8Bytes(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+/** Four bytes of such a string, the lowest first. */
+export function wordAt(bytes: string, at: number): number {
+  return (
+    bytes.charCodeAt(at) |
+    (bytes.charCodeAt(at + 1) << 8) |
+    (bytes.charCodeAt(at + 2) << 16) |
+    (bytes.charCodeAt(at + 3) << 24)
+  );
+}
+
 /** Of a tag, in characters. */
 export const tagLength = 16;
 

@@ -7,7 +7,7 @@
  * queues differ as random ones do. An id gives no power over a message, so it need not be hard to guess.
  */
 
-import { sha256Bytes } from './digest.ts';
+import { sha256Bytes, wordAt } from './digest.ts';
 
 const dash = 0x2d;
 const digits: Uint8Array = Uint8Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0));
@@ -20,15 +20,10 @@ export class MessageIds {
 
   constructor(secret: string) {
     const bytes = sha256Bytes(`message ids of ${secret}`);
-    const word = (at: number): number =>
-      [0, 8, 16, 24].reduce(
-        (sum, shift, index) => sum | (bytes.charCodeAt(at + index) << shift),
-        0,
-      );
-    this.#a = word(0);
-    this.#b = word(4);
-    this.#c = word(8);
-    this.#d = word(12);
+    this.#a = wordAt(bytes, 0);
+    this.#b = wordAt(bytes, 4);
+    this.#c = wordAt(bytes, 8);
+    this.#d = wordAt(bytes, 12);
   }
 
   of(sequence: number): string {

@@ -24,7 +24,7 @@ import { fileURLToPath } from 'node:url';
 import { manualClock } from '../../src/server/clock.ts';
 import type { Backend } from '../../src/storage/backend.ts';
 import { DataError } from '../../src/storage/local/lmdb/data-error.ts';
-import { Environment } from '../../src/storage/local/lmdb/environment.ts';
+import { Environment, type Put } from '../../src/storage/local/lmdb/environment.ts';
 import { bringUpToDate, currentFormat, formatOf } from '../../src/storage/local/lmdb/format.ts';
 import { keyOf, nameKeyOf, rangeOf, textKeyOf } from '../../src/storage/local/lmdb/keys.ts';
 import { openDataBackend } from '../../src/storage/local/local-backend.ts';
@@ -65,24 +65,25 @@ test('the current format is the newest fixture', () =>
 
 test('an older format is brought up to date, step by step, and stays so', () =>
   withDirectory(async (path) => {
-    cpSync(join(fixtures, 'format-1'), path, { recursive: true });
+    cpSync(join(fixtures, `format-${currentFormat}`), path, { recursive: true });
     const note = nameKeyOf('store', 'note');
+    const newest = currentFormat + 2;
     const formats = {
-      current: 3,
+      current: newest,
       upgrades: {
-        1: (_: Environment, put: (key: Buffer, value: Buffer) => void) =>
-          put(note, Buffer.from('two')),
-        2: (environment: Environment, put: (key: Buffer, value: Buffer) => void) =>
-          put(note, Buffer.from(`${environment.get(note)} and three`)),
+        [currentFormat]: (_: Environment, put: Put) => put(note, Buffer.from('one')),
+        [currentFormat + 1]: (environment: Environment, put: Put) =>
+          put(note, Buffer.from(`${environment.get(note)} and two`)),
       },
     };
     const environment = await Environment.open({ directory: path });
     await bringUpToDate(environment, formats);
     await bringUpToDate(environment, formats);
-    assert.equal(formatOf(environment), 3);
-    assert.equal(String(environment.get(note)), 'two and three');
+    assert.equal(formatOf(environment), newest);
+    assert.equal(String(environment.get(note)), 'one and two');
     await environment.close();
-    await refusedToOpen(path, /newer OnceMQ \(format 3; this version reads up to 2\)\. Upgrade/);
+    const refusal = `newer OnceMQ \\(format ${newest}; this version reads up to ${currentFormat}\\)\\. Upgrade`;
+    await refusedToOpen(path, new RegExp(refusal));
   }));
 
 test('a second server is refused while one runs, but not after that one was killed', () =>

@@ -4,7 +4,7 @@
  */
 
 import type { CommandOf, ExplainedEntry, GroupView, Outcome, PeekedMessage } from '../commands.ts';
-import { keyOf, type WindowMatch } from '../deduplication-window.ts';
+import type { WindowMatch } from '../deduplication-window.ts';
 import { none } from '../slab.ts';
 import { delayed, inFlight, visible } from './message-table.ts';
 import type { Queue } from './queue.ts';
@@ -109,7 +109,7 @@ export function explain(
     expiresAt: match.acceptedAt + queue.settings.windowMs,
   });
   if (deduplicationId !== undefined) {
-    const row = queue.window.find(keyOf(deduplicationId, groupId), 'id');
+    const row = queue.window.find(queue.window.digester.keyOf(deduplicationId, groupId), 'id');
     return { ok: true, entries: row === none ? [] : [explained(queue.window.match(row))] };
   }
   return { ok: true, entries: queue.window.newest(limit).map(explained) };

@@ -25,6 +25,7 @@ import { attemptMs } from '../limits.ts';
 import { MessageIds } from '../message-id.ts';
 import { none } from '../slab.ts';
 import type { Turn } from '../turn.ts';
+import { WindowDigester } from '../window-digests.ts';
 import { Attempts } from './attempts.ts';
 import { type QueueSettings, settingsOf } from './attributes.ts';
 import { MessageGroups } from './message-groups.ts';
@@ -64,7 +65,7 @@ export class Queue {
     this.groups = this.isFifo ? new MessageGroups(this.table) : undefined;
     this.shelf = this.groups ?? new ReadyMessages(this.table);
     this.visibility = new Visibility(this.table, this.shelf, this.#commonDelayMs());
-    this.window = new DeduplicationWindow(this.#settings.scope);
+    this.window = new DeduplicationWindow(this.#settings.scope, new WindowDigester(kept.secret));
   }
 
   get kept(): KeptQueue {

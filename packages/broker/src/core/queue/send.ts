@@ -8,7 +8,6 @@
 
 import type { KeptWindowEntry, MessageContent, WindowDigests } from '../changes.ts';
 import type { CommandOf, Outcome, SendEntry, SendResult } from '../commands.ts';
-import { digestsOf, keyOf } from '../deduplication-window.ts';
 import { differencesIn, isCollision } from '../difference.ts';
 import { attributesMd5, md5Hex, sha256Hex } from '../digest.ts';
 import { type Refusal, refuse } from '../errors.ts';
@@ -144,12 +143,13 @@ function sendFifo(
     attributesMd5: comparedMd5(content.attributes, content.attributesMd5),
     bodyHash: isBodyUnique ? bodyHash : undefined,
   };
-  const digests = digestsOf(kept);
+  const { digester } = queue.window;
+  const digests = digester.of(kept);
 
   const byId = queue.window.find(digests, 'id');
   if (byId !== none) return duplicate({ queue, content, kept, digests }, byId, 'id', turn);
   if (isBodyUnique) {
-    const byBody = queue.window.find(keyOf(bodyHash as string, groupId), 'body');
+    const byBody = queue.window.find(digester.keyOf(bodyHash as string, groupId), 'body');
     if (byBody !== none) return duplicate({ queue, content, kept, digests }, byBody, 'body', turn);
   }
 

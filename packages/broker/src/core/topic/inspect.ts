@@ -4,7 +4,7 @@
  */
 
 import type { ExplainedEntry } from '../commands.ts';
-import { keyOf, type WindowMatch } from '../deduplication-window.ts';
+import type { WindowMatch } from '../deduplication-window.ts';
 import { topicWindowMs } from '../limits.ts';
 import { none } from '../slab.ts';
 import type { Turn } from '../turn.ts';
@@ -68,7 +68,7 @@ export function explainTopic(
     expiresAt: match.acceptedAt + topicWindowMs,
   });
   if (deduplicationId !== undefined) {
-    const row = topic.window.find(keyOf(deduplicationId, groupId), 'id');
+    const row = topic.window.find(topic.window.digester.keyOf(deduplicationId, groupId), 'id');
     return { ok: true, entries: row === none ? [] : [explained(topic.window.match(row))] };
   }
   return { ok: true, entries: topic.window.newest(limit).map(explained) };

@@ -7,7 +7,6 @@
  */
 
 import type { DeduplicationSource, KeptWindowEntry, Publication } from '../changes.ts';
-import { digestsOf } from '../deduplication-window.ts';
 import { attributesMd5, md5Hex, sha256Hex } from '../digest.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import type { Suppressed } from '../events.ts';
@@ -110,7 +109,7 @@ function publishFifo(
     bodyMd5: md5Hex(text),
     attributesMd5: comparedMd5(attributes, attributesMd5(attributes)),
   };
-  const digests = digestsOf({ deduplicationId, groupId, ...md5s });
+  const digests = topic.window.digester.of({ deduplicationId, groupId, ...md5s });
 
   const row = topic.window.find(digests, 'id');
   if (row !== none) {

@@ -21,6 +21,7 @@ import { DeduplicationWindow } from '../deduplication-window.ts';
 import { topicWindowMs } from '../limits.ts';
 import { MessageIds } from '../message-id.ts';
 import type { Turn } from '../turn.ts';
+import { WindowDigester } from '../window-digests.ts';
 import { Archive } from './archive.ts';
 import { Posts } from './posts.ts';
 import { nextReplayAt } from './replay.ts';
@@ -50,7 +51,7 @@ export class Topic {
     this.#ids = new MessageIds(kept.secret);
     this.#kept = kept;
     this.#settings = settingsOf(kept.attributes);
-    this.window = new DeduplicationWindow(this.#settings.scope);
+    this.window = new DeduplicationWindow(this.#settings.scope, new WindowDigester(kept.secret));
     this.subscriptions = new Subscriptions(this.arn);
   }
 

@@ -19,21 +19,18 @@ import type {
 } from '../../core/changes.ts';
 import { BySequence } from './by-sequence.ts';
 import type { Entries } from './entries.ts';
+import { messagePacking, type ResolvedMessage, windowPacking } from './memory-packing.ts';
 import { preparedNow } from './prepared.ts';
 import { setOrDelete } from './set-or-delete.ts';
 import { TopicEntries } from './topic-entries.ts';
-
-interface ResolvedMessage extends KeptMessage {
-  readonly content: MessageContent;
-}
 
 /** Everything under one queue's name. */
 class QueueEntries {
   kept: KeptQueue;
   counter: number | undefined;
-  readonly messages: BySequence<ResolvedMessage> = new BySequence();
+  readonly messages: BySequence<ResolvedMessage> = new BySequence(messagePacking);
   readonly deliveries: BySequence<KeptDelivery> = new BySequence();
-  readonly window: BySequence<KeptWindowEntry> = new BySequence();
+  readonly window: BySequence<KeptWindowEntry> = new BySequence(windowPacking);
   readonly attempts: Map<string, KeptAttempt> = new Map();
   readonly tasks: Map<string, KeptMoveTask> = new Map();
 

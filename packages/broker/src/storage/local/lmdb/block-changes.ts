@@ -4,7 +4,6 @@
  */
 
 import type { KeptWindowEntry, WindowDigests } from '../../../core/changes.ts';
-import { digestsOf } from '../../../core/deduplication-window.ts';
 import type { Batch } from './batch.ts';
 import { blockOf } from './block.ts';
 import type { Block, PlaceRecords } from './place-records.ts';
@@ -43,7 +42,7 @@ export function addWindowEntry(
   batch: Batch,
 ): void {
   const block = growingBlock(records, id, batch);
-  block.growing.addWindowEntry(id, value, digests ?? digestsOf(value));
+  block.growing.addWindowEntry(id, value, digests ?? records.digester.of(value));
   block.windowEntries += 1;
   records.windowEntries += 1;
 }

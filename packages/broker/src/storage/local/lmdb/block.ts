@@ -13,8 +13,9 @@ import type {
   KeptWindowEntry,
   WindowDigests,
 } from '../../../core/changes.ts';
-import { groupDigest } from '../../../core/deduplication-window.ts';
+import { groupDigest } from '../../../core/window-digests.ts';
 import { ByteReader, ByteWriter, DamagedError } from './bytes.ts';
+import type { PlaceRecords } from './place-records.ts';
 
 export const sequencesPerBlock = 64;
 
@@ -28,7 +29,9 @@ export function slotOf(sequence: number): number {
 
 // The kinds of record, in the low two bits of their first byte; their flags follow.
 const messageKind = 1;
-const windowKind = 2;
+/** Up to format 2: with the SHA-256 of its id, which is of no use any more. */
+const sha256WindowKind = 2;
+const windowKind = 3;
 const kindMask = 3;
 
 const hasDelay = 4;
@@ -143,7 +146,7 @@ export class GrowingBlock {
 
 /** A block's record, and where it belongs. */
 export interface BlockRecord {
-  readonly place: string;
+  readonly records: Pick<PlaceRecords, 'place' | 'digester'>;
   readonly number: number;
   readonly bytes: Buffer;
 }
@@ -156,7 +159,7 @@ export interface BlockVisitor {
 }
 
 export function readBlock(
-  { place, number, bytes }: BlockRecord,
+  { records, number, bytes }: BlockRecord,
   groups: GroupTexts,
   visitor: BlockVisitor,
 ): void {
@@ -169,9 +172,9 @@ export function readBlock(
     const kind = flags & kindMask;
     if (kind === messageKind && at > sequence) {
       sequence = at;
-      message = readMessage(reader, flags, groups, { queue: place, sequence: at });
+      message = readMessage(reader, flags, groups, { queue: records.place, sequence: at });
       visitor.message(at, message, (flags & sharesRecord) === 0);
-    } else if (kind === windowKind && at >= sequence) {
+    } else if ((kind === windowKind || kind === sha256WindowKind) && at >= sequence) {
       const isShared = (flags & isAsMessage) !== 0;
       if (isShared && at !== sequence) throw new DamagedError('a window entry has no message');
       sequence = at;
@@ -185,7 +188,10 @@ export function readBlock(
       const id3 = reader.i32();
       const entry = new LoadedWindowEntry({ flags, acceptedAt, groupId }, reader);
       const { body, attributes } = entry;
-      const digests = { id0, id1, id2, id3, group0, group1, group2, body, attributes };
+      const digests =
+        kind === windowKind
+          ? { id0, id1, id2, id3, group0, group1, group2, body, attributes }
+          : records.digester.of(entry);
       visitor.windowEntry(at, entry, digests);
     } else {
       throw new DamagedError(`a block contains a record of unexpected kind ${kind}`);

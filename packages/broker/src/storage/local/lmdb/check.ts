@@ -6,7 +6,6 @@
 
 import { createHash } from 'node:crypto';
 import type { KeptDelivery, WindowDigests } from '../../../core/changes.ts';
-import { digestsOf } from '../../../core/deduplication-window.ts';
 import { blockOf, GroupTexts, type LoadedWindowEntry, readBlock, slotOf } from './block.ts';
 import { contentIn, slotsIn } from './content-run.ts';
 import type { Environment } from './environment.ts';
@@ -205,7 +204,7 @@ class PlaceCheck {
       attempt(this.#report, `removed ${number}`, () => block.setRemoved(removed));
     }
     attempt(this.#report, `block ${number}`, () =>
-      readBlock({ place: this.#place.place, number, bytes }, new GroupTexts(), {
+      readBlock({ records: this.#place, number, bytes }, new GroupTexts(), {
         message: (id, { sentAt, deadLetterSource }, isFirst) => {
           if (blockOf(id) !== number)
             this.#report(`message ${id} is in the wrong block, ${number}`);
@@ -275,7 +274,7 @@ class PlaceCheck {
     this.#windowEntries += 1;
     if (id > this.#counter)
       this.#report(`window entry ${id} is above the counter ${this.#counter}`);
-    const expected = digestsOf(entry);
+    const expected = this.#place.digester.of(entry);
     const isSame = (Object.keys(expected) as (keyof WindowDigests)[]).every(
       (word) => expected[word] === digests[word],
     );

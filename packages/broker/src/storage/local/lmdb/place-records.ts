@@ -4,6 +4,7 @@
  */
 
 import { type KeptQueue, type KeptTopic, topicPlace } from '../../../core/changes.ts';
+import { WindowDigester } from '../../../core/window-digests.ts';
 import { BySequence } from '../by-sequence.ts';
 import { GrowingBlock, sequencesPerBlock, slotOf } from './block.ts';
 import { ByteReader, type ByteWriter } from './bytes.ts';
@@ -149,6 +150,7 @@ export class PlaceRecords {
   /** It was deleted; nothing more is written for it. */
   isGone = false;
   #last: Block | undefined;
+  #digester: WindowDigester | undefined;
 
   constructor(kind: PlaceRecords['kind'], name: string, { kept, contents, other }: PlaceRecord) {
     this.kind = kind;
@@ -157,6 +159,12 @@ export class PlaceRecords {
     this.kept = kept;
     this.contents = contents;
     this.other = other;
+  }
+
+  /** Of its window entries. Seldom needed: an engine has the digests, and they are kept with the entries. */
+  get digester(): WindowDigester {
+    this.#digester ??= new WindowDigester(this.kept.secret);
+    return this.#digester;
   }
 
   /** Every number that is given up with it. */
