@@ -29,6 +29,17 @@ test('path, query, headers and length are read', () => {
   });
 });
 
+test('names are read in lower case, seen before or not, however many there are and however long', () => {
+  for (let round = 0; round < 2; round += 1) {
+    for (let number = 0; number < 500; number += 1) {
+      const name = `X-${'Long-'.repeat(number % 20)}Name-${number}`;
+      const head = read(...plain, `${name}: ${number}`);
+      assert.equal(head?.headers[name.toLowerCase()], String(number));
+      assert.equal(read(...plain, `${name}: 1`, `${name.toUpperCase()}: 2`), undefined);
+    }
+  }
+});
+
 /** `count` headers with distinct names. */
 function numbered(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${index.toString(36)}:`);
