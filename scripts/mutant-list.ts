@@ -263,6 +263,18 @@ export const mutants: readonly Mutant[] = [
     suite: 'crash',
   },
   {
+    name: 'window entries of an older format keep the digests they have',
+    file: 'storage/local/lmdb/block.js',
+    find: 'const digests = kind === windowKind',
+    replace: 'const digests = kind !== messageKind',
+  },
+  {
+    name: 'a commit does not wait for the clients just answered',
+    file: 'storage/local/lmdb/lmdb-entries.js',
+    find: 'return answers.size < this.#awaited;',
+    replace: 'return false;',
+  },
+  {
     name: 'a queue is not read again when a commit fails',
     file: 'storage/local/local-backend.js',
     find: 'for (const changes of kept)',

@@ -113,6 +113,11 @@ export class DeduplicationWindow {
     return none;
   }
 
+  /** The same for an id, or the hash of a body, whose digest is not known. */
+  findText(text: string, groupId: string, by: 'id' | 'body'): number {
+    return this.find(this.digester.keyOf(text, groupId), by);
+  }
+
   match(row: number): WindowMatch {
     return {
       sequence: this.#sequence(row),

@@ -119,7 +119,8 @@ export interface Backend {
 
   /**
    * Applies one command, after all that came before it. `prepare` turns the outcome into the answer; default: the outcome
-   * itself. It is called before the changes are kept, while there is time for it; the answer comes afterwards, as ever.
+   * itself. It is called once, usually before the changes are kept, while there is time for it; the answer comes
+   * afterwards, as ever.
    */
   run<C extends PlainCommand, A = Outcome<C['type']>>(
     command: C,

@@ -246,6 +246,30 @@ test('a commit waits for the clients just answered for a quarter of the time tha
   await close();
 });
 
+test('after a commit that was stalled, the next one waits for 5 ms at most', async () => {
+  const { commits, stopwatch, request, close } = await openTimed();
+  const answered = Promise.all([request('one'), request('two')]);
+  await commits.begun();
+  stopwatch.ms += 60_000;
+  await answered;
+  const again = request('one again');
+  stopwatch.ms += 5;
+  await again;
+  assert.equal(commits.count, 2);
+  await close();
+});
+
+test('closing does not wait for clients', async () => {
+  const { commits, stopwatch, request, close } = await openTimed();
+  const answered = Promise.all([request('one'), request('two')]);
+  await commits.begun();
+  stopwatch.ms += 8;
+  await answered;
+  const again = request('one again');
+  await close();
+  assert.equal(await again, 'one again');
+});
+
 test('an answer is prepared once its commit has begun, and leaves when it has ended', async () => {
   const { entries, commits, close } = await openTimed();
   const log: string[] = [];
@@ -305,7 +329,6 @@ async function openTimed() {
     return entries.answer(queue, (outcome) => outcome);
   };
   const close = async (): Promise<void> => {
-    stopwatch.ms += 1_000;
     await entries.close();
     directory.remove();
   };

@@ -109,7 +109,7 @@ export function explain(
     expiresAt: match.acceptedAt + queue.settings.windowMs,
   });
   if (deduplicationId !== undefined) {
-    const row = queue.window.find(queue.window.digester.keyOf(deduplicationId, groupId), 'id');
+    const row = queue.window.findText(deduplicationId, groupId, 'id');
     return { ok: true, entries: row === none ? [] : [explained(queue.window.match(row))] };
   }
   return { ok: true, entries: queue.window.newest(limit).map(explained) };

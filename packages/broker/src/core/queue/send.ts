@@ -143,13 +143,12 @@ function sendFifo(
     attributesMd5: comparedMd5(content.attributes, content.attributesMd5),
     bodyHash: isBodyUnique ? bodyHash : undefined,
   };
-  const { digester } = queue.window;
-  const digests = digester.of(kept);
+  const digests = queue.window.digester.of(kept);
 
   const byId = queue.window.find(digests, 'id');
   if (byId !== none) return duplicate({ queue, content, kept, digests }, byId, 'id', turn);
   if (isBodyUnique) {
-    const byBody = queue.window.find(digester.keyOf(bodyHash as string, groupId), 'body');
+    const byBody = queue.window.findText(bodyHash as string, groupId, 'body');
     if (byBody !== none) return duplicate({ queue, content, kept, digests }, byBody, 'body', turn);
   }
 

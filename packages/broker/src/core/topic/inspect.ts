@@ -68,7 +68,7 @@ export function explainTopic(
     expiresAt: match.acceptedAt + topicWindowMs,
   });
   if (deduplicationId !== undefined) {
-    const row = topic.window.find(topic.window.digester.keyOf(deduplicationId, groupId), 'id');
+    const row = topic.window.findText(deduplicationId, groupId, 'id');
     return { ok: true, entries: row === none ? [] : [explained(topic.window.match(row))] };
   }
   return { ok: true, entries: topic.window.newest(limit).map(explained) };

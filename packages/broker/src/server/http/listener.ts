@@ -20,7 +20,7 @@ import {
 } from 'node:http';
 import { plainHealthPath } from '../../api/auth/admission.ts';
 import { foreignNameRejection, foreignPageRejection } from '../../api/auth/foreign-page.ts';
-import type { Api, ApiRequest } from '../../api/handler.ts';
+import type { Api, ApiRequest, ApiResponse } from '../../api/handler.ts';
 import type { Inspect, InspectResponse } from '../../api/inspect/inspect.ts';
 import { consoleFile, type FileResponse } from '../console-files.ts';
 import { type Metrics, metricsPath } from '../telemetry/metrics.ts';
@@ -129,6 +129,7 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
 
 /** A complete answer, or a stream that continues until either side ends it. */
 interface Answer extends FileResponse {
+  readonly bodyBytes?: ApiResponse['bodyBytes'];
   readonly stream?: InspectResponse['stream'];
 }
 
@@ -153,7 +154,8 @@ function callOf(request: IncomingMessage, response: ServerResponse, body: Buffer
   });
 }
 
-function send(response: ServerResponse, { status, headers, body, stream }: Answer): void {
+function send(response: ServerResponse, answer: Answer): void {
+  const { status, headers, body, stream } = answer;
   if (stream !== undefined) {
     // The connection ends with the stream: a client that does not read would otherwise hold it open.
     response.shouldKeepAlive = false;
@@ -162,7 +164,10 @@ function send(response: ServerResponse, { status, headers, body, stream }: Answe
     return;
   }
   // node:http accepts a flat list without processing it again.
-  const lines: (string | number)[] = ['Content-Length', Buffer.byteLength(body)];
+  const lines: (string | number)[] = [
+    'Content-Length',
+    answer.bodyBytes ?? Buffer.byteLength(body),
+  ];
   for (const name in headers) lines.push(name, headers[name] as string);
   response.writeHead(status, lines as unknown as OutgoingHttpHeader[]);
   response.end(body);

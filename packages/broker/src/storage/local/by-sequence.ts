@@ -8,7 +8,7 @@
  * garbage collection spends most of its time on. A value that its packing cannot take apart stays as it is.
  */
 
-const pageSize = 64;
+const pageSize = 32;
 
 /** How values of one kind are taken apart. */
 export interface Packing<V> {

@@ -26,8 +26,8 @@ export interface Entries {
   kept(): Promise<void> | undefined;
 
   /**
-   * Resolves with what `prepare` makes of the outcome once everything applied so far is kept. `prepare` is called before
-   * that: while the disk works, there is nothing better to do.
+   * Resolves with what `prepare` makes of the outcome once everything applied so far is kept. If that takes a commit,
+   * `prepare` is called while the disk works.
    */
   answer<O, A>(outcome: O, prepare: (outcome: O) => A): Promise<A>;
 

@@ -33,8 +33,9 @@ export class PreparedAnswers {
   /** Prepares those that are there, and from now on each that is added. */
   prepare(): void {
     this.#isPreparing = true;
-    for (; this.#prepared < this.#waiting.length; this.#prepared += 1) {
+    while (this.#prepared < this.#waiting.length) {
       const waiting = this.#waiting[this.#prepared] as Waiting;
+      this.#prepared += 1;
       try {
         waiting.value = waiting.prepare(waiting.value as never);
       } catch (error) {

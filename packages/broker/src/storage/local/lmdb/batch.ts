@@ -8,6 +8,7 @@ import { PreparedAnswers } from '../prepared.ts';
 import { blockOf } from './block.ts';
 import type { ByteWriter } from './bytes.ts';
 import { addToRun, beginRun, itemBytesMax, runBytesMax } from './content-run.ts';
+import type { Put } from './environment.ts';
 import { type Kind, keyOf } from './keys.ts';
 import type { Block, PlaceRecords } from './place-records.ts';
 
@@ -168,7 +169,7 @@ export class Batch {
     for (const { records, id } of this.#fresh) records.fresh.delete(id);
   }
 
-  writeAll(put: (key: Buffer, value: Buffer | null) => void): void {
+  writeAll(put: Put): void {
     for (const { key, kind, contents, id, bytes, start, end } of this.#writes) {
       put(key ?? keyOf(kind, contents, id), bytes === null ? null : bytes.subarray(start, end));
     }

@@ -13,9 +13,8 @@ import type {
   KeptWindowEntry,
   WindowDigests,
 } from '../../../core/changes.ts';
-import { groupDigest } from '../../../core/window-digests.ts';
+import { groupDigest, type WindowDigester } from '../../../core/window-digests.ts';
 import { ByteReader, ByteWriter, DamagedError } from './bytes.ts';
-import type { PlaceRecords } from './place-records.ts';
 
 export const sequencesPerBlock = 64;
 
@@ -29,7 +28,7 @@ export function slotOf(sequence: number): number {
 
 // The kinds of record, in the low two bits of their first byte; their flags follow.
 const messageKind = 1;
-/** Up to format 2: with the SHA-256 of its id, which is of no use any more. */
+/** Up to format 2: with the SHA-256 of its id, which nobody reads any more. */
 const sha256WindowKind = 2;
 const windowKind = 3;
 const kindMask = 3;
@@ -144,9 +143,15 @@ export class GrowingBlock {
   }
 }
 
+/** The queue or topic of a block. */
+export interface BlockOwner {
+  readonly place: string;
+  readonly digester: WindowDigester;
+}
+
 /** A block's record, and where it belongs. */
 export interface BlockRecord {
-  readonly records: Pick<PlaceRecords, 'place' | 'digester'>;
+  readonly owner: BlockOwner;
   readonly number: number;
   readonly bytes: Buffer;
 }
@@ -159,7 +164,7 @@ export interface BlockVisitor {
 }
 
 export function readBlock(
-  { records, number, bytes }: BlockRecord,
+  { owner, number, bytes }: BlockRecord,
   groups: GroupTexts,
   visitor: BlockVisitor,
 ): void {
@@ -172,7 +177,7 @@ export function readBlock(
     const kind = flags & kindMask;
     if (kind === messageKind && at > sequence) {
       sequence = at;
-      message = readMessage(reader, flags, groups, { queue: records.place, sequence: at });
+      message = readMessage(reader, flags, groups, { queue: owner.place, sequence: at });
       visitor.message(at, message, (flags & sharesRecord) === 0);
     } else if ((kind === windowKind || kind === sha256WindowKind) && at >= sequence) {
       const isShared = (flags & isAsMessage) !== 0;
@@ -191,7 +196,7 @@ export function readBlock(
       const digests =
         kind === windowKind
           ? { id0, id1, id2, id3, group0, group1, group2, body, attributes }
-          : records.digester.of(entry);
+          : owner.digester.of(entry);
       visitor.windowEntry(at, entry, digests);
     } else {
       throw new DamagedError(`a block contains a record of unexpected kind ${kind}`);

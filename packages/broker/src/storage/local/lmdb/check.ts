@@ -204,7 +204,7 @@ class PlaceCheck {
       attempt(this.#report, `removed ${number}`, () => block.setRemoved(removed));
     }
     attempt(this.#report, `block ${number}`, () =>
-      readBlock({ records: this.#place, number, bytes }, new GroupTexts(), {
+      readBlock({ owner: this.#place, number, bytes }, new GroupTexts(), {
         message: (id, { sentAt, deadLetterSource }, isFirst) => {
           if (blockOf(id) !== number)
             this.#report(`message ${id} is in the wrong block, ${number}`);

@@ -100,7 +100,8 @@ export class Environment {
       void (value === null ? this.#db.remove(key) : this.#db.put(key, value));
     };
     const written = this.#db.batch(() => writes(put));
-    // A write after the batch exceeds `txnStartThreshold`. Both are there when lmdb's thread begins, so it takes both.
+    // A write after the batch exceeds `txnStartThreshold`. Both are there when lmdb's thread begins, so it takes both: then they
+    // share a promise too, and `put` may ignore it.
     if (last !== undefined) put(last.key, last.value);
     return written.then(
       () => {},
@@ -156,8 +157,9 @@ function openDatabase(
   durability: Durability,
   readOnly: boolean,
 ): RootDatabase<Buffer, Buffer> {
-  // Documented in lmdb's README, but missing from its types.
-  const start = { txnStartThreshold: 1 };
+  // When a transaction begins: with the first write after a batch, and never before the batch is complete, however large it is.
+  // (The first option is in lmdb's README, the second in its source; its types have neither.)
+  const start = { txnStartThreshold: 1, batchStartThreshold: Number.MAX_SAFE_INTEGER };
   try {
     return open<Buffer, Buffer>({
       ...start,

@@ -35,6 +35,8 @@ import { type Attempt, Recovery } from './recovery.ts';
 const gatheringTurnsMax = 8;
 /** How long a commit waits for the clients that were just answered, as a part of the time that the previous one took. */
 const awaitedShare = 0.25;
+/** A commit that took longer was stalled, and tells nothing about the next. */
+const awaitedMsMax = 5;
 const retryMs = 1000;
 
 const timeKey = nameKeyOf('store', 'time');
@@ -188,6 +190,7 @@ export class LmdbEntries implements Entries {
    * all others wait for that. At other times, a turn that added half as much again may not be the last to do so.
    */
   #isMoreToCome(partsBefore: number, turns: number): boolean {
+    if (this.#isClosing) return false;
     const { parts, answers } = this.#gathering;
     if (this.#stopwatch() < this.#awaitedUntil) return answers.size < this.#awaited;
     return turns > 0 && 2 * (parts - partsBefore) >= partsBefore;
@@ -232,8 +235,9 @@ export class LmdbEntries implements Entries {
   #committed(batch: Batch, ms: number): void {
     this.#writing = undefined;
     this.#awaited = batch.answers.size + this.#gathering.answers.size;
-    this.#awaitedUntil = this.#stopwatch() + ms * awaitedShare;
-    this.#user.committed({ records: batch.records, bytes: batch.bytes, ms });
+    this.#awaitedUntil = this.#stopwatch() + Math.min(ms * awaitedShare, awaitedMsMax);
+    // One more than the batch has: the time.
+    this.#user.committed({ records: batch.records + 1, bytes: batch.bytes, ms });
     this.#places.committed(batch, this.#gathering);
     this.#reuseWriters(batch);
     batch.succeed();

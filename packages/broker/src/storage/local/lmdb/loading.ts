@@ -161,7 +161,7 @@ function* loadBlocks(
     records.blocks.set(number, block);
     last = { block, bytes };
     const loading = new LoadingBlock(records, block, acceptedAfter);
-    readBlock({ records, number, bytes }, groups, loading);
+    readBlock({ owner: records, number, bytes }, groups, loading);
     yield loading.changes;
   }
   if (last !== undefined) records.goOnWith(last.block, last.bytes);

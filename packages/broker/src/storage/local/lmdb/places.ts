@@ -79,7 +79,7 @@ export class Places implements TopicEntriesReader {
         block.growing?.bytes() ??
         this.#environment.get(keyOf('block', records.contents, number)) ??
         Buffer.alloc(0);
-      readBlock({ records, number, bytes }, new GroupTexts(), {
+      readBlock({ owner: records, number, bytes }, new GroupTexts(), {
         message: () => {},
         windowEntry: (id, entry) => {
           if (wanted.has(id)) found.set(id, entry.whole());
