@@ -246,13 +246,28 @@ test('a commit waits for the clients just answered for a quarter of the time tha
   await close();
 });
 
+test('a client that asks again late is not held up for others', async () => {
+  const { commits, stopwatch, request, close } = await openTimed();
+  const answered = Promise.all([request('one'), request('two')]);
+  await commits.begun();
+  stopwatch.ms += 8;
+  await answered;
+  stopwatch.ms += 8;
+  await request('one again');
+  assert.equal(commits.count, 2);
+  await close();
+});
+
 test('after a commit that was stalled, the next one waits for 5 ms at most', async () => {
   const { commits, stopwatch, request, close } = await openTimed();
   const answered = Promise.all([request('one'), request('two')]);
   await commits.begun();
   stopwatch.ms += 60_000;
   await answered;
+  stopwatch.ms += 19;
   const again = request('one again');
+  await someTurns();
+  assert.equal(commits.count, 1);
   stopwatch.ms += 5;
   await again;
   assert.equal(commits.count, 2);

@@ -36,7 +36,7 @@ const gatheringTurnsMax = 8;
 /** How long a commit waits for the clients that were just answered, as a part of the time that the previous one took. */
 const awaitedShare = 0.25;
 /** A commit that took longer was stalled, and tells nothing about the next. */
-const awaitedMsMax = 5;
+const commitMsMax = 20;
 const retryMs = 1000;
 
 const timeKey = nameKeyOf('store', 'time');
@@ -60,7 +60,10 @@ export class LmdbEntries implements Entries {
   #gathering: Batch = this.#newBatch();
   #writing: Batch | undefined;
   #scheduled: NodeJS.Immediate | undefined;
-  /** How many requests are expected to wait for the next commit, and until when it waits for them. */
+  /** When the last commit ended, and how long it took. */
+  #committedAt = 0;
+  #commitMs = 0;
+  /** How many requests are expected for the next commit, and until when it waits for them. */
   #awaited = 0;
   #awaitedUntil = 0;
   readonly #recovery: Recovery = new Recovery();
@@ -171,6 +174,9 @@ export class LmdbEntries implements Entries {
   #schedule(): void {
     const isBusy = this.#writing !== undefined || this.#scheduled !== undefined;
     if (isBusy || this.isFrozen || this.#gathering.isEmpty) return;
+    const now = this.#stopwatch();
+    const isSoon = now < this.#committedAt + this.#commitMs;
+    this.#awaitedUntil = isSoon ? now + this.#commitMs * awaitedShare : now;
     this.#awaitMore(gatheringTurnsMax);
   }
 
@@ -185,9 +191,9 @@ export class LmdbEntries implements Entries {
   }
 
   /**
-   * Clients that were answered together ask again together: right after a commit, those that it answered are awaited, for a
-   * part of the time that another commit would take. A single early request would otherwise get a commit of its own while
-   * all others wait for that. At other times, a turn that added half as much again may not be the last to do so.
+   * Clients that were answered together ask again together: if the first of them does so soon after the commit, the others are
+   * awaited, for a part of the time that another commit would take. A single early request would otherwise get a commit of its
+   * own while all others wait for that. At other times, a turn that added half as much again may not be the last to do so.
    */
   #isMoreToCome(partsBefore: number, turns: number): boolean {
     if (this.#isClosing) return false;
@@ -235,7 +241,8 @@ export class LmdbEntries implements Entries {
   #committed(batch: Batch, ms: number): void {
     this.#writing = undefined;
     this.#awaited = batch.answers.size + this.#gathering.answers.size;
-    this.#awaitedUntil = this.#stopwatch() + Math.min(ms * awaitedShare, awaitedMsMax);
+    this.#committedAt = this.#stopwatch();
+    this.#commitMs = Math.min(ms, commitMsMax);
     // One more than the batch has: the time.
     this.#user.committed({ records: batch.records + 1, bytes: batch.bytes, ms });
     this.#places.committed(batch, this.#gathering);
