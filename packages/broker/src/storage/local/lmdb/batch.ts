@@ -24,12 +24,6 @@ interface Written {
   end: number;
 }
 
-/** What a place holds in memory until it is written. */
-interface Fresh {
-  readonly records: PlaceRecords;
-  readonly id: number;
-}
-
 let batches = 0;
 
 export class Batch {
@@ -37,6 +31,8 @@ export class Batch {
   readonly heads: Set<PlaceRecords> = new Set();
   /** The queues and topics that it changes. */
   readonly places: Set<string> = new Set();
+  /** What is known of them, unless they are new or gone. */
+  readonly touched: Set<PlaceRecords> = new Set();
   /** Numbers whose contents can be cleared away once it is written: until then some of them may not be in the file. */
   readonly givenUp: number[] = [];
   /** Holds its records until it is written. */
@@ -50,13 +46,12 @@ export class Batch {
   /** Differs from every other batch's. */
   readonly #number: number;
   readonly #writes: Written[] = [];
-  readonly #fresh: Fresh[] = [];
   /** The record that takes the next content, if that fits. */
   #run: Written | undefined;
   /** How many contents were added to the record of another. */
   #joined = 0;
   /** The place touched last, most often the one touched next. */
-  #touched: PlaceRecords | undefined;
+  #latest: PlaceRecords | undefined;
   #done: Promise<void> | undefined;
   #resolve: (() => void) | undefined;
   #reject: ((error: Error) => void) | undefined;
@@ -95,8 +90,9 @@ export class Batch {
 
   /** Notes that something of the queue or topic changes. */
   touch(records: PlaceRecords): void {
-    if (this.#touched === records) return;
-    this.#touched = records;
+    if (this.#latest === records) return;
+    this.#latest = records;
+    this.touched.add(records);
     this.places.add(records.place);
   }
 
@@ -145,11 +141,6 @@ export class Batch {
     this.write('content', contents, key, null);
   }
 
-  /** Notes that the place holds this in memory until it is written. */
-  noteFresh(records: PlaceRecords, id: number): void {
-    this.#fresh.push({ records, id });
-  }
-
   writeKey(key: Buffer, bytes: Buffer | null): void {
     const end = bytes?.length ?? 0;
     this.bytes += end;
@@ -162,11 +153,6 @@ export class Batch {
       start: 0,
       end,
     });
-  }
-
-  /** Drops from memory what it has written. */
-  forgetFresh(): void {
-    for (const { records, id } of this.#fresh) records.fresh.delete(id);
   }
 
   writeAll(put: Put): void {

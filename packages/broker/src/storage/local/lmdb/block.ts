@@ -58,8 +58,15 @@ type Moved = Pick<
   'messageId' | 'deduplicationId' | 'deadLetterSource' | 'receivedElsewhere'
 >;
 
-/** The size that a block's buffer begins with; it doubles, and a queue with few messages takes no more. */
+/** The size that a block's buffer begins with, at the least; it doubles, and a queue with few messages takes no more. */
 const blockBytesMin = 2048;
+/** Room that is asked for before an entry is written, and for blocks that become a little longer than the one before. */
+const blockBytesSpare = 1024;
+
+interface BlockBeginning {
+  readonly bytes?: Buffer | undefined;
+  readonly likelyBytes?: number | undefined;
+}
 
 /** The block of a queue that is still growing. */
 export class GrowingBlock {
@@ -70,12 +77,17 @@ export class GrowingBlock {
   #lastSentAt = 0;
   #lastGroupId: string | undefined;
 
-  constructor(number: number, bytes?: Buffer) {
+  /** Begins with these bytes, or with nothing; `likelyBytes` is how long it may become. */
+  constructor(number: number, { bytes, likelyBytes = 0 }: BlockBeginning = {}) {
     this.number = number;
-    this.#writer = new ByteWriter(blockBytesMin);
+    this.#writer = new ByteWriter(Math.max(blockBytesMin, likelyBytes + blockBytesSpare));
     if (bytes === undefined) return;
     this.#writer.goOn(bytes.length);
     this.#writer.copy(bytes);
+  }
+
+  get length(): number {
+    return this.#writer.end - this.#writer.start;
   }
 
   /** Its record so far. Bytes that were handed out are not overwritten. */

@@ -5,9 +5,9 @@
 
 import { type KeptQueue, type KeptTopic, topicPlace } from '../../../core/changes.ts';
 import { WindowDigester } from '../../../core/window-digests.ts';
-import { BySequence } from '../by-sequence.ts';
 import { GrowingBlock, sequencesPerBlock, slotOf } from './block.ts';
 import { ByteReader, type ByteWriter } from './bytes.ts';
+import { Fresh } from './fresh.ts';
 
 /** A set of places in a block, one bit each. */
 class Slots {
@@ -146,7 +146,7 @@ export class PlaceRecords {
   windowEntries = 0;
   blocks: Map<number, Block> = new Map();
   /** Contents, publications and posts that are not in the file yet; of moved messages the record of the content. */
-  readonly fresh: BySequence<unknown> = new BySequence();
+  readonly fresh: Fresh = new Fresh();
   /** It was deleted; nothing more is written for it. */
   isGone = false;
   #last: Block | undefined;
@@ -175,8 +175,9 @@ export class PlaceRecords {
   /** The block that takes new records, which come in order of their sequence. */
   growing(number: number): Block & { growing: GrowingBlock } {
     if (this.#last?.number !== number) {
+      const likelyBytes = this.#last?.growing?.length;
       this.#last = new Block(number);
-      this.#last.growing = new GrowingBlock(number);
+      this.#last.growing = new GrowingBlock(number, { likelyBytes });
       this.blocks.set(number, this.#last);
     }
     return this.#last as Block & { growing: GrowingBlock };
@@ -184,7 +185,7 @@ export class PlaceRecords {
 
   /** Continues with a block that was read from the file. */
   goOnWith(block: Block, bytes: Buffer): void {
-    block.growing = new GrowingBlock(block.number, bytes);
+    block.growing = new GrowingBlock(block.number, { bytes });
     this.#last = block;
   }
 

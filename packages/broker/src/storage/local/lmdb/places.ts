@@ -110,6 +110,7 @@ export class Places implements TopicEntriesReader {
 
   /** Adds the records that are written once for all changes of the batch. */
   complete(batch: Batch): void {
+    for (const { fresh } of batch.touched) fresh.age();
     for (const [block, records] of batch.blocks) {
       if (!records.isGone && records.blocks.get(block.number) === block) {
         completeBlock(batch, block, records);
@@ -125,7 +126,7 @@ export class Places implements TopicEntriesReader {
   /** The batch is in the file; `gathering` is the next one. */
   committed(batch: Batch, gathering: Batch): void {
     this.#givenUp.push(...batch.givenUp);
-    batch.forgetFresh();
+    for (const { fresh } of batch.touched) fresh.forget();
     for (const [block, records] of batch.blocks) {
       if (records.last !== block && !gathering.blocks.has(block)) block.growing = undefined;
     }
@@ -288,12 +289,10 @@ export class Places implements TopicEntriesReader {
         break;
       case 'archived':
         setOrDelete(records.fresh, change.id, change.value);
-        batch.noteFresh(records, change.id);
         batch.write('archived', records.other, change.id, change.value && jsonOf(change.value));
         break;
       case 'post':
         setOrDelete(records.fresh, change.id, change.value);
-        batch.noteFresh(records, change.id);
         batch.write('post', contents, change.id, change.value && jsonOf(change.value));
         break;
       case 'post-attempt':
@@ -366,7 +365,6 @@ export class Places implements TopicEntriesReader {
     records.messages += 1;
     if (content === undefined) return;
     records.fresh.set(id, content);
-    batch.noteFresh(records, id);
   }
 
   /**
