@@ -123,6 +123,20 @@ async function bodiesIn({ open }: Fixture): Promise<string[]> {
   return Messages.map(({ Body }: { Body: string }) => Body).sort();
 }
 
+test('an empty line that an earlier request left in the shared buffer does not end the head of another', async (t) => {
+  const { openUsed } = await start(t);
+  const [one, other] = [await openUsed(), await openUsed()];
+  const whole = send('whole');
+  await one.write(whole);
+  assert.equal((await one.answers(1))[0]?.status, 200);
+  const headEnd = whole.indexOf('\r\n\r\n');
+  // As long as the other's head so far; what follows is not its body yet, but as long as that.
+  const rest = `\r\nX-More: 1${whole.slice(headEnd)}`;
+  const bodyLength = whole.length - headEnd;
+  await other.write(whole.slice(0, headEnd), rest.slice(0, bodyLength), rest.slice(bodyLength));
+  assert.equal((await other.answers(1))[0]?.status, 200);
+});
+
 test('an answer has the same headers in the same order as from node:http', async (t) => {
   const { open } = await start(t);
   const lists: [string, string][][] = [];

@@ -13,7 +13,7 @@ import type { Socket } from 'node:net';
 import type { ApiRequest, ApiResponse } from '../../api/handler.ts';
 import { Call, tellOf } from './call.ts';
 import { type RequestHead, readPlainHead } from './request-head.ts';
-import { SharedReading } from './shared-reading.ts';
+import { copyOf, SharedReading } from './shared-reading.ts';
 
 /** Head and body together; larger requests gain nothing from this path. */
 const plainBytesMax = 64 * 1024;
@@ -61,7 +61,7 @@ export class PlainConnection {
     this.#listener = listener;
     this.#onGone = onGone;
     this.#since = listener.sweeps;
-    this.#reading = new SharedReading(accepted, (bytes) => this.#take(bytes));
+    this.#reading = new SharedReading(accepted, (buffer, length) => this.#take(buffer, length));
     const { socket } = this.#reading;
     this.#socket = socket;
     socket.on('end', this.#end);
@@ -88,30 +88,32 @@ export class PlainConnection {
     this.destroy();
   }
 
-  /** `bytes` are overwritten by the next read, so what is kept of them is copied. */
-  #take(bytes: Buffer): void {
-    if (this.#state === 'idle') this.#begin(bytes);
-    else this.#continue(Buffer.from(bytes));
+  /** The buffer is overwritten by the next read, so what is kept of it is copied. */
+  #take(buffer: Buffer, length: number): void {
+    if (this.#state === 'idle') this.#begin(buffer, length);
+    else this.#continue(copyOf(buffer, 0, length));
   }
 
-  #begin(bytes: Buffer): void {
-    const headBytes = bytes.indexOf(emptyLine);
-    const head = headBytes < 0 ? undefined : readPlainHead(bytes.toString('latin1', 0, headBytes));
+  #begin(buffer: Buffer, length: number): void {
+    const headBytes = buffer.indexOf(emptyLine);
     const bodyAt = headBytes + emptyLine.length;
+    // An empty line that ends after what was read was left behind by an earlier read.
+    const hasHead = headBytes >= 0 && bodyAt <= length;
+    const head = hasHead ? readPlainHead(buffer.toString('latin1', 0, headBytes)) : undefined;
     const isTaken =
       head !== undefined &&
       bodyAt + head.bodyBytes <= plainBytesMax &&
       this.#listener.isPlain(head.path) &&
       !this.#socket.writableNeedDrain;
-    const missingBytes = isTaken ? bodyAt + head.bodyBytes - bytes.length : -1;
+    const missingBytes = isTaken ? bodyAt + head.bodyBytes - length : -1;
     if (!isTaken || missingBytes < 0) {
-      this.#handOver([bytes]);
+      this.#handOver([buffer.subarray(0, length)]);
     } else if (missingBytes === 0) {
-      this.#answer(head, Buffer.from(bytes.subarray(bodyAt)));
+      this.#answer(head, copyOf(buffer, bodyAt, length));
     } else {
       this.#enter('reading');
       this.#head = head;
-      this.#chunks = [Buffer.from(bytes)];
+      this.#chunks = [copyOf(buffer, 0, length)];
       this.#missingBytes = missingBytes;
     }
   }

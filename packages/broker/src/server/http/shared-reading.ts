@@ -21,22 +21,30 @@ interface Handle {
 
 type WithHandle = Socket & { _handle: Handle | null | undefined };
 
+/**
+ * Gets what was read: the first `length` bytes of the buffer, which may have others after them. A slice would take longer than
+ * everything else that is done to read a request.
+ */
+export type OnRead = (buffer: Buffer, length: number) => void;
+
 export class SharedReading {
   readonly socket: Socket;
-  #onRead: ((bytes: Buffer) => void) | undefined;
+  #onRead: OnRead | undefined;
 
   /** `onRead` must copy what it needs later. */
-  constructor(accepted: Socket, onRead: (bytes: Buffer) => void) {
+  constructor(accepted: Socket, onRead: OnRead) {
     this.#onRead = onRead;
     this.socket = this.#moved(accepted as WithHandle) ?? accepted;
-    if (this.socket === accepted) accepted.on('data', onRead);
+    if (this.socket === accepted) accepted.on('data', this.#onData);
   }
 
   /** From now on the socket is a stream like any other. */
   end(): void {
-    if (this.#onRead !== undefined) this.socket.off('data', this.#onRead);
+    this.socket.off('data', this.#onData);
     this.#onRead = undefined;
   }
+
+  readonly #onData = (chunk: Buffer): void => this.#onRead?.(chunk, chunk.length);
 
   #moved(accepted: WithHandle): Socket | undefined {
     const handle = accepted._handle;
@@ -62,9 +70,13 @@ export class SharedReading {
   }
 
   #read(size: number): boolean {
-    const bytes = shared.subarray(0, size);
-    if (this.#onRead === undefined) return this.socket.push(Buffer.from(bytes));
-    this.#onRead(bytes);
+    if (this.#onRead === undefined) return this.socket.push(copyOf(shared, 0, size));
+    this.#onRead(shared, size);
     return true;
   }
+}
+
+/** A copy of the bytes from `start` to `end`. */
+export function copyOf(buffer: Buffer, start: number, end: number): Buffer {
+  return Buffer.from(buffer.subarray(start, end));
 }
