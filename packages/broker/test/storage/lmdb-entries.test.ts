@@ -214,6 +214,9 @@ test('no commit begins before the previous one has ended', async () => {
   directory.remove();
 });
 
+/** While the stopwatch stands still, a commit that waits would do so for ever. */
+const endless = { timeout: 20_000 };
+
 /** A commit of its own for an early request would make all others wait for it. */
 test('changes made during a commit are committed together with those of the clients that it answers', async () => {
   const { entries, commits, stopwatch, request, close } = await openTimed();
@@ -230,40 +233,32 @@ test('changes made during a commit are committed together with those of the clie
   await close();
 });
 
-test('a commit waits for the clients just answered for a quarter of the time that the previous one took, and no longer', async () => {
-  const { commits, stopwatch, request, close } = await openTimed();
-  const answered = Promise.all([request('one'), request('two')]);
-  await commits.begun();
-  stopwatch.ms += 8;
-  await answered;
-  const again = request('one again');
-  stopwatch.ms += 1.9;
-  await someTurns();
-  assert.equal(commits.count, 1);
-  stopwatch.ms += 0.1;
-  await again;
-  assert.equal(commits.count, 2);
-  await close();
-});
+test(
+  'a commit waits for the clients just answered for a quarter of the time that the previous one took, and no longer',
+  endless,
+  async () => {
+    const { commits, stopwatch, request, close } = await openAnswered(8);
+    const again = request('one again');
+    stopwatch.ms += 1.9;
+    await someTurns();
+    assert.equal(commits.count, 1);
+    stopwatch.ms += 0.1;
+    await again;
+    assert.equal(commits.count, 2);
+    await close();
+  },
+);
 
-test('a client that asks again late is not held up for others', async () => {
-  const { commits, stopwatch, request, close } = await openTimed();
-  const answered = Promise.all([request('one'), request('two')]);
-  await commits.begun();
-  stopwatch.ms += 8;
-  await answered;
+test('a client that asks again late is not held up for others', endless, async () => {
+  const { commits, stopwatch, request, close } = await openAnswered(8);
   stopwatch.ms += 8;
   await request('one again');
   assert.equal(commits.count, 2);
   await close();
 });
 
-test('after a commit that was stalled, the next one waits for 5 ms at most', async () => {
-  const { commits, stopwatch, request, close } = await openTimed();
-  const answered = Promise.all([request('one'), request('two')]);
-  await commits.begun();
-  stopwatch.ms += 60_000;
-  await answered;
+test('after a commit that was stalled, the next one waits for 5 ms at most', endless, async () => {
+  const { commits, stopwatch, request, close } = await openAnswered(60_000);
   stopwatch.ms += 19;
   const again = request('one again');
   await someTurns();
@@ -274,12 +269,8 @@ test('after a commit that was stalled, the next one waits for 5 ms at most', asy
   await close();
 });
 
-test('closing does not wait for clients', async () => {
-  const { commits, stopwatch, request, close } = await openTimed();
-  const answered = Promise.all([request('one'), request('two')]);
-  await commits.begun();
-  stopwatch.ms += 8;
-  await answered;
+test('closing does not wait for clients', endless, async () => {
+  const { request, close } = await openAnswered(8);
   const again = request('one again');
   await close();
   assert.equal(await again, 'one again');
@@ -289,7 +280,7 @@ test('an answer is prepared once its commit has begun, and leaves when it has en
   const { entries, commits, close } = await openTimed();
   const log: string[] = [];
   const prepare = (outcome: string): string => {
-    log.push(`${outcome} is prepared, commits: ${commits.count}`);
+    log.push(`${outcome} is prepared, begun: ${commits.count}, ended: ${commits.ended}`);
     return `answer to ${outcome}`;
   };
   entries.apply([{ kind: 'name', queue: 'first', value: 1 }]);
@@ -301,8 +292,8 @@ test('an answer is prepared once its commit has begun, and leaves when it has en
   const second = entries.answer('second', prepare).then(leaves);
   await Promise.all([first, second]);
   assert.deepEqual(log, [
-    'first is prepared, commits: 1',
-    'second is prepared, commits: 1',
+    'first is prepared, begun: 1, ended: 0',
+    'second is prepared, begun: 1, ended: 0',
     'answer to first leaves, ended: 1',
     'answer to second leaves, ended: 1',
   ]);
@@ -320,6 +311,16 @@ test('an answer that cannot be prepared fails alone', async () => {
   assert.deepEqual(await Promise.all([before, after]), ['before', 'after']);
   await close();
 });
+
+/** `openTimed`, and a commit that took this long and answered two clients. */
+async function openAnswered(ms: number): ReturnType<typeof openTimed> {
+  const opened = await openTimed();
+  const answered = Promise.all([opened.request('one'), opened.request('two')]);
+  await opened.commits.begun();
+  opened.stopwatch.ms += ms;
+  await answered;
+  return opened;
+}
 
 /** A new store whose commits are counted, with a stopwatch that stands still unless it is moved. */
 async function openTimed() {
