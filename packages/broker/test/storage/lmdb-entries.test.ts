@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Change } from '../../src/core/changes.ts';
+import type { Change, MessageContent } from '../../src/core/changes.ts';
 import { Engine } from '../../src/core/engine.ts';
 import type { EntriesUser } from '../../src/storage/local/entries.ts';
 import { checkData } from '../../src/storage/local/lmdb/check.ts';
@@ -309,6 +309,37 @@ test('an answer that cannot be prepared fails alone', async () => {
   const after = request('after');
   await assert.rejects(failing, /cannot be encoded/);
   assert.deepEqual(await Promise.all([before, after]), ['before', 'after']);
+  await close();
+});
+
+test('a content is held in memory until its commit is over, and then read from the file', async () => {
+  const { entries, commits, close } = await openTimed();
+  const queue = 'q.fifo';
+  const send = (id: number): MessageContent => {
+    const content = {
+      body: `body ${id}`,
+      bodyMd5: 'ab'.repeat(16),
+      attributes: [],
+      attributesMd5: '',
+    };
+    const value = { sentAt: 1, delayMs: 0, groupId: 'g', content };
+    entries.apply([{ kind: 'message', queue, id, value }]);
+    return content;
+  };
+  const kept = { attributes: {}, tags: {}, secret: 's', createdAt: 0, modifiedAt: 0 };
+  entries.apply([{ kind: 'queue', queue, value: kept }]);
+  const first = send(1);
+  const written = entries.kept();
+  await commits.begun();
+  const second = send(2);
+  assert.equal(entries.content(queue, 1), first);
+  await written;
+  assert.notEqual(entries.content(queue, 1), first);
+  assert.equal(entries.content(queue, 1)?.body, 'body 1');
+  assert.equal(entries.content(queue, 2), second);
+  await entries.kept();
+  assert.notEqual(entries.content(queue, 2), second);
+  assert.equal(entries.content(queue, 2)?.body, 'body 2');
   await close();
 });
 

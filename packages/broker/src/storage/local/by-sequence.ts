@@ -55,7 +55,7 @@ export class BySequence<V> {
     const page = this.#findOrAdd(Math.floor(sequence / pageSize));
     const slot = sequence % pageSize;
     if (page.values[slot] === undefined) page.size += 1;
-    page.values[slot] = this.#isPacked(value, page, slot) ? packed : value;
+    page.values[slot] = this.#tryPack(value, page, slot) ? packed : value;
   }
 
   delete(sequence: number): void {
@@ -92,7 +92,8 @@ export class BySequence<V> {
     return unpack(columns as Columns, slot * texts, slot * numbers);
   }
 
-  #isPacked(value: V, { columns }: Page<V>, slot: number): boolean {
+  /** Returns whether the value was taken apart. */
+  #tryPack(value: V, { columns }: Page<V>, slot: number): boolean {
     if (this.#packing === undefined || columns === undefined) return false;
     const { texts, numbers, pack } = this.#packing;
     return pack(value, columns, slot * texts, slot * numbers);

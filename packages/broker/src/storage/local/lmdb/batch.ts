@@ -31,7 +31,7 @@ export class Batch {
   readonly heads: Set<PlaceRecords> = new Set();
   /** The queues and topics that it changes. */
   readonly places: Set<string> = new Set();
-  /** What is known of them, unless they are new or gone. */
+  /** The same, as far as more changes than their settings. */
   readonly touched: Set<PlaceRecords> = new Set();
   /** Numbers whose contents can be cleared away once it is written: until then some of them may not be in the file. */
   readonly givenUp: number[] = [];
