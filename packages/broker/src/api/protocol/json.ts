@@ -12,6 +12,7 @@ import { isDeeperThan } from '../../core/json-object.ts';
 import type { ApiRequest, ApiResponse } from '../request.ts';
 import type { Dictionary, List, Structure, Type, Value, ValueMap } from '../shapes/shape.ts';
 import { type Fault, fault, faultText, malformed, wireErrorOf } from './error-codes.ts';
+import { compileIsReady, compileWriter, type IsReady, type WriteStructure } from './json-code.ts';
 import {
   encodeBase64,
   isWhole,
@@ -111,12 +112,32 @@ function textOf(body: Uint8Array): string | undefined {
 
 type JsonObject = Record<string, unknown>;
 
+interface Code {
+  readonly isReady: IsReady;
+  readonly write: WriteStructure;
+}
+
+const codes: Map<Structure, Code> = new Map();
+
+function codeOf(structure: Structure): Code {
+  const known = codes.get(structure);
+  if (known !== undefined) return known;
+  const code = {
+    isReady: compileIsReady(structure),
+    write: compileWriter(structure, writeValue),
+  };
+  codes.set(structure, code);
+  return code;
+}
+
 function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Goes through the members that are there, which are fewer than those that could be. */
-function readStructure({ byName }: Structure, given: JsonObject): ValueMap | Unreadable {
+/** Most often there is nothing to convert; else it goes through the members that are there. */
+function readStructure(structure: Structure, given: JsonObject): ValueMap | Unreadable {
+  if (codeOf(structure).isReady(given)) return given as ValueMap;
+  const { byName } = structure;
   for (const name in given) {
     const field = byName.get(name);
     if (field === undefined) continue;
@@ -198,22 +219,8 @@ function tokenOf(given: unknown): Token {
   return given === true ? 'TRUE_VALUE' : 'FALSE_VALUE';
 }
 
-/** Members without a value, empty lists and empty maps are left out (2.4). */
-function writeStructure({ fields }: Structure, value: ValueMap): string {
-  let text = '';
-  // The quote that ends a plain string is written with what follows it: one text less to join for each member.
-  let isQuoted = false;
-  for (const field of fields) {
-    const member = value[field.name];
-    if (member === undefined) continue;
-    const written = field.isPlain ? (member as string) : writeValue(field.type, member);
-    if (written === '' && !field.isPlain) continue;
-    if (text === '') text = field.firstJsonKey + written;
-    else text += (isQuoted ? field.afterPlainJsonKey : field.laterJsonKey) + written;
-    isQuoted = field.isPlain;
-  }
-  if (text === '') return '{}';
-  return isQuoted ? `${text}"}` : `${text}}`;
+function writeStructure(structure: Structure, value: ValueMap): string {
+  return codeOf(structure).write(value);
 }
 
 /** Empty for an empty list or map. The shape says what the value is; the casts only repeat it. */
@@ -233,9 +240,14 @@ function writeValue(type: Type, value: Value): string {
 }
 
 function writeList({ of }: List, items: readonly Value[]): string {
-  let text = '';
-  for (const item of items) text += (text === '' ? '[' : ',') + writeValue(of, item);
-  return text === '' ? '' : `${text}]`;
+  if (items.length === 0) return '';
+  const write = of.is === 'structure' ? codeOf(of).write : (item: Value) => writeValue(of, item);
+  let text = '[';
+  for (let at = 0; at < items.length; at += 1) {
+    const written = write(items[at] as ValueMap);
+    text += at === 0 ? written : `,${written}`;
+  }
+  return `${text}]`;
 }
 
 function writeMap({ of }: Dictionary, entries: Readonly<Record<string, Value>>): string {

@@ -61,12 +61,6 @@ export interface Field {
   readonly type: Type;
   readonly doc: string;
   readonly isRequired: boolean;
-  /** What precedes its value in JSON if it is the first member: `{"QueueUrl":`; for a plain string, with its quote. */
-  readonly firstJsonKey: string;
-  /** The same after another member: `,"QueueUrl":`. */
-  readonly laterJsonKey: string;
-  /** The same after a plain string, with the quote that ends it: `","QueueUrl":`. */
-  readonly afterPlainJsonKey: string;
   /** Copied from the type: all fields have one object shape, types have several, so reading it here is faster. */
   readonly is: Type['is'];
   readonly isPlain: boolean;
@@ -117,13 +111,7 @@ export function structure(members: Members): Structure {
     const { type, doc, query = name, isRequired = false } = member;
     const { is } = type;
     const isPlain = is === 'string' && type.isPlain === true;
-    const key = `"${name}":${isPlain ? '"' : ''}`;
-    const keys = {
-      firstJsonKey: `{${key}`,
-      laterJsonKey: `,${key}`,
-      afterPlainJsonKey: `",${key}`,
-    };
-    return { name, query, type, doc, isRequired, ...keys, is, isPlain };
+    return { name, query, type, doc, isRequired, is, isPlain };
   });
   return { is: 'structure', fields, byName: new Map(fields.map((field) => [field.name, field])) };
 }

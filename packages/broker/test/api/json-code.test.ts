@@ -1,0 +1,63 @@
+/** The code generated for the structures of AWS JSON, against what the shape says. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compileIsReady, compileWriter } from '../../src/api/protocol/json-code.ts';
+import { integer, list, plainString, string, structure } from '../../src/api/shapes/shape.ts';
+
+const member = { doc: '' };
+const shape = structure({
+  Plain: { ...member, type: plainString },
+  Text: { ...member, type: string },
+  Count: { ...member, type: integer },
+  Last: { ...member, type: plainString },
+  Items: { ...member, type: list(string) },
+});
+
+/** Every choice of members, each present or absent. */
+function* choices<V>(members: Readonly<Record<string, V>>): Generator<Record<string, V>> {
+  const entries = Object.entries(members);
+  for (let bits = 0; bits < 1 << entries.length; bits += 1) {
+    yield Object.fromEntries(entries.filter((_, at) => ((bits >> at) & 1) === 1));
+  }
+}
+
+test('a structure is written with the members that it has, in the order of its shape', () => {
+  const write = compileWriter(shape, (_, value) => JSON.stringify(value));
+  const full = { Plain: 'a', Text: '"\\\u2028', Count: 0, Last: '', Items: ['b'] };
+  let written = 0;
+  for (const value of choices(full)) {
+    assert.equal(write(value), JSON.stringify(value));
+    written += 1;
+  }
+  assert.equal(written, 32);
+});
+
+test('a list or map for which nothing is written is left out, and so is its name', () => {
+  const write = compileWriter(shape, () => '');
+  assert.equal(write({ Items: [] }), '{}');
+  assert.equal(write({ Plain: 'a', Items: [], Count: 1 }), '{"Plain":"a"}');
+  assert.equal(write({ Count: 1, Last: 'z' }), '{"Last":"z"}');
+});
+
+test('an input is ready if its members are strings where the shape says so, and absent elsewhere', () => {
+  const isReady = compileIsReady(shape);
+  for (const value of choices({ Plain: 'a', Text: '', Last: 'z', Unknown: 1 })) {
+    assert.equal(isReady(value), true, JSON.stringify(value));
+  }
+  for (const name of ['Plain', 'Text', 'Last']) {
+    for (const wrong of [null, 0, false, [], {}]) {
+      assert.equal(isReady({ [name]: wrong }), false, `${name} ${JSON.stringify(wrong)}`);
+    }
+  }
+  for (const given of [1, 'a', [], {}, null]) assert.equal(isReady({ Count: given }), false);
+  assert.equal(isReady(JSON.parse('{"__proto__":{"Text":1}}')), true);
+  assert.equal(compileIsReady(structure({}))({ Any: 1 }), true);
+});
+
+test('names never end the text that they are in', () => {
+  const odd = structure({ 'a"];throw 1//': { ...member, type: plainString } });
+  const value = { 'a"];throw 1//': 'x' };
+  assert.equal(compileWriter(odd, () => '')(value), JSON.stringify(value));
+  assert.equal(compileIsReady(odd)(value), true);
+});
