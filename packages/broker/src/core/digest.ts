@@ -8,6 +8,7 @@
 
 import * as crypto from 'node:crypto';
 import type { MessageAttribute } from './changes.ts';
+import { Md5Lanes } from './md5/md5-lanes.ts';
 
 type Encoding = 'hex' | 'base64url' | 'binary';
 
@@ -23,6 +24,16 @@ function digest(algorithm: string, text: string, encoding: Encoding): string {
 /** MD5OfMessageBody. */
 export function md5Hex(text: string): string {
   return digest('md5', text, 'hex');
+}
+
+/** Made with the first batch: it takes some milliseconds. */
+let lanes: { readonly made: Md5Lanes | undefined } | undefined;
+
+/** The same of the bodies of a batch. */
+export function md5HexOfAll(texts: readonly string[]): string[] {
+  lanes ??= { made: Md5Lanes.tryCreate() };
+  const areShort = texts.every((text) => text.length <= Md5Lanes.lengthMax);
+  return lanes.made !== undefined && areShort ? lanes.made.hexOf(texts) : texts.map(md5Hex);
 }
 
 /** The deduplication id that content-based deduplication gives a body. */

@@ -8,9 +8,9 @@
  */
 
 import { sha256Bytes, wordAt } from './digest.ts';
+import { hexDigit as hex } from './hex.ts';
 
 const dash = 0x2d;
-const digits: Uint8Array = Uint8Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0));
 
 export class MessageIds {
   readonly #a: number;
@@ -55,9 +55,4 @@ function mix(word: number): number {
   const once = Math.imul(word ^ (word >>> 16), 0x85ebca6b);
   const twice = Math.imul(once ^ (once >>> 13), 0xc2b2ae35);
   return twice ^ (twice >>> 16);
-}
-
-/** The hex digit of the four bits that begin at `shift`. */
-function hex(word: number, shift: number): number {
-  return digits[(word >>> shift) & 15] as number;
 }

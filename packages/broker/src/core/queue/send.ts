@@ -9,7 +9,7 @@
 import type { KeptWindowEntry, MessageContent, WindowDigests } from '../changes.ts';
 import type { CommandOf, Outcome, SendEntry, SendResult } from '../commands.ts';
 import { differencesIn, isCollision } from '../difference.ts';
-import { attributesMd5, md5Hex, sha256Hex } from '../digest.ts';
+import { attributesMd5, md5Hex, md5HexOfAll, sha256Hex } from '../digest.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import type { Suppressed } from '../events.ts';
 import { batchSizeBytesMax, delaySecondsMax } from '../limits.ts';
@@ -28,17 +28,29 @@ import type { Queue } from './queue.ts';
 export function send(queue: Queue, command: CommandOf<'send'>, turn: Turn): Outcome<'send'> {
   const refusal =
     checkBatch(command, 'SendMessageBatchRequestEntry') ?? checkWholeBatch(queue, command);
-  return refusal ?? applyEntries(queue, command, turn, sendOne);
+  if (refusal !== undefined) return refusal;
+  const { isBatch, entries } = command;
+  const bodyMd5s = isBatch ? md5HexOfAll(entries.map(({ body = '' }) => body)) : undefined;
+  return applyEntries(queue, command, turn, (_queue, entry, _turn, index) =>
+    sendOne(queue, entry, turn, index, bodyMd5s?.[index]),
+  );
 }
 
-function sendOne(queue: Queue, entry: SendEntry, turn: Turn, index: number): SendResult | Refusal {
+/** `bodyMd5` is the digest of the body, if the caller already has it. */
+function sendOne(
+  queue: Queue,
+  entry: SendEntry,
+  turn: Turn,
+  index: number,
+  bodyMd5: string | undefined,
+): SendResult | Refusal {
   const attributes = checkMessage(entry, queue.settings.sizeBytesMax, index);
   if (!attributes.ok) return attributes;
   const refusal = checkDelay(queue, entry) ?? checkContract(queue, entry, turn);
   if (refusal !== undefined) return refusal;
   return queue.isFifo
-    ? sendFifo(queue, entry, attributes, turn)
-    : sendStandard(queue, entry, attributes, turn);
+    ? sendFifo(queue, entry, attributes, turn, bodyMd5)
+    : sendStandard(queue, entry, attributes, turn, bodyMd5);
 }
 
 /** What fails the whole request (8.6); on a single call a missing group id gives another error (8.4). */
@@ -91,11 +103,12 @@ function sendStandard(
   entry: SendEntry,
   attributes: CheckedAttributes,
   turn: Turn,
+  bodyMd5: string | undefined,
 ): SendResult | Refusal {
   if (entry.deduplicationId !== undefined) {
     return refuse('deduplication-id-on-standard');
   }
-  const content = contentOf(entry, attributes, entry.groupId, undefined);
+  const content = contentOf(entry, attributes, bodyMd5, entry.groupId, undefined);
   const sequence = queue.nextStamp();
   const messageId = queue.idOf(sequence);
   const { delaySeconds } = entry;
@@ -118,6 +131,7 @@ function sendFifo(
   entry: SendEntry,
   attributes: CheckedAttributes,
   turn: Turn,
+  bodyMd5: string | undefined,
 ): SendResult | Refusal {
   const { groupId } = entry;
   const { isContentBased, profile } = queue.settings;
@@ -132,7 +146,7 @@ function sendFifo(
       : undefined;
   const deduplicationId = entry.deduplicationId ?? (bodyHash as string);
   const source = entry.deduplicationId === undefined ? 'content' : 'explicit';
-  const content = contentOf(entry, attributes, undefined, deduplicationId);
+  const content = contentOf(entry, attributes, bodyMd5, undefined, deduplicationId);
   // One literal, like every object on this path: spreading another one costs as much as a digest.
   const kept: KeptWindowEntry = {
     deduplicationId,
@@ -222,12 +236,13 @@ function duplicate(
 function contentOf(
   { body, senderId }: SendEntry,
   { values, traceHeader }: CheckedAttributes,
+  bodyMd5: string | undefined,
   groupId: string | undefined,
   deduplicationId: string | undefined,
 ): MessageContent {
   return {
     body: body as string,
-    bodyMd5: md5Hex(body as string),
+    bodyMd5: bodyMd5 ?? md5Hex(body as string),
     attributes: values,
     attributesMd5: attributesMd5(values),
     traceHeader,
