@@ -37,7 +37,6 @@ export class MessageIds {
     // Version 4, variant 1; these bits are in the half that is no permutation.
     const second = (mix(high ^ this.#c) & ~0xf000) | 0x4000;
     const third = (mix(low ^ this.#a) & 0x3fffffff) | 0x80000000;
-    // One call makes one flat text in a fifth of the time that joining pairs of digits takes (75 ns against 370).
     // biome-ignore format: a line for each part of the id.
     return String.fromCharCode(
       hex(high, 28), hex(high, 24), hex(high, 20), hex(high, 16), hex(high, 12), hex(high, 8), hex(high, 4), hex(high, 0),

@@ -19,8 +19,8 @@ import type {
 } from '../../core/changes.ts';
 import { BySequence } from './by-sequence.ts';
 import type { Entries } from './entries.ts';
-import { messagePacking, type ResolvedMessage, windowPacking } from './memory-packing.ts';
 import { preparedNow } from './prepared.ts';
+import { type ResolvedMessage, Sends } from './sends.ts';
 import { setOrDelete } from './set-or-delete.ts';
 import { TopicEntries } from './topic-entries.ts';
 
@@ -28,9 +28,8 @@ import { TopicEntries } from './topic-entries.ts';
 class QueueEntries {
   kept: KeptQueue;
   counter: number | undefined;
-  readonly messages: BySequence<ResolvedMessage> = new BySequence(messagePacking);
+  readonly sends: Sends = new Sends();
   readonly deliveries: BySequence<KeptDelivery> = new BySequence();
-  readonly window: BySequence<KeptWindowEntry> = new BySequence(windowPacking);
   readonly attempts: Map<string, KeptAttempt> = new Map();
   readonly tasks: Map<string, KeptMoveTask> = new Map();
 
@@ -75,12 +74,12 @@ export class MemoryEntries implements Entries {
   }
 
   content(queue: string, sequence: number): MessageContent | undefined {
-    return this.#queues.get(queue)?.messages.get(sequence)?.content;
+    return this.#queues.get(queue)?.sends.message(sequence)?.content;
   }
 
   windowEntries(queue: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[] {
-    const window = this.#queues.get(queue)?.window;
-    return sequences.map((sequence) => window?.get(sequence));
+    const sends = this.#queues.get(queue)?.sends;
+    return sequences.map((sequence) => sends?.entry(sequence));
   }
 
   clear(): void {
@@ -127,13 +126,13 @@ export class MemoryEntries implements Entries {
         entries.counter = change.value;
         break;
       case 'message':
-        setOrDelete(entries.messages, change.id, change.value && this.#resolve(change.value));
+        entries.sends.setMessage(change.id, change.value && this.#resolve(change.value));
         break;
       case 'delivery':
         setOrDelete(entries.deliveries, change.id, change.value);
         break;
       case 'window':
-        setOrDelete(entries.window, change.id, change.value);
+        entries.sends.setEntry(change.id, change.value);
         break;
       case 'attempt':
         setOrDelete(entries.attempts, change.id, change.value);
@@ -142,9 +141,11 @@ export class MemoryEntries implements Entries {
         setOrDelete(entries.tasks, change.id, change.value);
         break;
       case 'cleared':
-        entries.window.clear();
-        if (change.what === 'window') break;
-        entries.messages.clear();
+        if (change.what === 'window') {
+          entries.sends.clearEntries();
+          break;
+        }
+        entries.sends.clear();
         entries.deliveries.clear();
         entries.attempts.clear();
         break;
@@ -172,11 +173,11 @@ export class MemoryEntries implements Entries {
 function* entriesOf(queue: string, entries: QueueEntries): Generator<Change> {
   yield { kind: 'queue', queue, value: entries.kept };
   if (entries.counter !== undefined) yield { kind: 'counter', queue, value: entries.counter };
-  for (const [id, value] of entries.messages) yield { kind: 'message', queue, id, value };
+  for (const [id, value] of entries.sends.messages()) yield { kind: 'message', queue, id, value };
   for (const [id, value] of entries.deliveries) {
     yield { kind: 'delivery', queue, id, value };
   }
-  for (const [id, value] of entries.window) yield { kind: 'window', queue, id, value };
+  for (const [id, value] of entries.sends.entries()) yield { kind: 'window', queue, id, value };
   for (const [id, value] of entries.attempts) yield { kind: 'attempt', queue, id, value };
   for (const [id, value] of entries.tasks) yield { kind: 'task', queue, id, value };
 }
