@@ -4,9 +4,9 @@
  * with `first` and `next` and compares them itself.
  *
  * Hashes and rows lie side by side in open slots (hash-slots.ts), so a miss, an insert or a removal touches one or two
- * cache lines and no row. When four of five slots are taken, a table 1.4 times as large takes over: from then on each
- * insert moves the rows of a few slots to it, from the first slot to the last, and the pages left behind are freed. That
- * makes 10 to 14 bytes a row.
+ * cache lines and no row. When four of five slots are taken, a larger table takes over: from then on each insert moves the
+ * rows of a few slots to it, from the first slot to the last, and the pages left behind are freed. Where memory counts, a
+ * table grows by 1.4, which makes 10 to 14 bytes a row; up to a million it doubles, and moves its rows half as often.
  */
 
 import { HashSlots } from './hash-slots.ts';
@@ -15,9 +15,11 @@ import { none } from './slab.ts';
 const homesMin = 16;
 /** Up to this size a table is moved all at once, and stays when the index becomes empty. */
 const homesSmallMax = 1024;
+/** Up to this size a table doubles. */
+const homesDoubledMax = 1 << 20;
 const growth = 1.4;
 const fullness = 0.8;
-/** Enough to finish before the next table is full: by then a third as many rows have come as the old one had slots. */
+/** Enough to finish before the next table is full: by then at least a third as many rows have come as the old one had slots. */
 const slotsPerInsert = 4;
 
 export class HashIndex {
@@ -101,7 +103,7 @@ export class HashIndex {
     const isSmall = former.homes <= homesSmallMax;
     this.#former = former;
     this.#frontier = 0;
-    this.#setSlots(Math.ceil(former.homes * (isSmall ? 2 : growth)));
+    this.#setSlots(Math.ceil(former.homes * (former.homes <= homesDoubledMax ? 2 : growth)));
     if (isSmall) this.#move(former, former.homes);
   }
 
