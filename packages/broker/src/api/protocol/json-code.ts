@@ -7,8 +7,9 @@
  */
 
 import type { Field, Structure, Type, Value, ValueMap } from '../shapes/shape.ts';
+import { isWhole } from './reading.ts';
 
-/** Whether there is nothing to convert or refuse: each member is absent, or a string as its shape demands. */
+/** Whether there is nothing to convert or refuse: each member is absent, or as simple as its shape and of the right type. */
 export type IsReady = (given: Readonly<Record<string, unknown>>) => boolean;
 
 /** Members without a value, empty lists and empty maps are left out (2.4). */
@@ -18,12 +19,22 @@ export type WriteStructure = (value: ValueMap) => string;
 export type WriteValue = (type: Type, value: Value) => string;
 
 export function compileIsReady({ fields }: Structure): IsReady {
-  const conditions = fields.map(({ name, is }) => {
+  const conditions = fields.map(({ name, is }, at) => {
     const member = `given[${JSON.stringify(name)}]`;
     const isAbsent = `${member} === undefined`;
-    return is === 'string' ? `(typeof ${member} === 'string' || ${isAbsent})` : isAbsent;
+    switch (is) {
+      case 'string':
+      case 'boolean':
+        return `(typeof ${member} === '${is}' || ${isAbsent})`;
+      case 'integer':
+      case 'long':
+        return `(${isAbsent} || typeof ${member} === 'number' && isWhole(${member}, types[${at}]))`;
+      default:
+        return isAbsent;
+    }
   });
-  return new Function('given', `return ${conditions.join(' && ') || 'true'};`) as IsReady;
+  const source = `return (given) => ${conditions.join(' && ') || 'true'};`;
+  return new Function('types', 'isWhole', source)(typesOf(fields), isWhole) as IsReady;
 }
 
 export function compileWriter({ fields }: Structure, writeValue: WriteValue): WriteStructure {
@@ -34,8 +45,11 @@ export function compileWriter({ fields }: Structure, writeValue: WriteValue): Wr
     if (text === '') return '{}';
     return text + (isQuoted ? '"}' : '}');
   };`;
-  const types = fields.map(({ type }) => type);
-  return new Function('types', 'writeValue', source)(types, writeValue) as WriteStructure;
+  return new Function('types', 'writeValue', source)(typesOf(fields), writeValue) as WriteStructure;
+}
+
+function typesOf(fields: readonly Field[]): Type[] {
+  return fields.map(({ type }) => type);
 }
 
 /** The quote that ends a plain string is written with what follows it: one text less to join for each member. */

@@ -18,7 +18,8 @@ import { copyOf, SharedReading } from './shared-reading.ts';
 /** Head and body together; larger requests gain nothing from this path. */
 const plainBytesMax = 64 * 1024;
 
-const emptyLine = '\r\n\r\n';
+/** As bytes: a text would be turned into bytes with every search. */
+const emptyLine = Buffer.from('\r\n\r\n');
 /** The answers to incomplete requests, as node:http words them. */
 const timedOut = bareHead(408);
 const brokenOff = bareHead(400);
@@ -215,7 +216,6 @@ function bareHead(status: number): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`;
 }
 
-/** Tells the client how long the connection is kept alive, or that it is closed. */
 function headText(
   { status, headers }: ApiResponse,
   bodyBytes: number,
@@ -223,26 +223,28 @@ function headText(
 ): string {
   let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Length: ${bodyBytes}\r\n`;
   for (const name in headers) text += `${name}: ${headerValue(headers[name] as string)}\r\n`;
-  return keepAliveSeconds === 0
-    ? `${text}Date: ${httpDate()}\r\nConnection: close\r\n\r\n`
-    : `${text}Date: ${httpDate()}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n\r\n`;
+  return text + headEnd(keepAliveSeconds);
 }
 
-const illegalInHeader = /[^\t -~]/g;
+const illegalInHeader = /[^\t -~]/;
+const allIllegalInHeader = /[^\t -~]/g;
 
 /** Replaces line breaks, among others: they would let the author of the value inject headers. */
 function headerValue(value: string): string {
-  return value.replace(illegalInHeader, '?');
+  return illegalInHeader.test(value) ? value.replace(allIllegalInHeader, '?') : value;
 }
 
-let dateText = '';
-let dateSecond = 0;
+let latestEnd = { text: '', second: 0, keepAliveSeconds: 0 };
 
-function httpDate(): string {
+/** Made once a second: the date, and how long the connection is kept alive, or that it is closed. */
+function headEnd(keepAliveSeconds: number): string {
   const second = Math.floor(Date.now() / 1000);
-  if (second !== dateSecond) {
-    dateSecond = second;
-    dateText = new Date(second * 1000).toUTCString();
+  if (second !== latestEnd.second || keepAliveSeconds !== latestEnd.keepAliveSeconds) {
+    const date = new Date(second * 1000).toUTCString();
+    const connection =
+      keepAliveSeconds === 0 ? 'close' : `keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}`;
+    const text = `Date: ${date}\r\nConnection: ${connection}\r\n\r\n`;
+    latestEnd = { text, second, keepAliveSeconds };
   }
-  return dateText;
+  return latestEnd.text;
 }

@@ -46,9 +46,9 @@ export function readPlainHead(text: string): RequestHead | undefined {
     const colon = text.indexOf(':', begin);
     end = text.indexOf('\r\n', colon);
     if (end < 0) end = text.length;
-    const name = lowerCaseOf(text.slice(begin, colon));
+    const name = usualNameOf(text.slice(begin, colon));
     // This also refuses names that every object inherits (`constructor`), which no client uses for a header.
-    if (unusualHeaders.has(name) || headers[name] !== undefined) return undefined;
+    if (name === undefined || headers[name] !== undefined) return undefined;
     headers[name] = text.slice(colon + 1, end).trim();
     count += 1;
     if (count > plainHeadersMax) return undefined;
@@ -61,22 +61,24 @@ export function readPlainHead(text: string): RequestHead | undefined {
 }
 
 /**
- * Names in lower case, by the form in which clients wrote them. Clients send the same few with every request, and one that is
- * known takes half the time: it is no new text, which would have to be made, and searched among all property names. Cleared
+ * Usual names in lower case, by the form in which clients wrote them. Clients send the same few with every request, and one that
+ * is known takes half the time: it is no new text, which would have to be made, and searched among all property names. Cleared
  * when full; long names, which nobody uses, are not remembered.
  */
 const namesMax = 200;
 const rememberedLengthMax = 64;
 const names: Map<string, string> = new Map();
 
-function lowerCaseOf(name: string): string {
+/** In lower case; undefined for one of the unusual headers. */
+function usualNameOf(name: string): string | undefined {
   const known = names.get(name);
   if (known !== undefined) return known;
-  if (name.length > rememberedLengthMax) return name.toLowerCase();
-  if (names.size === namesMax) names.clear();
   // A slice would keep the whole request in memory.
   const copy = Buffer.from(name, 'latin1').toString('latin1');
   const lowerCase = copy.toLowerCase();
+  if (unusualHeaders.has(lowerCase)) return undefined;
+  if (name.length > rememberedLengthMax) return lowerCase;
+  if (names.size === namesMax) names.clear();
   names.set(copy, lowerCase);
   return lowerCase;
 }
