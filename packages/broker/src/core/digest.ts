@@ -65,7 +65,7 @@ export function wordAt(bytes: string, at: number): number {
 export const tagLength = 16;
 
 /** Ninety-six bits that cannot be guessed without the secret. */
-export function keyedTag(secret: string, text: string): string {
+export function sha256Tag(secret: string, text: string): string {
   // The secret has a fixed length, so a plain prefix is unambiguous, and truncation rules out SHA-256's length
   // extension.
   return digest('sha256', `${secret}:${text}`, 'base64url').slice(0, tagLength);

@@ -5,6 +5,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { KeptQueue } from '../../src/core/changes.ts';
+import { sha256Tag } from '../../src/core/digest.ts';
 import { relaxedLimits } from '../../src/core/limits.ts';
 import { accepted, assertRefused, openEngine, openQueue } from './fixture.ts';
 
@@ -227,4 +229,16 @@ test('deleting a deleted FIFO message with its valid handle succeeds (10.10)', (
   const message = queue.receiveOne();
   queue.remove(message);
   queue.remove(message);
+});
+
+test('a handle that an earlier version gave out, with a tag by SHA-256, still deletes', () => {
+  const queue = openQueue();
+  queue.send();
+  const { receiptHandle } = queue.receiveOne();
+  const kept = queue.home.changes.find((change) => change.kind === 'queue')?.value;
+  const name = receiptHandle.slice(0, receiptHandle.lastIndexOf('.'));
+  const earlier = `${name}.${sha256Tag((kept as KeptQueue).secret, name)}`;
+  assert.notEqual(earlier, receiptHandle);
+  accepted(queue.tryRemove(earlier));
+  assert.deepEqual(queue.counts(), [0, 0, 0]);
 });

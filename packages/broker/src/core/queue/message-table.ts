@@ -1,5 +1,5 @@
 /**
- * All messages of one queue: 40 bytes for each, and 64 more once it has been received. Bodies are not here (see
+ * All messages of one queue: 40 bytes for each, and 48 more once it has been received. Bodies are not here (see
  * changes.ts), nor are ids (see message-id.ts). Finds a message by its sequence (sequence-index.ts), and chains messages
  * in the order of their send time, so that the oldest, the next to expire, is at hand without a search.
  *
@@ -11,7 +11,6 @@
  */
 
 import type { KeptDelivery, KeptMessage } from '../changes.ts';
-import { tagLength } from '../digest.ts';
 import { none, Slab } from '../slab.ts';
 import { SequenceIndex } from './sequence-index.ts';
 
@@ -48,12 +47,7 @@ const receivedAtWord = 4;
 const visibleAtWord = 6;
 const stampWord = 8;
 const receiptWord = 10;
-/** The tag of the receipt, four characters a word; 0 if it is not known. */
-const tagWord = 12;
-const deliveryWords = 16;
-
-const tagWords = 4;
-const charsPerWord: number = tagLength / tagWords;
+const deliveryWords = 12;
 
 /** How many messages are sampled to find where a walk starts. With ten million messages it is then some thousand steps. */
 const signpostsMax = 4096;
@@ -262,7 +256,6 @@ export class MessageTable {
     if (at === none) {
       at = this.#deliveries.allocate();
       this.#deliveries.setInt(at, placeWord, none);
-      this.#deliveries.setInt(at, tagWord, 0);
       this.#messages.setInt(row, placeOrDeliveryWord, at);
       this.#messages.setInt(row, stateWord, this.#messages.int(row, stateWord) | isReceivedFlag);
     }
@@ -270,7 +263,6 @@ export class MessageTable {
     const doubles = this.#deliveries.doubles(at);
     const base = this.#deliveries.base(at);
     page[base + countWord] = (delivery.receiveCount << 1) | (delivery.isChanged ? 1 : 0);
-    if (doubles[(base + receiptWord) >> 1] !== delivery.receipt) page[base + tagWord] = 0;
     doubles[(base + firstReceivedAtWord) >> 1] = delivery.firstReceivedAt;
     doubles[(base + receivedAtWord) >> 1] = delivery.receivedAt;
     doubles[(base + visibleAtWord) >> 1] = delivery.visibleAt;
@@ -287,28 +279,6 @@ export class MessageTable {
   receipt(row: number): number {
     const at = this.#delivery(row);
     return at === none ? 0 : this.#deliveries.double(at, receiptWord);
-  }
-
-  /** Remembers the tag of the current receipt, so that checking a handle need not compute it again. */
-  setTag(row: number, tag: string): void {
-    const at = this.#delivery(row);
-    const page = this.#deliveries.page(at);
-    const base = this.#deliveries.base(at);
-    for (let word = 0; word < tagWords; word += 1) {
-      page[base + tagWord + word] = charsAt(tag, word * charsPerWord);
-    }
-  }
-
-  /** Whether the tag of the current receipt is known and this handle ends with it. */
-  isTagKnown(row: number, handle: string): boolean {
-    const at = this.#delivery(row);
-    const start = handle.length - tagWords * charsPerWord;
-    if (at === none || start < 0 || this.#deliveries.int(at, tagWord) === 0) return false;
-    for (let word = 0; word < tagWords; word += 1) {
-      const chars = charsAt(handle, start + word * charsPerWord);
-      if (this.#deliveries.int(at, tagWord + word) !== chars) return false;
-    }
-    return true;
   }
 
   /** When it was first received; undefined if it never was. */
@@ -350,14 +320,4 @@ export class MessageTable {
   #chainOf(row: number): Chain {
     return this.isOutOfOrder(row) ? this.#outOfOrder : this.#inOrder;
   }
-}
-
-/** Four one-byte characters as one word; 0, which no tag has, if one of them is wider. */
-function charsAt(text: string, at: number): number {
-  const first = text.charCodeAt(at);
-  const second = text.charCodeAt(at + 1);
-  const third = text.charCodeAt(at + 2);
-  const fourth = text.charCodeAt(at + 3);
-  if ((first | second | third | fourth) > 0xff) return 0;
-  return first | (second << 8) | (third << 16) | (fourth << 24);
 }

@@ -33,6 +33,7 @@ import { MessageTable } from './message-table.ts';
 import { nextMoveAt } from './move-task.ts';
 import { MovedMessages } from './moved-messages.ts';
 import { ReadyMessages, type Shelf } from './ready-messages.ts';
+import { ReceiptTags } from './receipt.ts';
 import { Visibility } from './visibility.ts';
 
 export class Queue {
@@ -47,6 +48,7 @@ export class Queue {
   readonly window: DeduplicationWindow;
   readonly attempts: Attempts = new Attempts();
   readonly tasks: Map<string, KeptMoveTask> = new Map();
+  readonly receiptTags: ReceiptTags;
   readonly #ids: MessageIds;
   #kept: KeptQueue;
   #settings: QueueSettings;
@@ -59,6 +61,7 @@ export class Queue {
     this.name = name;
     this.arn = queueArn(realm, name);
     this.isFifo = name.endsWith('.fifo');
+    this.receiptTags = new ReceiptTags(kept.secret);
     this.#ids = new MessageIds(kept.secret);
     this.#kept = kept;
     this.#settings = settingsOf(this.isFifo, kept.attributes);

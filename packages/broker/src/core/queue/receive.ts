@@ -9,7 +9,6 @@
 
 import type { KeptAttempt, KeptDelivery } from '../changes.ts';
 import type { CommandOf, Outcome, ReceivedMessage } from '../commands.ts';
-import { keyedTag } from '../digest.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import {
   type Limits,
@@ -143,9 +142,7 @@ function hand(queue: Queue, row: number, visibilityMs: number, turn: Turn): Rece
 
 function received(queue: Queue, row: number, delivery: KeptDelivery): ReceivedMessage {
   const name = receiptName(queue.table.sequence(row), delivery.receipt);
-  const tag = keyedTag(queue.kept.secret, name);
-  queue.table.setTag(row, tag);
-  return queue.handOut(row, delivery, `${name}.${tag}`);
+  return queue.handOut(row, delivery, `${name}.${queue.receiptTags.of(name)}`);
 }
 
 function remember(
