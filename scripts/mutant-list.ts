@@ -256,6 +256,30 @@ export const mutants: readonly Mutant[] = [
     replace: 'let slot = this.#frontier + 1;',
   },
   {
+    name: 'in memory, a window entry is taken for what its message says',
+    file: 'storage/local/sends.js',
+    find: 'page.entries[slot] = isSaidBy(page, slot, entry) ? entry.source : entry;',
+    replace: 'page.entries[slot] = page.messages[slot] === inSlot ? entry.source : entry;',
+  },
+  {
+    name: 'in memory, the texts of a window entry go with its message',
+    file: 'storage/local/sends.js',
+    find: "if (typeof page.entries[slot] !== 'string')",
+    replace: 'if (true)',
+  },
+  {
+    name: 'a lane that has ended goes on',
+    file: 'core/md5/four-at-once.js',
+    find: 'and(get(local), isLaneInUse)',
+    replace: 'get(local)',
+  },
+  {
+    name: 'the tags of receipts do not depend on the queue',
+    file: 'core/queue/receipt.js',
+    find: 'this.#digest = KeyedDigest.withSecret(`',
+    replace: "secret = ''; this.#digest = KeyedDigest.withSecret(`",
+  },
+  {
     name: 'an answer leaves before its changes are on the disk',
     file: 'storage/local/prepared.js',
     find: 'this.#waiting.push({ value: outcome, prepare, resolve, reject });',

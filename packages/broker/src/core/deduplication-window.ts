@@ -1,6 +1,6 @@
 /**
  * The deduplication window of one FIFO queue or topic: every send accepted within the last `DeduplicationIntervalSeconds`,
- * whatever has become of its message since (rules 11.8–11.14). 74 to 78 bytes an entry: 64 in a slab, the rest in the index.
+ * whatever has become of its message since (rules 11.8–11.14). 74 to 84 bytes an entry: 64 in a slab, the rest in the index.
  *
  * Ids and groups are held as digests of a fixed size (window-digests.ts). The texts are kept with the entry (changes.ts) for
  * whoever needs to read them.
