@@ -1,4 +1,7 @@
-/** Hex digits and words of 32 bits. */
+/**
+ * Hex digits and words of 32 bits, by hand: every send writes the hex digits of an id and of a digest, and reads some of the
+ * latter again.
+ */
 
 const digits: Uint8Array = Uint8Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0));
 

@@ -1,4 +1,7 @@
-/** The code generated for the structures of AWS JSON, against what the shape says. */
+/**
+ * The code generated for the structures of AWS JSON does what their shapes say: with every choice of members, with every type
+ * of value, and with names that could end the text they are in.
+ */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

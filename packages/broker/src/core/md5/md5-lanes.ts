@@ -1,4 +1,7 @@
-/** Short texts in, their MD5 in hex out, four at a time (four-at-once.ts). */
+/**
+ * Short texts in, their MD5 in hex out, four at a time. This file fills the lanes of the module that four-at-once.ts
+ * assembles: text, padding and length, as RFC 1321 says. There is one set of lanes, so everything happens within a call.
+ */
 
 import { hexDigit } from '../hex.ts';
 import { blockCountsAt, digestsAt, fourAtOnce, laneBytes } from './four-at-once.ts';
