@@ -264,8 +264,14 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'in memory, the texts of a window entry go with its message',
     file: 'storage/local/sends.js',
-    find: "if (typeof page.entries[slot] !== 'string')",
-    replace: 'if (true)',
+    find: "if (typeof entries[slot] === 'string')",
+    replace: 'if (false)',
+  },
+  {
+    name: 'in memory, bodies of messages that are gone stay with their window entries',
+    file: 'storage/local/sends.js',
+    find: 'texts[textAt + bodyText] = undefined;',
+    replace: '{}',
   },
   {
     name: 'a lane that has ended goes on',

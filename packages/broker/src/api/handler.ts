@@ -147,7 +147,9 @@ class Exchange implements Call {
   }
 
   get traceHeader(): string | undefined {
-    return this.#request.headers['x-amzn-trace-id'];
+    const header = this.#request.headers['x-amzn-trace-id'];
+    // A message keeps it; as it is, it would keep all other headers, too.
+    return header === undefined ? undefined : Buffer.from(header).toString();
   }
 
   /** Never rejects. */

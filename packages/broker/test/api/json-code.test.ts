@@ -6,13 +6,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileIsReady, compileWriter } from '../../src/api/protocol/json-code.ts';
-import { integer, list, plainString, string, structure } from '../../src/api/shapes/shape.ts';
+import {
+  boolean,
+  integer,
+  list,
+  long,
+  plainString,
+  string,
+  structure,
+} from '../../src/api/shapes/shape.ts';
 
 const member = { doc: '' };
 const shape = structure({
   Plain: { ...member, type: plainString },
   Text: { ...member, type: string },
   Count: { ...member, type: integer },
+  IsSet: { ...member, type: boolean },
+  Time: { ...member, type: long },
   Last: { ...member, type: plainString },
   Items: { ...member, type: list(string) },
 });
@@ -27,13 +37,21 @@ function* choices<V>(members: Readonly<Record<string, V>>): Generator<Record<str
 
 test('a structure is written with the members that it has, in the order of its shape', () => {
   const write = compileWriter(shape, (_, value) => JSON.stringify(value));
-  const full = { Plain: 'a', Text: '"\\\u2028', Count: 0, Last: '', Items: ['b'] };
+  const full = {
+    Plain: 'a',
+    Text: '"\\\u2028',
+    Count: 0,
+    IsSet: false,
+    Time: 2 ** 40,
+    Last: '',
+    Items: ['b'],
+  };
   let written = 0;
   for (const value of choices(full)) {
     assert.equal(write(value), JSON.stringify(value));
     written += 1;
   }
-  assert.equal(written, 32);
+  assert.equal(written, 128);
 });
 
 test('a list or map for which nothing is written is left out, and so is its name', () => {
@@ -45,7 +63,15 @@ test('a list or map for which nothing is written is left out, and so is its name
 
 test('an input is ready if its simple members have the types of the shape, and others are absent', () => {
   const isReady = compileIsReady(shape);
-  for (const value of choices({ Plain: 'a', Text: '', Count: 1, Last: 'z', Unknown: null })) {
+  for (const value of choices({
+    Plain: 'a',
+    Text: '',
+    Count: 1,
+    IsSet: true,
+    Time: 2 ** 40,
+    Last: 'z',
+    Unknown: null,
+  })) {
     assert.equal(isReady(value), true, JSON.stringify(value));
   }
   const others = [null, 0, 1.5, 'a', true, [], {}];
@@ -53,6 +79,8 @@ test('an input is ready if its simple members have the types of the shape, and o
     Plain: (value) => typeof value === 'string',
     Text: (value) => typeof value === 'string',
     Count: (value) => value === 0,
+    IsSet: (value) => typeof value === 'boolean',
+    Time: (value) => value === 0,
     Items: () => false,
   };
   for (const [name, isFit] of Object.entries(fits)) {

@@ -76,7 +76,7 @@ test('digests equal those of node:crypto for every text', () => {
   );
 });
 
-test('a keyed tag differs when the secret or the text differs', () => {
+test('a tag differs when the secret or the text differs', () => {
   const tag = sha256Tag('secret', 'text');
   assert.equal(tag, sha256Tag('secret', 'text'));
   assert.notEqual(tag, sha256Tag('Secret', 'text'));

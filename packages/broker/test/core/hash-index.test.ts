@@ -89,6 +89,20 @@ test('an index of many pages loses nothing while it grows and shrinks', () => {
   }
 });
 
+test('an index that no longer doubles loses nothing while it grows', () => {
+  const index = new HashIndex();
+  const hashOf = (row: number): number => Math.imul(row, 0x9e3779b1);
+  // Just beyond the size up to which tables double, and full.
+  const first = 840_000;
+  index.reserve(first);
+  const count = 1_300_000;
+  for (let row = 0; row < count; row += 1) {
+    index.insert(hashOf(row), row);
+    if (row > first) assert.equal(index.row(index.first(hashOf(row - first))), row - first);
+  }
+  for (let row = 0; row < count; row += 1) assert.equal(index.row(index.first(hashOf(row))), row);
+});
+
 test('rows that find no free slot before the end of a table wrap past it and are found there', () => {
   const slots = new HashSlots(16);
   const lastHash = -1;

@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import type { KeptQueue } from '../../src/core/changes.ts';
 import { sha256Tag } from '../../src/core/digest.ts';
 import { relaxedLimits } from '../../src/core/limits.ts';
+import { ReceiptTags } from '../../src/core/queue/receipt.ts';
 import { accepted, assertRefused, openEngine, openQueue } from './fixture.ts';
 
 function invalidText(handle: string): string {
@@ -229,6 +230,17 @@ test('deleting a deleted FIFO message with its valid handle succeeds (10.10)', (
   const message = queue.receiveOne();
   queue.remove(message);
   queue.remove(message);
+});
+
+test('a tag is always the same, and depends on the secret and on the name', () => {
+  const tag = new ReceiptTags('secret').of('1.2');
+  assert.equal(tag, 'ZRlhwPA9ZODJE9jY');
+  assert.notEqual(new ReceiptTags('Secret').of('1.2'), tag);
+  // Each of the sixteen characters takes many values.
+  const tags = Array.from({ length: 500 }, (_, name) => new ReceiptTags('secret').of(`${name}.1`));
+  for (let at = 0; at < 16; at += 1) {
+    assert.ok(new Set(tags.map((each) => each[at])).size > 50, `character ${at}`);
+  }
 });
 
 test('a handle that an earlier version gave out, with a tag by SHA-256, still deletes', () => {

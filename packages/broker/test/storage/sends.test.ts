@@ -5,6 +5,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import type { KeptWindowEntry } from '../../src/core/changes.ts';
 import { type ResolvedMessage, Sends } from '../../src/storage/local/sends.ts';
@@ -81,6 +83,26 @@ for (const [ofMessage, sent] of Object.entries(messages)) {
     }
   });
 }
+
+test('the body of a message leaves memory with it, though its window entry stays', () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage: () => void = runInNewContext('gc');
+  const heldBytes = (): number => {
+    collectGarbage();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = heldBytes();
+  const sends = new Sends();
+  const bodyLength = 1024 * 1024;
+  for (let id = 0; id < 50; id += 1) {
+    const body = Buffer.alloc(bodyLength, id).toString('latin1');
+    sends.setMessage(id, { ...message, content: { ...content, body } });
+    sends.setEntry(id, entry);
+    sends.setMessage(id, null);
+  }
+  assert.ok(heldBytes() - before < 10 * bodyLength);
+  assert.deepEqual(sends.entry(49), entry);
+});
 
 // Neighbours, the edges of pages, and counters beyond 32 bits.
 const sequence = fc.oneof(

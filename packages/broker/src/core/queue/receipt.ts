@@ -53,7 +53,7 @@ export class ReceiptTags {
     const words = { id0: 0, id1: 0, id2: 0, id3: 0 };
     this.#digest.write(name, words);
     const { id0: a, id1: b, id2: c } = words;
-    // biome-ignore format: six bits each, the last two across two words.
+    // biome-ignore format: five digits a word; the last has the two bits that are left of each.
     return String.fromCharCode(
       digit(a), digit(a >>> 6), digit(a >>> 12), digit(a >>> 18), digit(a >>> 24),
       digit(b), digit(b >>> 6), digit(b >>> 12), digit(b >>> 18), digit(b >>> 24),

@@ -234,7 +234,7 @@ function headerValue(value: string): string {
   return illegalInHeader.test(value) ? value.replace(allIllegalInHeader, '?') : value;
 }
 
-let latestEnd = { text: '', second: 0, keepAliveSeconds: 0 };
+let latestEnd = { text: '', second: -1, keepAliveSeconds: 0 };
 
 /** Made once a second: the date, and how long the connection is kept alive, or that it is closed. */
 function headEnd(keepAliveSeconds: number): string {

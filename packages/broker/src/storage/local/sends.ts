@@ -5,10 +5,7 @@
  * objects they would be what garbage collection spends most of its time on.
  *
  * What does not fit into a slot stays an object: a message with attributes, with a trace header, or with a past in another
- * queue; an entry that does not say what the message of its sequence says.
- *
- * Sequences come from a counter, so nearly all slots are found without touching a hash table. A page of them is dropped with the
- * last thing in it, and is small, since one message that stays behind keeps its page.
+ * queue; an entry that does not say what the message in its slot says.
  */
 
 import type {
@@ -17,12 +14,11 @@ import type {
   KeptWindowEntry,
   MessageContent,
 } from '../../core/changes.ts';
+import { filled, pageSize, type SequencePage, SequencePages, slotOf } from './sequence-pages.ts';
 
 export interface ResolvedMessage extends KeptMessage {
   readonly content: MessageContent;
 }
-
-const pageSize = 32;
 
 /** Texts of a slot. */
 const bodyText = 0;
@@ -30,7 +26,8 @@ const md5Text = 1;
 const deduplicationText = 2;
 const groupText = 3;
 const senderText = 4;
-const slotTexts = 5;
+const fairGroupText = 5;
+const slotTexts = 6;
 
 /** Numbers of a slot. */
 const sentAtNumber = 0;
@@ -40,8 +37,10 @@ const slotNumbers = 2;
 /** In place of a message whose slot has it. */
 const inSlot: unique symbol = Symbol('in slot');
 
-class Page {
+class Page implements SequencePage {
   readonly number: number;
+  /** Messages and entries. */
+  size = 0;
   readonly messages: (ResolvedMessage | typeof inSlot | undefined)[] = filled(pageSize, undefined);
   /** In place of an entry whose slot has it: its source. */
   readonly entries: (KeptWindowEntry | DeduplicationSource | undefined)[] = filled(
@@ -51,33 +50,25 @@ class Page {
   readonly texts: (string | undefined)[] = filled(pageSize * slotTexts, undefined);
   // Not whole, so that the array begins with the representation that it needs.
   readonly numbers: number[] = filled(pageSize * slotNumbers, 0.5);
-  /** Messages and entries. */
-  size = 0;
 
   constructor(number: number) {
     this.number = number;
   }
 }
 
-function filled<V>(length: number, value: V): V[] {
-  return new Array<V>(length).fill(value);
-}
-
 const noAttributes: MessageContent['attributes'] = [];
 
 export class Sends {
-  readonly #pages: Map<number, Page> = new Map();
-  /** The page used last: the next access is most often there too. */
-  #page: Page | undefined;
+  readonly #pages: SequencePages<Page> = new SequencePages((number) => new Page(number));
 
   message(sequence: number): ResolvedMessage | undefined {
-    const page = this.#find(pageOf(sequence));
-    return page === undefined ? undefined : messageIn(page, slotOf(sequence));
+    const page = this.#pages.find(sequence);
+    return page && messageIn(page, slotOf(sequence));
   }
 
   entry(sequence: number): KeptWindowEntry | undefined {
-    const page = this.#find(pageOf(sequence));
-    return page === undefined ? undefined : entryIn(page, slotOf(sequence));
+    const page = this.#pages.find(sequence);
+    return page && entryIn(page, slotOf(sequence));
   }
 
   setMessage(sequence: number, message: ResolvedMessage | null): void {
@@ -85,17 +76,17 @@ export class Sends {
       this.#remove(sequence, 'messages');
       return;
     }
-    const page = this.#findOrAdd(pageOf(sequence));
+    const page = this.#pages.findOrAdd(sequence);
     const slot = slotOf(sequence);
     if (page.messages[slot] === undefined) page.size += 1;
-    // The slot is about to say something else.
+    // An entry that is already there stays what it was, whatever the slot says from now on.
     page.entries[slot] = entryIn(page, slot);
-    if (!isPlain(message)) {
+    if (isPlain(message)) {
+      page.messages[slot] = inSlot;
+      put(page, slot, message);
+    } else {
       page.messages[slot] = message;
-      return;
     }
-    page.messages[slot] = inSlot;
-    put(page, slot, message);
   }
 
   setEntry(sequence: number, entry: KeptWindowEntry | null): void {
@@ -103,80 +94,46 @@ export class Sends {
       this.#remove(sequence, 'entries');
       return;
     }
-    const page = this.#findOrAdd(pageOf(sequence));
+    const page = this.#pages.findOrAdd(sequence);
     const slot = slotOf(sequence);
     if (page.entries[slot] === undefined) page.size += 1;
     page.entries[slot] = isSaidBy(page, slot, entry) ? entry.source : entry;
   }
 
   clearEntries(): void {
-    for (const [sequence] of [...this.entries()]) this.#remove(sequence, 'entries');
+    for (const page of this.#pages.all()) {
+      let removed = 0;
+      for (let slot = 0; slot < pageSize; slot += 1) {
+        if (page.entries[slot] === undefined) continue;
+        page.entries[slot] = undefined;
+        tidy(page, slot);
+        removed += 1;
+      }
+      this.#pages.release(page, removed);
+    }
   }
 
   clear(): void {
     this.#pages.clear();
-    this.#page = undefined;
   }
 
   /** In order of the sequences. */
   messages(): Generator<[number, ResolvedMessage]> {
-    return this.#all(messageIn);
+    return this.#pages.values(messageIn);
   }
 
   entries(): Generator<[number, KeptWindowEntry]> {
-    return this.#all(entryIn);
-  }
-
-  *#all<V>(valueIn: (page: Page, slot: number) => V | undefined): Generator<[number, V]> {
-    for (const number of [...this.#pages.keys()].sort((a, b) => a - b)) {
-      const page = this.#pages.get(number) as Page;
-      for (let slot = 0; slot < pageSize; slot += 1) {
-        const value = valueIn(page, slot);
-        if (value !== undefined) yield [number * pageSize + slot, value];
-      }
-    }
+    return this.#pages.values(entryIn);
   }
 
   #remove(sequence: number, what: 'messages' | 'entries'): void {
-    const page = this.#find(pageOf(sequence));
+    const page = this.#pages.find(sequence);
     const slot = slotOf(sequence);
     if (page === undefined || page[what][slot] === undefined) return;
     page[what][slot] = undefined;
-    page.size -= 1;
-    if (page.messages[slot] !== inSlot) {
-      page.texts[slot * slotTexts + bodyText] = undefined;
-      if (typeof page.entries[slot] !== 'string') {
-        page.texts.fill(undefined, slot * slotTexts, (slot + 1) * slotTexts);
-      }
-    }
-    if (page.size > 0) return;
-    this.#pages.delete(page.number);
-    this.#page = undefined;
+    tidy(page, slot);
+    this.#pages.release(page, 1);
   }
-
-  #find(number: number): Page | undefined {
-    if (this.#page?.number === number) return this.#page;
-    const page = this.#pages.get(number);
-    if (page !== undefined) this.#page = page;
-    return page;
-  }
-
-  #findOrAdd(number: number): Page {
-    const found = this.#find(number);
-    if (found !== undefined) return found;
-    const page = new Page(number);
-    this.#pages.set(number, page);
-    this.#page = page;
-    return page;
-  }
-}
-
-function pageOf(sequence: number): number {
-  return Math.floor(sequence / pageSize);
-}
-
-function slotOf(sequence: number): number {
-  return sequence % pageSize;
 }
 
 function isPlain(message: ResolvedMessage): boolean {
@@ -184,7 +141,6 @@ function isPlain(message: ResolvedMessage): boolean {
   return (
     content.attributes.length === 0 &&
     content.traceHeader === undefined &&
-    content.groupId === undefined &&
     message.messageId === undefined &&
     message.deduplicationId === undefined &&
     message.deadLetterSource === undefined &&
@@ -203,9 +159,17 @@ function put(
   texts[textAt + deduplicationText] = content.deduplicationId;
   texts[textAt + groupText] = groupId;
   texts[textAt + senderText] = content.senderId;
-  const numberAt = slot * slotNumbers;
-  numbers[numberAt + sentAtNumber] = sentAt;
-  numbers[numberAt + delayNumber] = delayMs;
+  texts[textAt + fairGroupText] = content.groupId;
+  numbers[slot * slotNumbers + sentAtNumber] = sentAt;
+  numbers[slot * slotNumbers + delayNumber] = delayMs;
+}
+
+/** Lets go of texts that nothing in the slot needs any more: first of the body, and with the entry of the others. */
+function tidy({ messages, entries, texts }: Page, slot: number): void {
+  if (messages[slot] === inSlot) return;
+  const textAt = slot * slotTexts;
+  if (typeof entries[slot] === 'string') texts[textAt + bodyText] = undefined;
+  else texts.fill(undefined, textAt, textAt + slotTexts);
 }
 
 function isSaidBy(
@@ -213,13 +177,14 @@ function isSaidBy(
   slot: number,
   entry: KeptWindowEntry,
 ): boolean {
+  const textAt = slot * slotTexts;
   return (
     messages[slot] === inSlot &&
     entry.attributesMd5 === '' &&
     entry.bodyHash === undefined &&
-    entry.bodyMd5 === texts[slot * slotTexts + md5Text] &&
-    entry.deduplicationId === texts[slot * slotTexts + deduplicationText] &&
-    entry.groupId === texts[slot * slotTexts + groupText] &&
+    entry.bodyMd5 === texts[textAt + md5Text] &&
+    entry.deduplicationId === texts[textAt + deduplicationText] &&
+    entry.groupId === texts[textAt + groupText] &&
     entry.acceptedAt === numbers[slot * slotNumbers + sentAtNumber]
   );
 }
@@ -240,7 +205,7 @@ function messageIn(page: Page, slot: number): ResolvedMessage | undefined {
       attributesMd5: '',
       traceHeader: undefined,
       senderId: texts[textAt + senderText],
-      groupId: undefined,
+      groupId: texts[textAt + fairGroupText],
       deduplicationId: texts[textAt + deduplicationText],
     },
   };
@@ -250,12 +215,13 @@ function entryIn(page: Page, slot: number): KeptWindowEntry | undefined {
   const entry = page.entries[slot];
   if (typeof entry !== 'string') return entry;
   const { texts, numbers } = page;
+  const textAt = slot * slotTexts;
   return {
-    deduplicationId: texts[slot * slotTexts + deduplicationText] as string,
-    groupId: texts[slot * slotTexts + groupText] as string,
+    deduplicationId: texts[textAt + deduplicationText] as string,
+    groupId: texts[textAt + groupText] as string,
     acceptedAt: numbers[slot * slotNumbers + sentAtNumber] as number,
     source: entry,
-    bodyMd5: texts[slot * slotTexts + md5Text] as string,
+    bodyMd5: texts[textAt + md5Text] as string,
     attributesMd5: '',
     bodyHash: undefined,
   };
