@@ -54,6 +54,8 @@ export class DeduplicationWindow {
   #oldest: number = none;
   #newest: number = none;
   #entries = 0;
+  /** A hash that was just looked for in vain: nearly always the entry that comes next has it. */
+  #absentHash: number | undefined;
 
   constructor(scope: DeduplicationScope, digester: WindowDigester) {
     this.#scope = scope;
@@ -95,8 +97,12 @@ export class DeduplicationWindow {
   /** The row that makes a send with this key a duplicate: the earliest accepted one; or `none`. */
   find(key: WindowKey, by: 'id' | 'body'): number {
     const isGrouped = this.#scope === 'messageGroup';
-    const place = this.#index.first(isGrouped ? key.id0 ^ key.group0 : key.id0);
-    if (place === none) return none;
+    const hash = isGrouped ? key.id0 ^ key.group0 : key.id0;
+    const place = this.#index.first(hash);
+    if (place === none) {
+      this.#absentHash = hash;
+      return none;
+    }
     const youngest = this.#index.row(place);
     let row = youngest;
     do {
@@ -212,7 +218,8 @@ export class DeduplicationWindow {
    */
   #enter(row: number): void {
     const hash = this.#hashOfRow(row);
-    const place = this.#index.first(hash);
+    const place = hash === this.#absentHash ? none : this.#index.first(hash);
+    this.#absentHash = undefined;
     if (place === none) {
       this.#rows.setInt(row, ringWord, row);
       this.#index.insert(hash, row);

@@ -25,11 +25,6 @@ export class KeyedDigest {
   /** Added to a last block that is full, and to one that is not. */
   readonly #fullKey: Words;
   readonly #paddedKey: Words;
-  // The state, between the blocks of a text.
-  #a = 0;
-  #b = 0;
-  #c = 0;
-  #d = 0;
 
   constructor(key: Words) {
     this.#key = key;
@@ -51,64 +46,42 @@ export class KeyedDigest {
   write(text: string, into: IdDigest): void {
     // The characters of ASCII are its bytes. Ids have no others, but whoever asks about one may.
     const bytes = isAscii(text) ? text : utf8Bytes(text);
-    const { length } = bytes;
+    const lastAt = Math.max(0, Math.ceil(bytes.length / blockLength) - 1) * blockLength;
+    const last = bytes.length - lastAt === blockLength ? this.#fullKey : this.#paddedKey;
     const key = this.#key;
-    this.#a = key[0];
-    this.#b = key[1];
-    this.#c = key[2];
-    this.#d = key[3];
-    let at = 0;
-    for (; length - at > blockLength; at += blockLength) {
-      this.#add(
-        wordAt(bytes, at),
-        wordAt(bytes, at + 4),
-        wordAt(bytes, at + 8),
-        wordAt(bytes, at + 12),
-      );
-      this.#permute();
+    let a = key[0];
+    let b = key[1];
+    let c = key[2];
+    let d = key[3];
+    for (let at = 0; at <= lastAt; at += blockLength) {
+      if (at < lastAt) {
+        a ^= wordAt(bytes, at);
+        b ^= wordAt(bytes, at + 4);
+        c ^= wordAt(bytes, at + 8);
+        d ^= wordAt(bytes, at + 12);
+      } else {
+        a ^= lastWordAt(bytes, at) ^ last[0];
+        b ^= lastWordAt(bytes, at + 4) ^ last[1];
+        c ^= lastWordAt(bytes, at + 8) ^ last[2];
+        d ^= lastWordAt(bytes, at + 12) ^ last[3];
+      }
+      for (let round = 0; round < rounds; round += 1) {
+        a = (a + b) | 0;
+        b = ((b << 5) | (b >>> 27)) ^ a;
+        a = (a << 16) | (a >>> 16);
+        c = (c + d) | 0;
+        d = ((d << 8) | (d >>> 24)) ^ c;
+        a = (a + d) | 0;
+        d = ((d << 13) | (d >>> 19)) ^ a;
+        c = (c + b) | 0;
+        b = ((b << 7) | (b >>> 25)) ^ c;
+        c = (c << 16) | (c >>> 16);
+      }
     }
-    const last = length - at === blockLength ? this.#fullKey : this.#paddedKey;
-    this.#add(
-      lastWordAt(bytes, at) ^ last[0],
-      lastWordAt(bytes, at + 4) ^ last[1],
-      lastWordAt(bytes, at + 8) ^ last[2],
-      lastWordAt(bytes, at + 12) ^ last[3],
-    );
-    this.#permute();
-    into.id0 = this.#a ^ last[0];
-    into.id1 = this.#b ^ last[1];
-    into.id2 = this.#c ^ last[2];
-    into.id3 = this.#d ^ last[3];
-  }
-
-  #add(a: number, b: number, c: number, d: number): void {
-    this.#a ^= a;
-    this.#b ^= b;
-    this.#c ^= c;
-    this.#d ^= d;
-  }
-
-  #permute(): void {
-    let a = this.#a;
-    let b = this.#b;
-    let c = this.#c;
-    let d = this.#d;
-    for (let round = 0; round < rounds; round += 1) {
-      a = (a + b) | 0;
-      b = ((b << 5) | (b >>> 27)) ^ a;
-      a = (a << 16) | (a >>> 16);
-      c = (c + d) | 0;
-      d = ((d << 8) | (d >>> 24)) ^ c;
-      a = (a + d) | 0;
-      d = ((d << 13) | (d >>> 19)) ^ a;
-      c = (c + b) | 0;
-      b = ((b << 7) | (b >>> 25)) ^ c;
-      c = (c << 16) | (c >>> 16);
-    }
-    this.#a = a;
-    this.#b = b;
-    this.#c = c;
-    this.#d = d;
+    into.id0 = a ^ last[0];
+    into.id1 = b ^ last[1];
+    into.id2 = c ^ last[2];
+    into.id3 = d ^ last[3];
   }
 }
 
@@ -122,6 +95,7 @@ function isAscii(text: string): boolean {
 function lastWordAt(bytes: string, at: number): number {
   const { length } = bytes;
   if (at + 4 <= length) return wordAt(bytes, at);
+  if (at >= length) return at === length ? 1 : 0;
   let word = 0;
   for (let index = 0; index < 4; index += 1) {
     const position = at + index;

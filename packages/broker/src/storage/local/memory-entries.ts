@@ -41,6 +41,8 @@ class QueueEntries {
 export class MemoryEntries implements Entries {
   readonly kind = 'memory';
   readonly #queues: Map<string, QueueEntries> = new Map();
+  /** The queue that was changed last: the next change is most often there too. */
+  #latest: { readonly name: string; readonly entries: QueueEntries } | undefined;
   readonly #names: Map<string, number> = new Map();
   readonly topics: TopicEntries = new TopicEntries();
 
@@ -84,6 +86,7 @@ export class MemoryEntries implements Entries {
 
   clear(): void {
     this.#queues.clear();
+    this.#latest = undefined;
     this.#names.clear();
     this.topics.clear();
   }
@@ -117,7 +120,7 @@ export class MemoryEntries implements Entries {
       this.#applyQueue(change.queue, change.value);
       return;
     }
-    const entries = this.#queues.get(change.queue);
+    const entries = this.#find(change.queue);
     if (entries === undefined) {
       throw new Error(`a ${change.kind} came for queue ${change.queue}, which is not kept`);
     }
@@ -152,8 +155,16 @@ export class MemoryEntries implements Entries {
     }
   }
 
+  #find(name: string): QueueEntries | undefined {
+    if (this.#latest?.name === name) return this.#latest.entries;
+    const entries = this.#queues.get(name);
+    if (entries !== undefined) this.#latest = { name, entries };
+    return entries;
+  }
+
   #applyQueue(name: string, value: KeptQueue | null): void {
     const entries = this.#queues.get(name);
+    this.#latest = undefined;
     if (value === null) this.#queues.delete(name);
     else if (entries === undefined) this.#queues.set(name, new QueueEntries(value));
     else entries.kept = value;
