@@ -3,16 +3,19 @@
  *
  *   node packages/broker/dist/test/storage/format-fixture.js DIRECTORY
  *
- * A new format gets a new fixture beside the old ones (fixtures/format-N), which stay and must load forever.
+ * It is left as by a server that was killed, with commits that are only in the journal. A new format gets a new fixture
+ * beside the old ones (fixtures/format-N), which stay and must load forever.
  */
 
 import assert from 'node:assert/strict';
+import { cpSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { SendEntry, SendResult } from '../../src/core/commands.ts';
 import { manualClock } from '../../src/server/clock.ts';
 import type { Backend, Delivered } from '../../src/storage/backend.ts';
 import { openDataBackend } from '../../src/storage/local/local-backend.ts';
 import { CountedIds } from '../support/counted-ids.ts';
+import { temporaryDirectory } from './backends.ts';
 
 export const startedAt = 1_800_000_000_000;
 const queue = 'orders.fifo';
@@ -23,7 +26,11 @@ export async function openFixture(directory: string): Promise<Backend> {
   return openDataBackend({ clock: manualClock(startedAt), ids: new CountedIds() }, { directory });
 }
 
-export async function writeFixture(directory: string): Promise<void> {
+/** `beforeClosing` sees it as a server that is killed would leave it. */
+export async function writeFixture(
+  directory: string,
+  beforeClosing: () => void = () => {},
+): Promise<void> {
   const backend = await openFixture(directory);
   const deadLetterTargetArn = `arn:aws:sqs:us-east-1:000000000000:${deadQueue}`;
   await backend.run({
@@ -60,6 +67,7 @@ export async function writeFixture(directory: string): Promise<void> {
   await receive(backend, { visibilitySeconds: 120, attemptId: 'attempt' });
   await backend.run({ type: 'start-move-task', sourceArn: deadLetterTargetArn, perSecond: 1 });
   await backend.advance(0);
+  beforeClosing();
   await backend.close();
 }
 
@@ -120,5 +128,9 @@ function bodiesOf(messages: readonly Delivered[]): string[] {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await writeFixture(process.argv[2] ?? assert.fail('name a directory'));
+  const target = process.argv[2] ?? assert.fail('name a directory');
+  const { path, remove } = temporaryDirectory();
+  const isWanted = (file: string): boolean => !file.endsWith('lock.mdb');
+  await writeFixture(path, () => cpSync(path, target, { recursive: true, filter: isWanted }));
+  remove();
 }

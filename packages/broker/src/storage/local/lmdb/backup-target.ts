@@ -57,12 +57,13 @@ export class BackupTarget {
   /** May run in another process than `prepare`. */
   async take(environment: Environment): Promise<void> {
     try {
-      await environment.copyTo(this.#unfinished);
-      const copy = join(this.#unfinished, dataFile);
-      const descriptor = openSync(copy, 'r+');
-      fsyncSync(descriptor);
-      closeSync(descriptor);
-      renameSync(copy, join(this.#directory, dataFile));
+      for (const name of await environment.copyTo(this.#unfinished)) {
+        const copy = join(this.#unfinished, name);
+        const descriptor = openSync(copy, 'r+');
+        fsyncSync(descriptor);
+        closeSync(descriptor);
+        renameSync(copy, join(this.#directory, name));
+      }
     } catch (error) {
       const reason = readingError(environment.directory, error);
       throw reason instanceof DataError ? reason : this.#writeError(error);

@@ -8,8 +8,8 @@ import { PreparedAnswers } from '../prepared.ts';
 import { blockOf } from './block.ts';
 import type { ByteWriter } from './bytes.ts';
 import { addToRun, beginRun, itemBytesMax, runBytesMax } from './content-run.ts';
-import type { Put } from './environment.ts';
 import { type Kind, keyOf } from './keys.ts';
+import type { Put } from './lmdb-file.ts';
 import type { Block, PlaceRecords } from './place-records.ts';
 
 interface Written {
@@ -41,6 +41,8 @@ export class Batch {
   readonly contentWriter: ByteWriter;
   readonly answers: PreparedAnswers = new PreparedAnswers();
   bytes = 0;
+  /** Whether it goes directly into LMDB's file, with all that is only in the journal. */
+  isDirect = false;
   /** Why it lacks some of the changes it should contain; it must not be written then. */
   flaw: Error | undefined;
   /** Differs from every other batch's. */
@@ -68,6 +70,7 @@ export class Batch {
       this.#writes.length === 0 &&
       this.blocks.size === 0 &&
       this.heads.size === 0 &&
+      !this.isDirect &&
       this.flaw === undefined
     );
   }

@@ -8,6 +8,8 @@ import { dirname, join } from 'node:path';
 import { DataError } from './data-error.ts';
 
 export const dataFile = 'data.mdb';
+/** Used in turns (journal.ts). */
+export const journalFiles: readonly string[] = ['journal-1', 'journal-2'];
 const lockFile = 'lock.mdb';
 
 /** What LMDB's two files take at first, with a margin. */
@@ -21,13 +23,15 @@ export function prepareToWrite(directory: string): void {
     }
     refuseFile(directory);
     accessSync(directory, constants.R_OK | constants.W_OK);
-    for (const file of [dataFile, lockFile].map((name) => join(directory, name))) {
+    for (const name of [dataFile, lockFile, ...journalFiles]) {
+      const file = join(directory, name);
       if (existsSync(file)) accessSync(file, constants.R_OK | constants.W_OK);
     }
   } catch (cause) {
     if (cause instanceof DataError) throw cause;
     const { code, path = directory } = cause as NodeJS.ErrnoException;
-    const what = path.endsWith(lockFile) ? `${code} at ${lockFile}` : code;
+    const other = [lockFile, ...journalFiles].find((name) => path.endsWith(name));
+    const what = other === undefined ? code : `${code} at ${other}`;
     throw new DataError(
       `The data directory ${directory} cannot be written (${what}). Give this user permission, or choose another with --data.`,
       { cause },
@@ -38,11 +42,13 @@ export function prepareToWrite(directory: string): void {
 
 /** Where LMDB cannot write its lock file, it does without: processes do not see each other then. */
 export function prepareToRead(directory: string, isAlone: boolean): void {
-  const file = join(directory, dataFile);
   try {
     refuseFile(directory);
     accessSync(directory, constants.R_OK | constants.X_OK);
-    accessSync(file, constants.R_OK);
+    accessSync(join(directory, dataFile), constants.R_OK);
+    for (const file of journalFiles.map((name) => join(directory, name))) {
+      if (existsSync(file)) accessSync(file, constants.R_OK);
+    }
   } catch (cause) {
     if (cause instanceof DataError) throw cause;
     const { code } = cause as NodeJS.ErrnoException;

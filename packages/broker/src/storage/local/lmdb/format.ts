@@ -4,19 +4,25 @@
  */
 
 import { DataError, damaged } from './data-error.ts';
-import type { Environment, Put } from './environment.ts';
+import type { Environment } from './environment.ts';
 import { nameKeyOf } from './keys.ts';
+import type { Put } from './lmdb-file.ts';
 
 /**
  * 1: each content has a record of its own. 2: contents share records (content-run.ts). 3: window entries are found by a keyed
- * digest of their id (block.ts). What the older ones wrote is still read, so nothing is converted.
+ * digest of their id (block.ts). 4: commits can be in the journal only (environment.ts). What the older ones wrote is still read,
+ * so nothing is converted.
  */
-export const currentFormat = 3;
+export const currentFormat = 4;
 
 /** Upgrades a store of format n to n + 1, by n; what it writes is committed together with the new number. */
 export type Upgrade = (environment: Environment, put: Put) => void;
 
-export const upgrades: Readonly<Record<number, Upgrade>> = { 1: () => {}, 2: () => {} };
+export const upgrades: Readonly<Record<number, Upgrade>> = {
+  1: () => {},
+  2: () => {},
+  3: () => {},
+};
 
 export interface Formats {
   readonly current: number;

@@ -25,9 +25,10 @@ import { preparedNow } from '../prepared.ts';
 import { Batch } from './batch.ts';
 import { ByteWriter } from './bytes.ts';
 import { readingError } from './data-error.ts';
-import type { Environment, WrittenLast } from './environment.ts';
+import type { Environment } from './environment.ts';
 import { jsonOf } from './json-record.ts';
 import { nameKeyOf } from './keys.ts';
+import type { Put } from './lmdb-file.ts';
 import { Places } from './places.ts';
 import { type Attempt, Recovery } from './recovery.ts';
 
@@ -98,8 +99,7 @@ export class LmdbEntries implements Entries {
   }
 
   noteTime(): void {
-    const { key, value } = this.#time();
-    this.#gathering.writeKey(key, value);
+    this.#gathering.writeKey(timeKey, this.#time());
     this.#schedule();
   }
 
@@ -217,12 +217,21 @@ export class LmdbEntries implements Entries {
   #write(batch: Batch): Promise<void> {
     if (batch.flaw !== undefined) return Promise.reject(batch.flaw);
     this.#places.complete(batch);
-    return this.#environment.write((put) => batch.writeAll(put), this.#time());
+    return this.#writeAll(batch);
+  }
+
+  #writeAll(batch: Batch): Promise<void> {
+    const writes = (put: Put): void => {
+      batch.writeAll(put);
+      put(timeKey, this.#time());
+    };
+    const isDraining = this.#recovery.reason !== undefined;
+    return this.#environment.write(writes, { isDirect: batch.isDirect, isDraining });
   }
 
   /** The current time, written with each commit: a later start does not go back before it. */
-  #time(): WrittenLast {
-    return { key: timeKey, value: jsonOf(this.#user.now()) };
+  #time(): Buffer {
+    return jsonOf(this.#user.now());
   }
 
   #newBatch(): Batch {
@@ -291,9 +300,11 @@ export class LmdbEntries implements Entries {
     if (attempt === undefined) return;
     const batch = this.#newBatch();
     if (attempt === 'add') writeProbe(batch, this.#recovery.attemptBytes);
+    batch.isDirect = attempt === 'add';
     this.#writing = batch;
-    this.#environment
-      .write((put) => batch.writeAll(put), this.#time())
+    const folded = attempt === 'add' ? this.#environment.fold() : Promise.resolve();
+    folded
+      .then(() => this.#writeAll(batch))
       .then(
         () => this.#recovered(attempt),
         (error: Error) => {

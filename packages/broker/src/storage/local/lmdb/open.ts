@@ -5,8 +5,9 @@
 
 import type { Entries, EntriesUser } from '../entries.ts';
 import { reading, readingError } from './data-error.ts';
-import { type Durability, Environment } from './environment.ts';
+import { Environment } from './environment.ts';
 import { bringUpToDate } from './format.ts';
+import type { Durability } from './journal.ts';
 import { LmdbEntries } from './lmdb-entries.ts';
 import { latestTime } from './loading.ts';
 

@@ -179,6 +179,9 @@ export class Places implements TopicEntriesReader {
   sweep(batch: Batch): void {
     const contents = this.#givenUp[0];
     if (contents === undefined) return;
+    // What is still in the journal would not be found.
+    batch.isDirect = true;
+    if (this.#environment.hasUnfolded) return;
     let room = batch.isEmpty ? sweptKeysMax : sweptKeysBusyMax;
     for (const kind of contentKinds) {
       for (const key of this.#environment.keys(rangeOf(kind, contents), room)) {

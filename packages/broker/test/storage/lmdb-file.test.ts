@@ -1,13 +1,13 @@
 /**
- * What one `write` of the LMDB environment is: one transaction, whatever it contains.
+ * What one `write` to LMDB's file is: one transaction, whatever it contains.
  */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { Environment, type WrittenLast } from '../../src/storage/local/lmdb/environment.ts';
 import { keyOf, nameKeyOf } from '../../src/storage/local/lmdb/keys.ts';
+import { type Entry, LmdbFile } from '../../src/storage/local/lmdb/lmdb-file.ts';
 import { temporaryDirectory } from './backends.ts';
 
 /** Where LMDB's two meta pages have the number of their transaction. */
@@ -21,26 +21,26 @@ for (const [what, records, bytes] of [
 ] as const) {
   test(`${what} records and the one written last are one transaction`, async () => {
     const directory = temporaryDirectory();
-    const environment = await Environment.open({ directory: directory.path });
+    const file = await LmdbFile.open(directory.path, { isReadOnly: false, isAlone: true });
     const lastTransaction = (): number => {
-      const file = readFileSync(join(directory.path, 'data.mdb'));
-      return Math.max(...transactionAts.map((at) => Number(file.readBigUInt64LE(at))));
+      const bytes = readFileSync(join(directory.path, 'data.mdb'));
+      return Math.max(...transactionAts.map((at) => Number(bytes.readBigUInt64LE(at))));
     };
     for (let round = 1; round <= 3; round += 1) {
       const value = Buffer.alloc(bytes, round);
-      await environment.write((put) => {
+      await file.write((put) => {
         for (let id = 0; id < records; id += 1) put(keyOf('content', 1, id), value);
       }, slowly(round));
       assert.equal(lastTransaction(), round);
     }
-    assert.equal(String(environment.get(nameKeyOf('store', 'time'))), '3');
-    await environment.close();
+    assert.equal(String(file.get(nameKeyOf('store', 'time'))), '3');
+    await file.close();
     directory.remove();
   });
 }
 
 /** Comes late. In real time, because lmdb's own thread has to have the chance to end before it. */
-function slowly(number: number): WrittenLast {
+function slowly(number: number): Entry {
   return {
     get key() {
       const end = performance.now() + 20;

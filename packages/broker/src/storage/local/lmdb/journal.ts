@@ -1,0 +1,175 @@
+/**
+ * The journal: where commits are kept until LMDB's file has them. A commit is appended to a file and synced once, where
+ * LMDB would write scattered pages and sync twice; LMDB then gets the records of many commits in one transaction, and
+ * never sees those that have come and gone in between (environment.ts).
+ *
+ * There are two files, used in turns: when one is full, it is sealed, and its records go into LMDB's file while the other
+ * one takes commits. Files do not get shorter: writing where something was before is what syncs fastest. What they have
+ * is in memory as well, so nothing is read again before the next start.
+ */
+
+import {
+  closeSync,
+  constants,
+  fdatasync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  write,
+} from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { journalFiles } from './data-directory.ts';
+import { writeFrame } from './frame.ts';
+import type { Writes } from './lmdb-file.ts';
+import { type Folded, Layer } from './unfolded.ts';
+
+export type Durability = 'fsync' | 'os';
+
+const fileBytes = 4 * 1024 * 1024;
+/** A larger commit goes into LMDB's file at once: to write it twice would take longer than to sync twice. */
+const frameBytesMax = 512 * 1024;
+
+const writeAt = promisify(write);
+const sync = promisify(fdatasync);
+
+class JournalFile {
+  readonly bytes: Buffer = Buffer.allocUnsafeSlow(fileBytes);
+  readonly layer: Layer = new Layer(this.bytes);
+  end = 0;
+  readonly #descriptor: number;
+  readonly #durability: Durability;
+  /** On Linux a write can return when it is on disk; elsewhere that takes a second call. */
+  readonly #isSyncedByWrite: boolean;
+  #syncing: Promise<void> | undefined;
+
+  constructor(path: string, durability: Durability) {
+    this.#durability = durability;
+    this.#isSyncedByWrite = durability === 'fsync' && process.platform === 'linux';
+    const { O_CREAT, O_DSYNC, O_RDWR } = constants;
+    const flags = O_RDWR | O_CREAT | (this.#isSyncedByWrite ? O_DSYNC : 0);
+    this.#descriptor = openSync(path, flags, 0o644);
+  }
+
+  async write(start: number, end: number): Promise<void> {
+    for (let at = start; at < end; ) {
+      at += (await writeAt(this.#descriptor, this.bytes, at, end - at, at)).bytesWritten;
+    }
+    if (this.#isSyncedByWrite) return;
+    if (this.#durability === 'fsync') await sync(this.#descriptor);
+    else this.#syncSoon();
+  }
+
+  /** With durability `os` nobody waits for the disk, but it gets everything a moment later all the same. */
+  #syncSoon(): void {
+    this.#syncing ??= sync(this.#descriptor)
+      .catch(() => {})
+      .finally(() => {
+        this.#syncing = undefined;
+      });
+  }
+
+  async close(): Promise<void> {
+    await this.#syncing;
+    closeSync(this.#descriptor);
+  }
+}
+
+export class Journal {
+  readonly #run: number;
+  /** Of the frame that was tried last, and of the last one that was written. */
+  #tried = 0;
+  #written = 0;
+  #current: JournalFile;
+  /** The other file, empty or sealed. */
+  #other: JournalFile;
+
+  constructor(directory: string, durability: Durability, run: number) {
+    this.#run = run;
+    const [current, other] = journalFiles.map(
+      (name) => new JournalFile(join(directory, name), durability),
+    );
+    this.#current = current as JournalFile;
+    this.#other = other as JournalFile;
+    syncDirectory(directory);
+  }
+
+  /** What is not in LMDB's file, the oldest first. */
+  get layers(): readonly Layer[] {
+    return [this.#other.layer, this.#current.layer];
+  }
+
+  /** The frame that nothing is left of when everything is in LMDB's file: one that failed may be on disk. */
+  get last(): Folded {
+    return { run: this.#run, number: this.#tried };
+  }
+
+  /** Keeps a commit; resolves once it is as durable as configured. Undefined if it does not fit. */
+  append(writes: Writes): Promise<void> | undefined {
+    const file = this.#current;
+    const start = file.end;
+    const room = { start, max: Math.min(fileBytes, start + frameBytesMax) };
+    const head = { run: this.#run, number: this.#tried + 1, after: this.#written };
+    const frame = writeFrame(file.bytes, room, head, writes);
+    if (frame === undefined) return undefined;
+    this.#tried = frame.number;
+    return file.write(start, frame.end).then(() => {
+      this.#written = frame.number;
+      file.end = frame.end;
+      file.layer.add(frame);
+    });
+  }
+
+  /** Goes on with the other file, which must be empty. Returns what is to go into LMDB's file, and its last frame. */
+  seal(): { readonly layer: Layer; readonly last: Folded } {
+    [this.#current, this.#other] = [this.#other, this.#current];
+    return { layer: this.#other.layer, last: { run: this.#run, number: this.#written } };
+  }
+
+  /** What was sealed is in LMDB's file. */
+  release(): void {
+    empty(this.#other);
+  }
+
+  /** Everything is in LMDB's file. */
+  restart(): void {
+    empty(this.#other);
+    empty(this.#current);
+    this.#written = this.#tried;
+  }
+
+  async close(): Promise<void> {
+    await this.#current.close();
+    await this.#other.close();
+  }
+}
+
+function empty(file: JournalFile): void {
+  file.layer.clear();
+  file.end = 0;
+}
+
+/** So that a new file is found again. Windows has no such thing. */
+function syncDirectory(directory: string): void {
+  if (process.platform === 'win32') return;
+  const descriptor = openSync(directory, 'r');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}
+
+/** The journal's files as they are; empty where there is none. */
+export function readJournal(directory: string): readonly Buffer[] {
+  return journalFiles.map((name) => {
+    try {
+      return readFileSync(join(directory, name));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
+      throw error;
+    }
+  });
+}
+
+export function removeJournal(directory: string): void {
+  for (const name of journalFiles) rmSync(join(directory, name), { force: true });
+}

@@ -1,0 +1,174 @@
+/**
+ * LMDB's file in a data directory: opened with checks that turn a wrong directory into a clear message, one process at a
+ * time, one write transaction at a time. A transaction is on disk when its promise resolves: lmdb's own default resolves
+ * earlier, so its overlapping sync is off.
+ */
+
+import { join } from 'node:path';
+import { open, type RootDatabase } from 'lmdb';
+import { dataFile, freeBytes } from './data-directory.ts';
+import { DataError, damaged, readingError } from './data-error.ts';
+import { checkMetaPages, extendToWhole } from './meta-pages.ts';
+import { sameNumber, takeLock } from './process-lock.ts';
+
+/** Null removes the record. */
+export type Put = (key: Buffer, value: Buffer | null) => void;
+
+export type Writes = (put: Put) => void;
+
+export interface Entry {
+  readonly key: Buffer;
+  readonly value: Buffer;
+}
+
+/** Keys from `start` on, before `end`. */
+export interface KeyRange {
+  readonly start: Buffer;
+  readonly end: Buffer;
+}
+
+export interface Usage {
+  readonly fileBytes: number;
+  readonly records: number;
+}
+
+/** With less free space than this, a failed commit is put down to a full disk. */
+const fullBytes = 1024 * 1024;
+
+/** LMDB's errors for a commit that meets a damaged page. */
+const damagePattern =
+  /\bMDB_(BAD_TXN|CORRUPTED|CURSOR_FULL|INVALID|PAGE_FULL|PAGE_NOTFOUND|PROBLEM)\b/;
+
+export class LmdbFile {
+  readonly directory: string;
+  readonly #db: RootDatabase<Buffer, Buffer>;
+  readonly #release: () => void;
+
+  private constructor(directory: string, db: RootDatabase<Buffer, Buffer>, release: () => void) {
+    this.directory = directory;
+    this.#db = db;
+    this.#release = release;
+  }
+
+  static async open(
+    directory: string,
+    { isReadOnly, isAlone }: { readonly isReadOnly: boolean; readonly isAlone: boolean },
+  ): Promise<LmdbFile> {
+    const file = join(directory, dataFile);
+    checkMetaPages(file, isReadOnly);
+    const db = openDatabase(directory, isReadOnly);
+    try {
+      const release = isAlone ? await takeLock(directory, db) : () => {};
+      // Until it had the lock, another process could have written.
+      db.resetReadTxn();
+      if (!isReadOnly) extendToWhole(file);
+      return new LmdbFile(directory, db, release);
+    } catch (error) {
+      await db.close();
+      throw readingError(directory, error);
+    }
+  }
+
+  /** The value is valid until the next `get`. */
+  get(key: Buffer): Buffer | undefined {
+    return this.#db.getBinaryFast(key);
+  }
+
+  range({ start, end }: KeyRange): Iterable<Entry> {
+    return this.#db.getRange({ start, end });
+  }
+
+  keys({ start, end }: KeyRange, limit: number): Iterable<Buffer> {
+    return this.#db.getKeys({ start, end, limit });
+  }
+
+  /**
+   * Writes all or none, in one transaction; resolves once it is on disk. By itself lmdb begins a transaction one turn of the
+   * event loop later; because of `last` it begins at once.
+   */
+  write(writes: Writes, last: Entry): Promise<void> {
+    const put: Put = (key, value) => {
+      // Each has a promise of its own; the batch's promise covers them all.
+      void (value === null ? this.#db.remove(key) : this.#db.put(key, value));
+    };
+    const written = this.#db.batch(() => writes(put));
+    // A write after the batch exceeds `txnStartThreshold`. Both are there when lmdb's thread begins, so it takes both: then they
+    // share a promise too, and `put` may ignore it.
+    put(last.key, last.value);
+    return written.then(
+      () => {},
+      async (error: unknown) => {
+        throw await this.#reasonOf(error);
+      },
+    );
+  }
+
+  /** Whether the disk has this much room, as far as is known. */
+  hasRoom(bytes: number): boolean {
+    return freeBytes(this.directory) >= bytes;
+  }
+
+  /** Writes a consistent, compacted copy into an existing directory that has no data file. */
+  async copyTo(target: string): Promise<void> {
+    await this.#db.backup(target, true);
+  }
+
+  usage(): Usage {
+    const stats = this.#db.getStats() as {
+      pageSize: number;
+      entryCount: number;
+      lastPageNumber: number;
+    };
+    return {
+      fileBytes: (stats.lastPageNumber + 1) * stats.pageSize,
+      records: stats.entryCount,
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#db.close();
+    this.#release();
+  }
+
+  async #reasonOf(error: unknown): Promise<Error> {
+    const cause = await Promise.resolve((error as { commitError?: unknown }).commitError).catch(
+      (commitError: unknown) => commitError,
+    );
+    const text = cause instanceof Error ? cause.message : String(error);
+    // LMDB reports a full disk as a plain I/O error when a part could still be written.
+    const isFull = text.startsWith('No space left') || !this.hasRoom(fullBytes);
+    if (isFull) return new Error('the disk is full', { cause });
+    return damagePattern.test(text)
+      ? damaged(this.directory, text, cause)
+      : new Error(text, { cause });
+  }
+}
+
+function openDatabase(directory: string, readOnly: boolean): RootDatabase<Buffer, Buffer> {
+  // When a transaction begins: with the first write after a batch, and never before the batch is complete, however large it is.
+  // (The first option is in lmdb's README, the second in its source; its types have neither.)
+  const start = { txnStartThreshold: 1, batchStartThreshold: Number.MAX_SAFE_INTEGER };
+  try {
+    return open<Buffer, Buffer>({
+      ...start,
+      path: directory,
+      noSubdir: false,
+      encoding: 'binary',
+      keyEncoding: 'binary',
+      // Writes come in batches of our own, which begin at once (`write`).
+      eventTurnBatching: false,
+      overlappingSync: false,
+      noMemInit: true,
+      readOnly,
+    });
+  } catch (cause) {
+    if (/No transaction to renew/.test(String(cause))) throw sameNumber(directory, cause);
+    if (/read-only|EROFS|permission/i.test(String(cause))) {
+      throw new DataError(
+        `The data directory ${directory} cannot be written (${(cause as Error).message}). Choose another with --data.`,
+        { cause },
+      );
+    }
+    throw damaged(directory, (cause as Error).message, cause);
+  }
+}

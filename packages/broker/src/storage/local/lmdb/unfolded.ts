@@ -1,0 +1,98 @@
+/**
+ * What is in the journal and not in LMDB's file yet: for each key the newest record. The records stay in the bytes of a
+ * file of the journal; a layer knows where in them each is. A newer layer hides what an older one, or LMDB, has.
+ */
+
+import { type Frame, framesIn, keyAt, keyTextAt, recordsIn, valueAt } from './frame.ts';
+import type { Put } from './lmdb-file.ts';
+
+export class Layer {
+  readonly #bytes: Buffer;
+  readonly #records: Map<string, number> = new Map();
+  #sortedKeys: readonly string[] | undefined;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  get isEmpty(): boolean {
+    return this.#records.size === 0;
+  }
+
+  add(frame: Frame): void {
+    const bytes = this.#bytes;
+    for (const record of recordsIn(bytes, frame))
+      this.#records.set(keyTextAt(bytes, record), record);
+    this.#sortedKeys = undefined;
+  }
+
+  clear(): void {
+    this.#records.clear();
+    this.#sortedKeys = undefined;
+  }
+
+  /** Null if it is removed; undefined if the layer does not have it. */
+  get(key: string): Buffer | null | undefined {
+    const record = this.#records.get(key);
+    return record === undefined ? undefined : valueAt(this.#bytes, record);
+  }
+
+  has(key: string): boolean {
+    return this.#records.has(key);
+  }
+
+  /** Puts all its records, except those that a newer layer has as well. */
+  each(put: Put, newer?: Layer): void {
+    for (const [key, record] of this.#records) {
+      if (newer?.has(key) !== true) put(keyAt(this.#bytes, record), valueAt(this.#bytes, record));
+    }
+  }
+
+  /** In order; sorted once for as long as nothing is added. */
+  *keysIn(start: string, end: string): Generator<string> {
+    this.#sortedKeys ??= [...this.#records.keys()].sort();
+    const keys = this.#sortedKeys;
+    for (let at = firstFrom(keys, start); at < keys.length; at += 1) {
+      const key = keys[at] as string;
+      if (key >= end) return;
+      yield key;
+    }
+  }
+}
+
+/** Which frame LMDB's file has last: all before it are there as well. */
+export interface Folded {
+  readonly run: number;
+  readonly number: number;
+}
+
+/** What these files of the journal have beyond that, as layers, the oldest first. */
+export function layersIn(files: readonly Buffer[], { run, number }: Folded): Layer[] {
+  const following = new Map<number, { frame: Frame; layer: Layer }>();
+  for (const bytes of files) {
+    const layer = new Layer(bytes);
+    for (const frame of framesIn(bytes)) {
+      const other = following.get(frame.after)?.frame.number ?? 0;
+      if (frame.run === run && frame.number > other) following.set(frame.after, { frame, layer });
+    }
+  }
+  const layers = new Set<Layer>();
+  let next = following.get(number);
+  while (next !== undefined) {
+    next.layer.add(next.frame);
+    layers.add(next.layer);
+    next = following.get(next.frame.number);
+  }
+  return [...layers];
+}
+
+/** The index of the first key that is not before this one. */
+function firstFrom(keys: readonly string[], start: string): number {
+  let [low, high] = [0, keys.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((keys[middle] as string) < start) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
