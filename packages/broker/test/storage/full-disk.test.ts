@@ -9,7 +9,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -199,6 +199,33 @@ testOnSmallDisk(
       await server.kill();
     }
   },
+);
+
+/** A larger one than the others: with so little room as they have, nothing is put into the journal. */
+testOnSmallDisk(
+  'what is only in the journal when a disk fills up is kept, and the server recovers',
+  async (disk) => {
+    const [data, ballast] = [join(disk.path, 'data'), join(disk.path, 'ballast')];
+    const server = await ServerProcess.start(['--data', data]);
+    try {
+      await server.call('CreateQueue', { QueueName: name, Attributes: { FifoQueue: 'true' } });
+      const sender = new Sender(server);
+      for (let count = 0; count < 20; count += 1) assert.equal((await sender.send()).status, 200);
+      assert.ok(statSync(join(data, 'journal-1')).size > 20 * 20_000, 'they are in the journal');
+      fill(ballast);
+      assert.match((await sender.sendUntilRefused()).body.message, /the disk is full/);
+      rmSync(ballast);
+      await isWellAgain(server);
+      assert.equal((await sender.send()).status, 200);
+      await server.kill('SIGKILL');
+      const again = await ServerProcess.start(['--data', data]);
+      assert.deepEqual(await receiveAll(again), sender.answeredInOrder());
+      assert.equal(await again.kill('SIGTERM'), 0);
+    } finally {
+      await server.kill();
+    }
+  },
+  '96m',
 );
 
 /** A start without room for LMDB's files is refused with the reason, and succeeds once there is room. */

@@ -35,10 +35,14 @@ export class SmallDisk {
   }
 }
 
-/** Runs the test on a disk of its own; skipped by name where none can be mounted. */
-export function testOnSmallDisk(title: string, run: (disk: SmallDisk) => Promise<void>): void {
+/** Runs the test on a disk of its own, of 4 MB if not told; skipped by name where none can be mounted. */
+export function testOnSmallDisk(
+  title: string,
+  run: (disk: SmallDisk) => Promise<void>,
+  size = '4m',
+): void {
   test(title, async (t) => {
-    const disk = SmallDisk.mount('4m');
+    const disk = SmallDisk.mount(size);
     if (disk === undefined) return t.skip('no tmpfs can be mounted here');
     try {
       await run(disk);

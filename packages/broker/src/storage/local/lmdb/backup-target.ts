@@ -17,7 +17,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { dataFile } from './data-directory.ts';
 import { DataError, readingError } from './data-error.ts';
-import type { Environment } from './environment.ts';
+import { Environment } from './environment.ts';
 
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied (EACCES)',
@@ -57,13 +57,13 @@ export class BackupTarget {
   /** May run in another process than `prepare`. */
   async take(environment: Environment): Promise<void> {
     try {
-      for (const name of await environment.copyTo(this.#unfinished)) {
-        const copy = join(this.#unfinished, name);
-        const descriptor = openSync(copy, 'r+');
-        fsyncSync(descriptor);
-        closeSync(descriptor);
-        renameSync(copy, join(this.#directory, name));
-      }
+      await environment.copyTo(this.#unfinished);
+      await foldJournal(this.#unfinished);
+      const copy = join(this.#unfinished, dataFile);
+      const descriptor = openSync(copy, 'r+');
+      fsyncSync(descriptor);
+      closeSync(descriptor);
+      renameSync(copy, join(this.#directory, dataFile));
     } catch (error) {
       const reason = readingError(environment.directory, error);
       throw reason instanceof DataError ? reason : this.#writeError(error);
@@ -95,5 +95,15 @@ export class BackupTarget {
       `The backup cannot be written to ${this.#directory}: ${reason}. Fix this, or choose another directory.`,
       { cause },
     );
+  }
+}
+
+/** So that the copy is one file. */
+async function foldJournal(directory: string): Promise<void> {
+  const environment = await Environment.open({ directory });
+  try {
+    await environment.fold();
+  } finally {
+    await environment.close();
   }
 }

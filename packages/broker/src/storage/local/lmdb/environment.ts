@@ -13,23 +13,22 @@
 import { randomInt } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import {
-  dataFile,
-  freeBytes,
-  journalFiles,
-  prepareToRead,
-  prepareToWrite,
-} from './data-directory.ts';
+import { freeBytes, journalFiles, prepareToRead, prepareToWrite } from './data-directory.ts';
 import { readingError } from './data-error.ts';
-import { type Durability, Journal, readJournal, removeJournal } from './journal.ts';
+import {
+  Journal,
+  type JournalOptions,
+  readJournal,
+  removeJournal,
+  type Sealed,
+} from './journal.ts';
 import { jsonIn, jsonOf } from './json-record.ts';
 import { nameKeyOf } from './keys.ts';
 import { type Entry, type KeyRange, LmdbFile, type Usage, type Writes } from './lmdb-file.ts';
-import { type Folded, type Layer, layersIn } from './unfolded.ts';
+import { type Folded, type Layer, layersIn, merged, newest } from './unfolded.ts';
 
-export interface EnvironmentOptions {
+export interface EnvironmentOptions extends JournalOptions {
   readonly directory: string;
-  readonly durability?: Durability | undefined;
   /** For reading only; default false. */
   readonly isReadOnly?: boolean;
   /** Whether no other process may have it open; default: true for a writer. */
@@ -51,7 +50,7 @@ const foldedKey = nameKeyOf('store', 'journal');
 
 export class Environment {
   readonly #file: LmdbFile;
-  readonly #durability: Durability;
+  readonly #options: JournalOptions;
   /** The journal's files as an earlier run has left them, until a commit has brought their records into LMDB's file. */
   #left: readonly Buffer[];
   #leftLayers: readonly Layer[];
@@ -62,9 +61,9 @@ export class Environment {
   #isDistrusted = false;
   #folding: Promise<void> | undefined;
 
-  private constructor(file: LmdbFile, left: readonly Buffer[], durability: Durability) {
+  private constructor(file: LmdbFile, left: readonly Buffer[], options: JournalOptions) {
     this.#file = file;
-    this.#durability = durability;
+    this.#options = options;
     this.#left = left;
     const folded = file.get(foldedKey);
     this.#leftLayers =
@@ -73,9 +72,9 @@ export class Environment {
 
   static async open({
     directory: given,
-    durability = 'fsync',
     isReadOnly = false,
     isAlone = !isReadOnly,
+    ...options
   }: EnvironmentOptions): Promise<Environment> {
     const directory = resolve(given);
     if (isReadOnly) prepareToRead(directory, isAlone);
@@ -84,7 +83,7 @@ export class Environment {
     const before = isAlone ? undefined : readJournal(directory);
     const file = await LmdbFile.open(directory, { isReadOnly, isAlone });
     try {
-      return new Environment(file, before ?? readJournal(directory), durability);
+      return new Environment(file, before ?? readJournal(directory), options);
     } catch (error) {
       await file.close();
       throw readingError(directory, error);
@@ -110,14 +109,17 @@ export class Environment {
 
   range(range: KeyRange): Iterable<Entry> {
     const layers = this.#layers();
-    return layers.length === 0 ? this.#file.range(range) : merged(this.#file, layers, range);
+    const inFile = this.#file.range(range);
+    return layers.length === 0 ? inFile : merged(inFile, layers, range);
   }
 
   keys(range: KeyRange, limit: number): Iterable<Buffer> {
     const layers = this.#layers();
-    return layers.length === 0
-      ? this.#file.keys(range, limit)
-      : firstKeys(merged(this.#file, layers, range), limit);
+    if (layers.length === 0) return this.#file.keys(range, limit);
+    return Array.from(merged(this.#file.range(range), layers, range), ({ key }) => key).slice(
+      0,
+      limit,
+    );
   }
 
   /** Writes all or none; resolves once they are as durable as configured. There must not be two at a time. */
@@ -143,18 +145,15 @@ export class Environment {
   }
 
   /**
-   * Writes a consistent copy into an existing directory that has no data, for somebody who only reads. Returns the names of
-   * its files, the one that makes it data last. What a server has folded since this was opened is in both files then, which
-   * does no harm: a frame is read only if it follows what LMDB's file has.
+   * Writes a consistent copy into an existing directory that has no data; for somebody who only reads. The copy may have a
+   * journal. If a server has folded something since this was opened, it is twice in the copy, which does no harm: a frame
+   * counts only if it follows what LMDB's file has.
    */
-  async copyTo(target: string): Promise<readonly string[]> {
-    const names = journalFiles.filter((name, index) => {
-      const bytes = this.#left[index] as Buffer;
-      if (bytes.length > 0) writeFileSync(join(target, name), bytes);
-      return bytes.length > 0;
-    });
+  async copyTo(target: string): Promise<void> {
+    for (const [index, name] of journalFiles.entries()) {
+      writeFileSync(join(target, name), this.#left[index] as Buffer);
+    }
     await this.#file.copyTo(target);
-    return [...names, dataFile];
   }
 
   usage(): Usage {
@@ -187,13 +186,14 @@ export class Environment {
 
   /** Returns false if the commit is too large for the journal, or the journal is full or cannot be written. */
   async #append(writes: Writes, journal: Journal): Promise<boolean> {
-    let appended = journal.append(writes);
-    if (appended === undefined) {
+    if (journal.isFull) {
       await this.#folding;
       if (!this.#isJournaling) return false;
-      this.#fold(journal);
-      appended = journal.append(writes);
     }
+    const sealed = journal.isFull ? journal.seal() : undefined;
+    const appended = journal.append(writes);
+    // The disk already works for the commit.
+    if (sealed !== undefined) this.#fold(sealed, journal);
     try {
       await appended;
     } catch {
@@ -203,8 +203,7 @@ export class Environment {
     return appended !== undefined;
   }
 
-  #fold(journal: Journal): void {
-    const { layer, last } = journal.seal();
+  #fold({ layer, last }: Sealed, journal: Journal): void {
     this.#folding = this.#file
       .write((put) => layer.each(put), folded(last))
       .then(
@@ -255,7 +254,7 @@ export class Environment {
   /** Opens the journal if it is not open. A journal that cannot be opened is done without. */
   #hasJournal(): boolean {
     try {
-      this.#journal ??= new Journal(this.directory, this.#durability, this.#run);
+      this.#journal ??= new Journal(this.directory, this.#run, this.#options);
       return true;
     } catch {
       return false;
@@ -265,42 +264,4 @@ export class Environment {
 
 function folded(last: Folded): Entry {
   return { key: foldedKey, value: jsonOf(last) };
-}
-
-function newest(layers: readonly Layer[], key: string): Buffer | null | undefined {
-  for (let at = layers.length - 1; at >= 0; at -= 1) {
-    const value = layers[at]?.get(key);
-    if (value !== undefined) return value;
-  }
-  return undefined;
-}
-
-/** What is in the file and in the layers, in order; values of the layers are copies. */
-function* merged(file: LmdbFile, layers: readonly Layer[], range: KeyRange): Generator<Entry> {
-  const [start, end] = [range.start.toString('latin1'), range.end.toString('latin1')];
-  const inLayers = new Set(layers.flatMap((layer) => [...layer.keysIn(start, end)]));
-  const keys = [...inLayers].sort();
-  let next = 0;
-  function* before(limit: string): Generator<Entry> {
-    for (; next < keys.length && (keys[next] as string) < limit; next += 1) {
-      const key = keys[next] as string;
-      const value = newest(layers, key);
-      if (value) yield { key: Buffer.from(key, 'latin1'), value: Buffer.from(value) };
-    }
-  }
-  for (const entry of file.range(range)) {
-    const key = entry.key.toString('latin1');
-    yield* before(key);
-    if (!inLayers.has(key)) yield entry;
-  }
-  yield* before(end);
-}
-
-function* firstKeys(entries: Iterable<Entry>, count: number): Generator<Buffer> {
-  let left = count;
-  for (const { key } of entries) {
-    if (left === 0) return;
-    yield key;
-    left -= 1;
-  }
 }

@@ -34,10 +34,10 @@ const valueLengthAt = 2;
 const recordHeadBytes = 6;
 const removal = 0xffffffff;
 
-/** Writes a frame from `start` on; undefined if it would go beyond `max`. */
+/** Writes a frame from `start` on; undefined if there is not enough room in the bytes. */
 export function writeFrame(
   bytes: Buffer,
-  { start, max }: { readonly start: number; readonly max: number },
+  start: number,
   head: FrameHead,
   writes: Writes,
 ): Frame | undefined {
@@ -45,7 +45,7 @@ export function writeFrame(
   writes((key, value) => {
     const valueAt = at + recordHeadBytes + key.length;
     const end = valueAt + (value?.length ?? 0);
-    if (end <= max) {
+    if (end <= bytes.length) {
       bytes.writeUInt16LE(key.length, at);
       bytes.writeUInt32LE(value?.length ?? removal, at + valueLengthAt);
       bytes.set(key, at + recordHeadBytes);
@@ -53,7 +53,7 @@ export function writeFrame(
     }
     at = end;
   });
-  if (at > max) return undefined;
+  if (at > bytes.length) return undefined;
   bytes.writeUInt32LE(at - start - headBytes, start + lengthAt);
   bytes.writeDoubleLE(head.run, start + runAt);
   bytes.writeDoubleLE(head.number, start + numberAt);

@@ -27,16 +27,23 @@ import { type Folded, Layer } from './unfolded.ts';
 
 export type Durability = 'fsync' | 'os';
 
-const fileBytes = 4 * 1024 * 1024;
-/** A larger commit goes into LMDB's file at once: to write it twice would take longer than to sync twice. */
-const frameBytesMax = 512 * 1024;
+export interface JournalOptions {
+  /** Default fsync. */
+  readonly durability?: Durability | undefined;
+  /** How much a file takes before it is sealed; default 4 MiB. */
+  readonly journalBytes?: number | undefined;
+}
+
+const journalBytesDefault = 4 * 1024 * 1024;
+/** A commit that takes more than this part of a file goes into LMDB's file at once: a second copy would cost more than a sync. */
+const frameShareMax = 1 / 8;
 
 const writeAt = promisify(write);
 const sync = promisify(fdatasync);
 
 class JournalFile {
-  readonly bytes: Buffer = Buffer.allocUnsafeSlow(fileBytes);
-  readonly layer: Layer = new Layer(this.bytes);
+  readonly bytes: Buffer;
+  readonly layer: Layer;
   end = 0;
   readonly #descriptor: number;
   readonly #durability: Durability;
@@ -44,7 +51,9 @@ class JournalFile {
   readonly #isSyncedByWrite: boolean;
   #syncing: Promise<void> | undefined;
 
-  constructor(path: string, durability: Durability) {
+  constructor(path: string, bytesMax: number, durability: Durability) {
+    this.bytes = Buffer.allocUnsafeSlow(bytesMax);
+    this.layer = new Layer(this.bytes);
     this.#durability = durability;
     this.#isSyncedByWrite = durability === 'fsync' && process.platform === 'linux';
     const { O_CREAT, O_DSYNC, O_RDWR } = constants;
@@ -76,8 +85,16 @@ class JournalFile {
   }
 }
 
+/** The records of a sealed file, and the last frame among them. */
+export interface Sealed {
+  readonly layer: Layer;
+  readonly last: Folded;
+}
+
 export class Journal {
   readonly #run: number;
+  readonly #fullBytes: number;
+  readonly #frameBytesMax: number;
   /** Of the frame that was tried last, and of the last one that was written. */
   #tried = 0;
   #written = 0;
@@ -85,10 +102,18 @@ export class Journal {
   /** The other file, empty or sealed. */
   #other: JournalFile;
 
-  constructor(directory: string, durability: Durability, run: number) {
+  constructor(
+    directory: string,
+    run: number,
+    { durability = 'fsync', journalBytes = journalBytesDefault }: JournalOptions,
+  ) {
     this.#run = run;
+    this.#fullBytes = journalBytes;
+    this.#frameBytesMax = Math.floor(journalBytes * frameShareMax);
+    // Any frame fits into a file that is not full.
+    const bytesMax = journalBytes + this.#frameBytesMax;
     const [current, other] = journalFiles.map(
-      (name) => new JournalFile(join(directory, name), durability),
+      (name) => new JournalFile(join(directory, name), bytesMax, durability),
     );
     this.#current = current as JournalFile;
     this.#other = other as JournalFile;
@@ -105,13 +130,18 @@ export class Journal {
     return { run: this.#run, number: this.#tried };
   }
 
-  /** Keeps a commit; resolves once it is as durable as configured. Undefined if it does not fit. */
+  /** Whether the file that takes commits is to be sealed before the next one. */
+  get isFull(): boolean {
+    return this.#current.end >= this.#fullBytes;
+  }
+
+  /** Keeps a commit; resolves once it is as durable as configured. Undefined if it is too large. */
   append(writes: Writes): Promise<void> | undefined {
     const file = this.#current;
     const start = file.end;
-    const room = { start, max: Math.min(fileBytes, start + frameBytesMax) };
+    const room = file.bytes.subarray(0, start + this.#frameBytesMax);
     const head = { run: this.#run, number: this.#tried + 1, after: this.#written };
-    const frame = writeFrame(file.bytes, room, head, writes);
+    const frame = writeFrame(room, start, head, writes);
     if (frame === undefined) return undefined;
     this.#tried = frame.number;
     return file.write(start, frame.end).then(() => {
@@ -121,8 +151,8 @@ export class Journal {
     });
   }
 
-  /** Goes on with the other file, which must be empty. Returns what is to go into LMDB's file, and its last frame. */
-  seal(): { readonly layer: Layer; readonly last: Folded } {
+  /** Goes on with the other file, which must be empty. Returns what is to go into LMDB's file. */
+  seal(): Sealed {
     [this.#current, this.#other] = [this.#other, this.#current];
     return { layer: this.#other.layer, last: { run: this.#run, number: this.#written } };
   }

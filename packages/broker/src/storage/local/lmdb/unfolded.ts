@@ -4,7 +4,7 @@
  */
 
 import { type Frame, framesIn, keyAt, keyTextAt, recordsIn, valueAt } from './frame.ts';
-import type { Put } from './lmdb-file.ts';
+import type { Entry, KeyRange, Put } from './lmdb-file.ts';
 
 export class Layer {
   readonly #bytes: Buffer;
@@ -58,6 +58,40 @@ export class Layer {
       yield key;
     }
   }
+}
+
+/** Null if the record is removed; undefined if no layer has it. */
+export function newest(layers: readonly Layer[], key: string): Buffer | null | undefined {
+  for (let at = layers.length - 1; at >= 0; at -= 1) {
+    const value = layers[at]?.get(key);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/** What LMDB's file and the layers have together, in order. Values from the layers are copies. */
+export function* merged(
+  inFile: Iterable<Entry>,
+  layers: readonly Layer[],
+  range: KeyRange,
+): Generator<Entry> {
+  const [start, end] = [range.start.toString('latin1'), range.end.toString('latin1')];
+  const inLayers = new Set(layers.flatMap((layer) => [...layer.keysIn(start, end)]));
+  const keys = [...inLayers].sort();
+  let next = 0;
+  function* before(limit: string): Generator<Entry> {
+    for (; next < keys.length && (keys[next] as string) < limit; next += 1) {
+      const key = keys[next] as string;
+      const value = newest(layers, key);
+      if (value) yield { key: Buffer.from(key, 'latin1'), value: Buffer.from(value) };
+    }
+  }
+  for (const entry of inFile) {
+    const key = entry.key.toString('latin1');
+    yield* before(key);
+    if (!inLayers.has(key)) yield entry;
+  }
+  yield* before(end);
 }
 
 /** Which frame LMDB's file has last: all before it are there as well. */

@@ -1,0 +1,249 @@
+/**
+ * The journal before LMDB's file: readers see both as one, and after a crash every commit that was answered is there, none
+ * is there in part, and nothing that an earlier use of a file has left behind comes back.
+ */
+
+import assert from 'node:assert/strict';
+import {
+  cpSync,
+  existsSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { checksumOf, crc32InScript } from '../../src/storage/local/lmdb/checksum.ts';
+import { Environment } from '../../src/storage/local/lmdb/environment.ts';
+import { writeFrame } from '../../src/storage/local/lmdb/frame.ts';
+import { keyOf, rangeOf } from '../../src/storage/local/lmdb/keys.ts';
+import type { Put } from '../../src/storage/local/lmdb/lmdb-file.ts';
+import { layersIn } from '../../src/storage/local/lmdb/unfolded.ts';
+import { withDirectory } from './data-directories.ts';
+
+/** Keys of the records that a commit writes, with their values; null removes. */
+type Commit = readonly (readonly [id: number, value: string | null])[];
+
+const all = rangeOf('content', 1);
+/** So small that files are sealed and used again all the time, and some commits are too large for them. */
+const journalBytes = 800;
+
+class Model extends Map<number, string> {
+  apply(commit: Commit): void {
+    for (const [id, value] of commit) {
+      if (value === null) this.delete(id);
+      else this.set(id, value);
+    }
+  }
+
+  sorted(): [number, string][] {
+    return [...this].sort(([a], [b]) => a - b);
+  }
+}
+
+function write(environment: Environment, commit: Commit, isDirect = false): Promise<void> {
+  return environment.write(
+    (put) => {
+      for (const [id, value] of commit) {
+        put(keyOf('content', 1, id), value === null ? null : Buffer.from(value));
+      }
+    },
+    { isDirect },
+  );
+}
+
+function inside(environment: Environment): [number, string][] {
+  return Array.from(environment.range(all), ({ key, value }) => [
+    key.readUIntBE(5, 6),
+    String(value),
+  ]);
+}
+
+function assertSame(environment: Environment, model: Model): void {
+  assert.deepEqual(inside(environment), model.sorted());
+  const keys = Array.from(environment.keys(all, 3), (key) => key.readUIntBE(5, 6));
+  assert.deepEqual(
+    keys,
+    model
+      .sorted()
+      .slice(0, 3)
+      .map(([id]) => id),
+  );
+  for (let id = 0; id < 12; id += 1) {
+    const value = environment.get(keyOf('content', 1, id));
+    assert.equal(value === undefined ? undefined : String(value), model.get(id));
+  }
+}
+
+/** The directory as a process that is killed now would leave it. */
+function crash(from: string, to: string): string {
+  cpSync(from, to, { recursive: true, filter: (file) => !file.endsWith('lock.mdb') });
+  return to;
+}
+
+async function readBy<T>(directory: string, read: (environment: Environment) => T): Promise<T> {
+  const environment = await Environment.open({ directory, isReadOnly: true, isAlone: true });
+  const result = read(environment);
+  await environment.close();
+  return result;
+}
+
+const commits = fc.array(
+  fc.tuple(
+    fc.nat(11),
+    fc.oneof(fc.constant(null), fc.string({ maxLength: 30 }), fc.constant('x'.repeat(150))),
+  ),
+  { minLength: 1, maxLength: 5 },
+);
+const steps = fc.array(
+  fc.oneof(
+    { weight: 20, arbitrary: commits.map((commit) => ({ kind: 'commit' as const, commit })) },
+    { weight: 2, arbitrary: commits.map((commit) => ({ kind: 'direct' as const, commit })) },
+    { weight: 1, arbitrary: fc.constant({ kind: 'close' as const }) },
+    { weight: 2, arbitrary: fc.constant({ kind: 'crash' as const }) },
+  ),
+  { maxLength: 60 },
+);
+
+test('whatever is committed is read, at once and after any number of stops and crashes', () =>
+  withDirectory(async (path) => {
+    let directories = 0;
+    const next = (): string => {
+      directories += 1;
+      return join(path, String(directories));
+    };
+    await fc.assert(
+      fc.asyncProperty(steps, async (list) => {
+        let directory = next();
+        const model = new Model();
+        let environment = await Environment.open({ directory, journalBytes });
+        for (const step of list) {
+          if (step.kind === 'commit' || step.kind === 'direct') {
+            await write(environment, step.commit, step.kind === 'direct');
+            model.apply(step.commit);
+          } else {
+            const left = directory;
+            if (step.kind === 'crash') directory = crash(left, next());
+            await environment.close();
+            await readBy(directory, (reader) => assertSame(reader, model));
+            environment = await Environment.open({ directory, journalBytes });
+          }
+          assertSame(environment, model);
+        }
+        await environment.close();
+      }),
+      { numRuns: 60 },
+    );
+  }));
+
+test('a commit that is cut off, or has a wrong byte, is not there, and all before it are', () =>
+  withDirectory(async (path) => {
+    const [source, copy] = [join(path, 'source'), join(path, 'copy')];
+    const environment = await Environment.open({ directory: source });
+    const journal = (directory: string): string => join(directory, 'journal-1');
+    // The first one opens the journal.
+    await write(environment, [[0, 'first']]);
+    await write(environment, [[1, 'second']]);
+    const before = statSync(journal(source)).size;
+    await write(environment, [
+      [1, 'third'],
+      [2, 'third'],
+    ]);
+    const whole = readFileSync(journal(source));
+    crash(source, copy);
+    await environment.close();
+    const second = [
+      [0, 'first'],
+      [1, 'second'],
+    ];
+    for (let length = before; length < whole.length; length += 1) {
+      writeFileSync(journal(copy), whole);
+      truncateSync(journal(copy), length);
+      assert.deepEqual(await readBy(copy, inside), second, `${length} bytes`);
+      const wrong = Buffer.from(whole);
+      wrong[length] = (wrong[length] as number) ^ 0x10;
+      writeFileSync(journal(copy), wrong);
+      assert.deepEqual(await readBy(copy, inside), second, `byte ${length}`);
+    }
+    writeFileSync(journal(copy), whole);
+    const third = [
+      [0, 'first'],
+      [1, 'third'],
+      [2, 'third'],
+    ];
+    assert.deepEqual(await readBy(copy, inside), third);
+  }));
+
+/** Its commits are in LMDB's file, perhaps overwritten there by later ones. */
+test('a journal that another run has left behind is not read', () =>
+  withDirectory(async (path) => {
+    const [directory, copy] = [join(path, 'data'), join(path, 'copy')];
+    const first = await Environment.open({ directory });
+    await write(first, [[0, 'old']]);
+    await write(first, [[1, 'old']]);
+    crash(directory, copy);
+    await first.close();
+    assert.ok(!existsSync(join(directory, 'journal-1')), 'a stop leaves no journal');
+    const second = await Environment.open({ directory });
+    await write(second, [[1, 'new']]);
+    await second.close();
+    cpSync(join(copy, 'journal-1'), join(directory, 'journal-1'));
+    const expected = [
+      [0, 'old'],
+      [1, 'new'],
+    ];
+    assert.deepEqual(await readBy(directory, inside), expected);
+  }));
+
+test('a journal that cannot be written is done without', async (t) => {
+  if (!existsSync('/dev/full')) return t.skip('there is no device that is always full here');
+  await withDirectory(async (path) => {
+    const [directory, copy] = [join(path, 'data'), join(path, 'copy')];
+    const environment = await Environment.open({ directory });
+    symlinkSync('/dev/full', join(directory, 'journal-1'));
+    const model = new Model();
+    for (let id = 0; id < 5; id += 1) {
+      const commit: Commit = [[id, 'value']];
+      await write(environment, commit);
+      model.apply(commit);
+      assertSame(environment, model);
+      assert.equal(environment.hasUnfolded, false);
+    }
+    cpSync(join(directory, 'data.mdb'), join(copy, 'data.mdb'));
+    await environment.close();
+    assert.deepEqual(await readBy(copy, inside), model.sorted());
+  });
+});
+
+/** Its client was told that it failed; whether it reached the disk, nobody knows. */
+test('a frame whose writing failed does not come back once another commit has followed', () => {
+  const frame = (number: number, after: number, value: string): Buffer => {
+    const bytes = Buffer.alloc(200);
+    const writes = (put: Put): void => put(Buffer.from('key'), Buffer.from(value));
+    const end = writeFrame(bytes, 0, { run: 7, number, after }, writes)?.end;
+    return bytes.subarray(0, end);
+  };
+  const read = (files: readonly Buffer[], number: number): string[] =>
+    layersIn(files, { run: 7, number }).map((layer) => String(layer.get('key')));
+  const written = frame(1, 0, 'written');
+  const failed = frame(2, 1, 'failed');
+  const [later, last] = [frame(3, 1, 'later'), frame(4, 3, 'last')];
+  assert.deepEqual(read([Buffer.concat([written, failed])], 0), ['failed'], 'it is all there is');
+  const files = [Buffer.concat([written, failed]), Buffer.concat([later, last])];
+  assert.deepEqual(read(files, 0), ['written', 'last'], 'in another file');
+  assert.deepEqual(read(files.toReversed(), 0), ['written', 'last'], 'in whichever order');
+  assert.deepEqual(read(files, 1), ['last'], 'after a fold');
+  assert.deepEqual(read(files, 2), [], 'after a direct commit');
+});
+
+test('the checksum is that of zlib, also where Node.js does not have it', () => {
+  assert.equal(crc32InScript(Buffer.from('123456789')), 0xcbf43926);
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+      assert.equal(crc32InScript(Buffer.from(bytes)), checksumOf(Buffer.from(bytes)));
+    }),
+  );
+});
