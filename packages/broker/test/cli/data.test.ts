@@ -87,6 +87,40 @@ test('a backup of a running server is a data directory as of that moment, and pa
   remove();
 });
 
+/** So much that the journal changes from file to file while it is read. */
+test('a backup under load has all that was answered before it began, whole and in order', async () => {
+  const { path, remove } = temporaryDirectory();
+  const data = join(path, 'data');
+  const server = await ServerProcess.start(['--data', data]);
+  const QueueUrl = server.queueUrl(name);
+  await server.call('CreateQueue', { QueueName: name, Attributes: { FifoQueue: 'true' } });
+  const [body, ids] = ['x'.repeat(20_000), { MessageGroupId: 'g' }];
+  let [answered, isOver] = [0, false];
+  const sending = (async () => {
+    while (!isOver) {
+      const Entries = Array.from({ length: 10 }, (_, index) => {
+        const MessageDeduplicationId = String(answered + index);
+        return { Id: String(index), MessageBody: body, MessageDeduplicationId, ...ids };
+      });
+      const { status } = await server.call('SendMessageBatch', { QueueUrl, Entries });
+      assert.equal(status, 200);
+      answered += 10;
+    }
+  })();
+  for (let number = 0; number < 3; number += 1) {
+    const copy = join(path, String(number));
+    const before = answered;
+    assert.equal((await run('backup', copy, '--data', data)).code, 0);
+    const { problems, queues } = JSON.parse((await run('check', copy, '--json')).stdout);
+    assert.deepEqual(problems, []);
+    assert.ok(queues[0].messages >= before && queues[0].messages % 10 === 0, 'whole commits');
+  }
+  isOver = true;
+  await sending;
+  await server.kill();
+  remove();
+});
+
 test('check lists topics in a table of their own', async () => {
   const { path, remove } = temporaryDirectory();
   const backend = await openFixture(path);

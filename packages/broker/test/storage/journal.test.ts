@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import {
   cpSync,
   existsSync,
+  mkdirSync,
   readFileSync,
   statSync,
   symlinkSync,
@@ -196,6 +197,32 @@ test('a journal that another run has left behind is not read', () =>
       [1, 'new'],
     ];
     assert.deepEqual(await readBy(directory, inside), expected);
+  }));
+
+test('a copy has what is only in the journal, and a fold brings it into the file', () =>
+  withDirectory(async (path) => {
+    const [directory, left, copy] = [join(path, 'data'), join(path, 'left'), join(path, 'copy')];
+    const environment = await Environment.open({ directory });
+    await write(environment, [[0, 'in the file']]);
+    await write(environment, [[1, 'in the journal']]);
+    crash(directory, left);
+    await environment.close();
+    mkdirSync(copy);
+    const reader = await Environment.open({ directory: left, isReadOnly: true });
+    await reader.copyTo(copy);
+    await reader.close();
+    const expected = [
+      [0, 'in the file'],
+      [1, 'in the journal'],
+    ];
+    assert.deepEqual(await readBy(copy, inside), expected);
+    const writer = await Environment.open({ directory: copy });
+    assert.equal(writer.hasUnfolded, true);
+    await writer.fold();
+    assert.equal(writer.hasUnfolded, false);
+    assert.deepEqual(inside(writer), expected);
+    await writer.close();
+    assert.deepEqual(await readBy(copy, inside), expected);
   }));
 
 test('a journal that cannot be written is done without', async (t) => {
