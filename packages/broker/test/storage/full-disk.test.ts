@@ -9,7 +9,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -82,6 +82,22 @@ async function receiveAll(server: ServerProcess): Promise<string[]> {
       assert.equal(deleted.status, 200);
     }
   }
+}
+
+/** Waits until something can be received, and deletes it. */
+async function receiveSome(server: ServerProcess, count: number): Promise<string[]> {
+  const received: string[] = [];
+  const QueueUrl = server.queueUrl(name);
+  while (received.length < count) {
+    const answer = await server.call('ReceiveMessage', { QueueUrl });
+    for (const { Body, ReceiptHandle } of answer.body.Messages ?? []) {
+      const { status } = await server.call('DeleteMessage', { QueueUrl, ReceiptHandle });
+      assert.equal(status, 200);
+      received.push(Body.split(' ')[0] as string);
+    }
+    if (answer.status !== 200) await delay(50);
+  }
+  return received;
 }
 
 async function live(
@@ -203,23 +219,29 @@ testOnSmallDisk(
 
 /** A larger one than the others: with so little room as they have, nothing is put into the journal. */
 testOnSmallDisk(
-  'what is only in the journal when a disk fills up is kept, and the server recovers',
+  'what is only in the journal when a disk fills up is kept and can be received, and the server recovers',
   async (disk) => {
     const [data, ballast] = [join(disk.path, 'data'), join(disk.path, 'ballast')];
     const server = await ServerProcess.start(['--data', data]);
     try {
       await server.call('CreateQueue', { QueueName: name, Attributes: { FifoQueue: 'true' } });
       const sender = new Sender(server);
-      for (let count = 0; count < 20; count += 1) assert.equal((await sender.send()).status, 200);
-      assert.ok(statSync(join(data, 'journal-1')).size > 20 * 20_000, 'they are in the journal');
+      await server.call('CreateQueue', { QueueName: 'other' });
+      assert.equal((await sender.send()).status, 200);
+      assert.ok(existsSync(join(data, 'journal-1')));
       fill(ballast);
       assert.match((await sender.sendUntilRefused()).body.message, /the disk is full/);
+      const { length } = sender.answered;
+      assert.ok(length > 100, 'the journal has its room already');
+      await server.call('PurgeQueue', { QueueUrl: server.queueUrl('other') });
+      assert.deepEqual(await receiveSome(server, 10), sender.answeredInOrder().slice(0, 10));
+      assert.equal((await sender.send()).status, 503, 'nothing is added before there is room');
       rmSync(ballast);
       await isWellAgain(server);
       assert.equal((await sender.send()).status, 200);
       await server.kill('SIGKILL');
       const again = await ServerProcess.start(['--data', data]);
-      assert.deepEqual(await receiveAll(again), sender.answeredInOrder());
+      assert.deepEqual(await receiveAll(again), sender.answeredInOrder().slice(10));
       assert.equal(await again.kill('SIGTERM'), 0);
     } finally {
       await server.kill();
@@ -227,6 +249,32 @@ testOnSmallDisk(
   },
   '96m',
 );
+
+test('a commit that the journal cannot take goes into the file, and is there after a crash', async () => {
+  const { path, remove } = temporaryDirectory();
+  const server = await ServerProcess.start(['--data', path]);
+  try {
+    await server.call('CreateQueue', { QueueName: name, Attributes: { FifoQueue: 'true' } });
+    // The journal gets longer and longer, and what it leaves stays small.
+    const sender = new Sender(server, 1_000);
+    for (let count = 0; count < 100; count += 1) {
+      await sender.send();
+      await receiveAll(server);
+    }
+    const limit = 200_000;
+    assert.ok(statSync(join(path, 'data.mdb')).size < limit);
+    execFileSync('prlimit', ['--pid', String(server.child.pid), `--fsize=${limit}:`]);
+    sender.answered.length = 0;
+    for (let count = 0; count < 5; count += 1) assert.equal((await sender.send()).status, 200);
+    await server.kill('SIGKILL');
+    const again = await ServerProcess.start(['--data', path]);
+    assert.deepEqual(await receiveAll(again), sender.answeredInOrder());
+    assert.equal(await again.kill('SIGTERM'), 0);
+  } finally {
+    await server.kill();
+    remove();
+  }
+});
 
 /** A start without room for LMDB's files is refused with the reason, and succeeds once there is room. */
 async function startWhenFull(disk: SmallDisk): Promise<void> {

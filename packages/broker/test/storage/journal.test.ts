@@ -9,7 +9,6 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
-  statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -19,7 +18,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { checksumOf, crc32InScript } from '../../src/storage/local/lmdb/checksum.ts';
 import { Environment } from '../../src/storage/local/lmdb/environment.ts';
-import { writeFrame } from '../../src/storage/local/lmdb/frame.ts';
+import { framesIn, writeFrame } from '../../src/storage/local/lmdb/frame.ts';
 import { keyOf, rangeOf } from '../../src/storage/local/lmdb/keys.ts';
 import type { Put } from '../../src/storage/local/lmdb/lmdb-file.ts';
 import { layersIn } from '../../src/storage/local/lmdb/unfolded.ts';
@@ -28,7 +27,7 @@ import { withDirectory } from './data-directories.ts';
 /** Keys of the records that a commit writes, with their values; null removes. */
 type Commit = readonly (readonly [id: number, value: string | null])[];
 
-const all = rangeOf('content', 1);
+const all = rangeOf('delivery', 1);
 /** So small that files are sealed and used again all the time, and some commits are too large for them. */
 const journalBytes = 800;
 
@@ -49,7 +48,7 @@ function write(environment: Environment, commit: Commit, isDirect = false): Prom
   return environment.write(
     (put) => {
       for (const [id, value] of commit) {
-        put(keyOf('content', 1, id), value === null ? null : Buffer.from(value));
+        put(keyOf('delivery', 1, id), value === null ? null : Buffer.from(value));
       }
     },
     { isDirect },
@@ -74,7 +73,7 @@ function assertSame(environment: Environment, model: Model): void {
       .map(([id]) => id),
   );
   for (let id = 0; id < 12; id += 1) {
-    const value = environment.get(keyOf('content', 1, id));
+    const value = environment.get(keyOf('delivery', 1, id));
     assert.equal(value === undefined ? undefined : String(value), model.get(id));
   }
 }
@@ -148,19 +147,21 @@ test('a commit that is cut off, or has a wrong byte, is not there, and all befor
     // The first one opens the journal.
     await write(environment, [[0, 'first']]);
     await write(environment, [[1, 'second']]);
-    const before = statSync(journal(source)).size;
+    const before = framesIn(readFileSync(journal(source))).at(-1)?.end as number;
     await write(environment, [
       [1, 'third'],
       [2, 'third'],
     ]);
     const whole = readFileSync(journal(source));
+    const end = framesIn(whole).at(-1)?.end as number;
+    assert.ok(end > before);
     crash(source, copy);
     await environment.close();
     const second = [
       [0, 'first'],
       [1, 'second'],
     ];
-    for (let length = before; length < whole.length; length += 1) {
+    for (let length = before; length < end; length += 1) {
       writeFileSync(journal(copy), whole);
       truncateSync(journal(copy), length);
       assert.deepEqual(await readBy(copy, inside), second, `${length} bytes`);
@@ -168,6 +169,9 @@ test('a commit that is cut off, or has a wrong byte, is not there, and all befor
       wrong[length] = (wrong[length] as number) ^ 0x10;
       writeFileSync(journal(copy), wrong);
       assert.deepEqual(await readBy(copy, inside), second, `byte ${length}`);
+      wrong.fill(0, length);
+      writeFileSync(journal(copy), wrong);
+      assert.deepEqual(await readBy(copy, inside), second, `nothing from byte ${length} on`);
     }
     writeFileSync(journal(copy), whole);
     const third = [
@@ -225,7 +229,7 @@ test('a copy has what is only in the journal, and a fold brings it into the file
     assert.deepEqual(await readBy(copy, inside), expected);
   }));
 
-test('a journal that cannot be written is done without', async (t) => {
+test('a journal that cannot be made is done without', async (t) => {
   if (!existsSync('/dev/full')) return t.skip('there is no device that is always full here');
   await withDirectory(async (path) => {
     const [directory, copy] = [join(path, 'data'), join(path, 'copy')];

@@ -7,7 +7,7 @@ import type { MessageContent } from '../../../core/changes.ts';
 import { PreparedAnswers } from '../prepared.ts';
 import { blockOf } from './block.ts';
 import type { ByteWriter } from './bytes.ts';
-import { addToRun, beginRun, itemBytesMax, runBytesMax } from './content-run.ts';
+import { addToRun, beginRun, bodyBytesOf, itemBytesMax, runBytesMax } from './content-run.ts';
 import { type Kind, keyOf } from './keys.ts';
 import type { Put } from './lmdb-file.ts';
 import type { Block, PlaceRecords } from './place-records.ts';
@@ -124,12 +124,13 @@ export class Batch {
       return true;
     }
     const writer = this.contentWriter;
-    const bytesMax = itemBytesMax(content);
+    const bodyBytes = bodyBytesOf(content);
+    const bytesMax = itemBytesMax(content, bodyBytes);
     const run = this.#runFor(contents, id, bytesMax) ?? this.#newRun(contents, id, bytesMax);
     const isFirst = run.id === id;
     if (!isFirst) this.#joined += 1;
     const before = run.end - run.start;
-    addToRun(writer, id, content);
+    addToRun(writer, id, content, bodyBytes);
     run.bytes = writer.bytes;
     run.start = writer.start;
     run.end = writer.end;

@@ -25,9 +25,14 @@ const markBytes = 1;
 /** Its slot in the block, and its length. */
 const itemHeadBytes = 5;
 
+/** The length of the content's body, which is counted once; a moved content comes as the bytes that were kept of it. */
+export function bodyBytesOf(content: MessageContent | Buffer): number {
+  return Buffer.isBuffer(content) ? content.length : Buffer.byteLength(content.body);
+}
+
 /** The most bytes that a content takes in a run, or as a run. */
-export function itemBytesMax(content: MessageContent | Buffer): number {
-  const bytes = Buffer.isBuffer(content) ? content.length : contentBytesMax(content);
+export function itemBytesMax(content: MessageContent | Buffer, bodyBytes: number): number {
+  const bytes = Buffer.isBuffer(content) ? bodyBytes : contentBytesMax(content, bodyBytes);
   return markBytes + itemHeadBytes + bytes;
 }
 
@@ -36,17 +41,18 @@ export function beginRun(writer: ByteWriter, bytesMax: number): void {
   writer.u8(runMark);
 }
 
-/** There must be room for it. A moved content comes as the bytes that were kept of it. */
+/** There must be room for it. */
 export function addToRun(
   writer: ByteWriter,
   sequence: number,
   content: MessageContent | Buffer,
+  bodyBytes: number,
 ): void {
   writer.u8(slotOf(sequence));
   const lengthAt = writer.end;
   writer.u32(0);
   if (Buffer.isBuffer(content)) writer.copy(content);
-  else writeContent(writer, content);
+  else writeContent(writer, content, bodyBytes);
   writer.setU32(lengthAt, writer.end - lengthAt - 4);
 }
 

@@ -21,6 +21,7 @@ import {
   readJournal,
   removeJournal,
   type Sealed,
+  syncJournal,
 } from './journal.ts';
 import { jsonIn, jsonOf } from './json-record.ts';
 import { nameKeyOf } from './keys.ts';
@@ -83,7 +84,9 @@ export class Environment {
     const before = isAlone ? undefined : readJournal(directory);
     const file = await LmdbFile.open(directory, { isReadOnly, isAlone });
     try {
-      return new Environment(file, before ?? readJournal(directory), options);
+      const environment = new Environment(file, before ?? readJournal(directory), options);
+      if (!isReadOnly && environment.hasUnfolded) syncJournal(directory);
+      return environment;
     } catch (error) {
       await file.close();
       throw readingError(directory, error);
@@ -116,10 +119,7 @@ export class Environment {
   keys(range: KeyRange, limit: number): Iterable<Buffer> {
     const layers = this.#layers();
     if (layers.length === 0) return this.#file.keys(range, limit);
-    return Array.from(merged(this.#file.range(range), layers, range), ({ key }) => key).slice(
-      0,
-      limit,
-    );
+    return firstKeys(merged(this.#file.range(range), layers, range), limit);
   }
 
   /** Writes all or none; resolves once they are as durable as configured. There must not be two at a time. */
@@ -164,8 +164,11 @@ export class Environment {
     await this.#folding;
     const journal = this.#journal;
     this.#journal = undefined;
-    if (journal !== undefined) await this.#closeJournal(journal);
-    await this.#file.close();
+    try {
+      if (journal !== undefined) await this.#closeJournal(journal);
+    } finally {
+      await this.#file.close();
+    }
   }
 
   /** A journal whose records are all in LMDB's file is not left behind. */
@@ -191,9 +194,13 @@ export class Environment {
       if (!this.#isJournaling) return false;
     }
     const sealed = journal.isFull ? journal.seal() : undefined;
-    const appended = journal.append(writes);
-    // The disk already works for the commit.
-    if (sealed !== undefined) this.#fold(sealed, journal);
+    let appended: Promise<void> | undefined;
+    try {
+      appended = journal.append(writes);
+    } finally {
+      // The disk already works for the commit.
+      if (sealed !== undefined) this.#fold(sealed, journal);
+    }
     try {
       await appended;
     } catch {
@@ -257,6 +264,7 @@ export class Environment {
       this.#journal ??= new Journal(this.directory, this.#run, this.#options);
       return true;
     } catch {
+      this.#isDistrusted = true;
       return false;
     }
   }
@@ -264,4 +272,14 @@ export class Environment {
 
 function folded(last: Folded): Entry {
   return { key: foldedKey, value: jsonOf(last) };
+}
+
+/** Takes no more than it needs: `check` asks for the first key of a range again and again. */
+function* firstKeys(entries: Iterable<Entry>, count: number): Generator<Buffer> {
+  let left = count;
+  for (const { key } of entries) {
+    yield key;
+    left -= 1;
+    if (left === 0) return;
+  }
 }

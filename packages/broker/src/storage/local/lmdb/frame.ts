@@ -28,7 +28,7 @@ const lengthAt = 4;
 const runAt = 8;
 const numberAt = 16;
 const afterAt = 24;
-const headBytes = 32;
+export const headBytes = 32;
 
 const valueLengthAt = 2;
 const recordHeadBytes = 6;

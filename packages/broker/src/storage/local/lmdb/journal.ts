@@ -4,24 +4,29 @@
  * never sees those that have come and gone in between (environment.ts).
  *
  * There are two files, used in turns: when one is full, it is sealed, and its records go into LMDB's file while the other
- * one takes commits. Files do not get shorter: writing where something was before is what syncs fastest. What they have
- * is in memory as well, so nothing is read again before the next start.
+ * one takes commits. Files have their full size from the beginning: writing where something was before is what syncs
+ * fastest, and a disk that is full later does not matter. What they have is in memory as well, so nothing is read again
+ * before the next start.
  */
 
+import assert from 'node:assert/strict';
 import {
   closeSync,
   constants,
   fdatasync,
+  fdatasyncSync,
   fsyncSync,
   openSync,
   readFileSync,
   rmSync,
+  statSync,
   write,
+  writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { journalFiles } from './data-directory.ts';
-import { writeFrame } from './frame.ts';
+import { headBytes, writeFrame } from './frame.ts';
 import type { Writes } from './lmdb-file.ts';
 import { type Folded, Layer } from './unfolded.ts';
 
@@ -35,6 +40,8 @@ export interface JournalOptions {
 }
 
 const journalBytesDefault = 4 * 1024 * 1024;
+/** Also full with this many records: handing them to LMDB must not take long. */
+const recordsMax = 4096;
 /** A commit that takes more than this part of a file goes into LMDB's file at once: a second copy would cost more than a sync. */
 const frameShareMax = 1 / 8;
 
@@ -50,6 +57,7 @@ class JournalFile {
   /** On Linux a write can return when it is on disk; elsewhere that takes a second call. */
   readonly #isSyncedByWrite: boolean;
   #syncing: Promise<void> | undefined;
+  #isBehind = false;
 
   constructor(path: string, bytesMax: number, durability: Durability) {
     this.bytes = Buffer.allocUnsafeSlow(bytesMax);
@@ -58,6 +66,7 @@ class JournalFile {
     this.#isSyncedByWrite = durability === 'fsync' && process.platform === 'linux';
     const { O_CREAT, O_DSYNC, O_RDWR } = constants;
     const flags = O_RDWR | O_CREAT | (this.#isSyncedByWrite ? O_DSYNC : 0);
+    if (statSync(path, { throwIfNoEntry: false })?.size !== bytesMax) allocate(path, bytesMax);
     this.#descriptor = openSync(path, flags, 0o644);
   }
 
@@ -66,17 +75,27 @@ class JournalFile {
       at += (await writeAt(this.#descriptor, this.bytes, at, end - at, at)).bytesWritten;
     }
     if (this.#isSyncedByWrite) return;
-    if (this.#durability === 'fsync') await sync(this.#descriptor);
-    else this.#syncSoon();
+    if (this.#durability === 'fsync') {
+      await sync(this.#descriptor);
+      return;
+    }
+    this.#isBehind = true;
+    this.#syncing ??= this.#syncAll();
   }
 
   /** With durability `os` nobody waits for the disk, but it gets everything a moment later all the same. */
-  #syncSoon(): void {
-    this.#syncing ??= sync(this.#descriptor)
-      .catch(() => {})
-      .finally(() => {
-        this.#syncing = undefined;
-      });
+  async #syncAll(): Promise<void> {
+    while (this.#isBehind) {
+      this.#isBehind = false;
+      await sync(this.#descriptor).catch(() => {});
+    }
+    this.#syncing = undefined;
+  }
+
+  /** Nobody is to find the frame that begins here, as far as that can be helped: its writing failed. */
+  async erase(start: number): Promise<void> {
+    this.bytes.fill(0, start, start + headBytes);
+    await this.write(start, start + headBytes).catch(() => {});
   }
 
   async close(): Promise<void> {
@@ -112,12 +131,17 @@ export class Journal {
     this.#frameBytesMax = Math.floor(journalBytes * frameShareMax);
     // Any frame fits into a file that is not full.
     const bytesMax = journalBytes + this.#frameBytesMax;
-    const [current, other] = journalFiles.map(
-      (name) => new JournalFile(join(directory, name), bytesMax, durability),
-    );
-    this.#current = current as JournalFile;
-    this.#other = other as JournalFile;
-    syncDirectory(directory);
+    const files: JournalFile[] = [];
+    try {
+      for (const name of journalFiles) {
+        files.push(new JournalFile(join(directory, name), bytesMax, durability));
+      }
+      syncDirectory(directory);
+    } catch (error) {
+      for (const file of files) void file.close();
+      throw error;
+    }
+    [this.#current, this.#other] = files as [JournalFile, JournalFile];
   }
 
   /** What is not in LMDB's file, the oldest first. */
@@ -132,7 +156,7 @@ export class Journal {
 
   /** Whether the file that takes commits is to be sealed before the next one. */
   get isFull(): boolean {
-    return this.#current.end >= this.#fullBytes;
+    return this.#current.end >= this.#fullBytes || this.#current.layer.size >= recordsMax;
   }
 
   /** Keeps a commit; resolves once it is as durable as configured. Undefined if it is too large. */
@@ -144,15 +168,22 @@ export class Journal {
     const frame = writeFrame(room, start, head, writes);
     if (frame === undefined) return undefined;
     this.#tried = frame.number;
-    return file.write(start, frame.end).then(() => {
-      this.#written = frame.number;
-      file.end = frame.end;
-      file.layer.add(frame);
-    });
+    return file.write(start, frame.end).then(
+      () => {
+        this.#written = frame.number;
+        file.end = frame.end;
+        file.layer.add(frame);
+      },
+      async (error: unknown) => {
+        await file.erase(start);
+        throw error;
+      },
+    );
   }
 
   /** Goes on with the other file, which must be empty. Returns what is to go into LMDB's file. */
   seal(): Sealed {
+    assert(this.#other.layer.isEmpty);
     [this.#current, this.#other] = [this.#other, this.#current];
     return { layer: this.#other.layer, last: { run: this.#run, number: this.#written } };
   }
@@ -172,6 +203,17 @@ export class Journal {
   async close(): Promise<void> {
     await this.#current.close();
     await this.#other.close();
+  }
+}
+
+function allocate(path: string, bytes: number): void {
+  const descriptor = openSync(path, 'w', 0o644);
+  try {
+    for (let at = 0; at < bytes; )
+      at += writeSync(descriptor, Buffer.alloc(bytes - at), 0, bytes - at, at);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }
 
@@ -198,6 +240,18 @@ export function readJournal(directory: string): readonly Buffer[] {
       throw error;
     }
   });
+}
+
+/** What a process that was killed has written may not be on disk yet, and nobody must rely on it before it is. */
+export function syncJournal(directory: string): void {
+  for (const name of journalFiles) {
+    const descriptor = openSync(join(directory, name), 'r+');
+    try {
+      fdatasyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
 }
 
 export function removeJournal(directory: string): void {

@@ -92,6 +92,11 @@ export function rangeOf(kind: Kind, contents?: number): { start: Buffer; end: Bu
   return { start, end };
 }
 
+/** Whether a record with this key, a character for each byte, never changes before it is removed for good. */
+export function isWrittenOnce(key: string): boolean {
+  return key.charCodeAt(0) === kinds.content;
+}
+
 export function nameIn(key: Buffer): string {
   return key.toString('utf8', 1);
 }

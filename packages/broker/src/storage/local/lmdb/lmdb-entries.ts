@@ -264,7 +264,8 @@ export class LmdbEntries implements Entries {
 
   /** Clears away a part of what was given up, unless the store is frozen or closing, and goes on with what has gathered. */
   #sweep(): void {
-    if (!this.isFrozen && !this.#isClosing) this.#places.sweep(this.#gathering);
+    const mayFold = this.#recovery.reason === undefined;
+    if (!this.isFrozen && !this.#isClosing) this.#places.sweep(this.#gathering, mayFold);
     this.#schedule();
   }
 

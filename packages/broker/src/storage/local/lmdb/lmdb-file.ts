@@ -86,7 +86,7 @@ export class LmdbFile {
    * Writes all or none, in one transaction; resolves once it is on disk. By itself lmdb begins a transaction one turn of the
    * event loop later; because of `last` it begins at once.
    */
-  write(writes: Writes, last: Entry): Promise<void> {
+  async write(writes: Writes, last: Entry): Promise<void> {
     const put: Put = (key, value) => {
       // Each has a promise of its own; the batch's promise covers them all.
       void (value === null ? this.#db.remove(key) : this.#db.put(key, value));
@@ -95,12 +95,11 @@ export class LmdbFile {
     // A write after the batch exceeds `txnStartThreshold`. Both are there when lmdb's thread begins, so it takes both: then they
     // share a promise too, and `put` may ignore it.
     put(last.key, last.value);
-    return written.then(
-      () => {},
-      async (error: unknown) => {
-        throw await this.#reasonOf(error);
-      },
-    );
+    try {
+      await written;
+    } catch (error) {
+      throw await this.#reasonOf(error);
+    }
   }
 
   /** Whether the disk has this much room, as far as is known. */

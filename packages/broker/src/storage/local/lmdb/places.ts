@@ -176,12 +176,13 @@ export class Places implements TopicEntriesReader {
   }
 
   /** Adds the removal of a part of what was given up to the batch; the rest follows with later ones. */
-  sweep(batch: Batch): void {
+  sweep(batch: Batch, mayFold: boolean): void {
     const contents = this.#givenUp[0];
     if (contents === undefined) return;
-    // What is still in the journal would not be found.
-    batch.isDirect = true;
-    if (this.#environment.hasUnfolded) return;
+    // What is still in the journal would not be found. To bring that into LMDB's file may take room that is not there.
+    const mustFold = this.#environment.hasUnfolded;
+    if (!mustFold || mayFold) batch.isDirect = true;
+    if (mustFold) return;
     let room = batch.isEmpty ? sweptKeysMax : sweptKeysBusyMax;
     for (const kind of contentKinds) {
       for (const key of this.#environment.keys(rangeOf(kind, contents), room)) {

@@ -20,10 +20,9 @@ const digestBytes = 16;
 const overheadBytes = 64;
 const attributeOverheadBytes = 16;
 
-/** There must be room for `contentBytesMax`. */
-export function writeContent(writer: ByteWriter, content: MessageContent): void {
+/** There must be room for `contentBytesMax`; `bodyBytes` is the length of the body in UTF-8. */
+export function writeContent(writer: ByteWriter, content: MessageContent, bodyBytes: number): void {
   const { body, attributes, traceHeader, senderId, groupId, deduplicationId } = content;
-  const bodyBytes = Buffer.byteLength(body);
   writer.u8(
     (bodyBytes === body.length ? isPlain : 0) |
       (attributes.length > 0 ? hasAttributes : 0) |
@@ -65,21 +64,23 @@ export function readContent(bytes: Buffer): MessageContent {
 }
 
 /** The most bytes that `writeContent` writes. */
-export function contentBytesMax({
-  body,
-  attributes,
-  traceHeader = '',
-  senderId = '',
-  groupId = '',
-  deduplicationId = '',
-}: MessageContent): number {
+export function contentBytesMax(
+  {
+    attributes,
+    traceHeader = '',
+    senderId = '',
+    groupId = '',
+    deduplicationId = '',
+  }: MessageContent,
+  bodyBytes: number,
+): number {
   const characters = traceHeader.length + senderId.length + groupId.length + deduplicationId.length;
   const attributesMax = attributes.reduce(
     (sum, { name, type, value }) =>
       sum + attributeOverheadBytes + 3 * (name.length + type.length + value.length),
     0,
   );
-  return Buffer.byteLength(body) + overheadBytes + 3 * characters + attributesMax;
+  return bodyBytes + overheadBytes + 3 * characters + attributesMax;
 }
 
 function writeAttributes(writer: ByteWriter, { attributes, attributesMd5 }: MessageContent): void {

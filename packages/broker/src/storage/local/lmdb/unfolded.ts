@@ -4,6 +4,7 @@
  */
 
 import { type Frame, framesIn, keyAt, keyTextAt, recordsIn, valueAt } from './frame.ts';
+import { isWrittenOnce } from './keys.ts';
 import type { Entry, KeyRange, Put } from './lmdb-file.ts';
 
 export class Layer {
@@ -15,14 +16,23 @@ export class Layer {
     this.#bytes = bytes;
   }
 
+  get size(): number {
+    return this.#records.size;
+  }
+
   get isEmpty(): boolean {
-    return this.#records.size === 0;
+    return this.size === 0;
   }
 
   add(frame: Frame): void {
     const bytes = this.#bytes;
-    for (const record of recordsIn(bytes, frame))
-      this.#records.set(keyTextAt(bytes, record), record);
+    for (const record of recordsIn(bytes, frame)) {
+      const key = keyTextAt(bytes, record);
+      // What came and goes within the layer leaves no trace, if nobody else can have it.
+      const isOver = isWrittenOnce(key) && valueAt(bytes, record) === null && this.has(key);
+      if (isOver) this.#records.delete(key);
+      else this.#records.set(key, record);
+    }
     this.#sortedKeys = undefined;
   }
 
