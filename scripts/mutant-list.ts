@@ -348,12 +348,6 @@ export const mutants: readonly Mutant[] = [
     replace: '() => journal.release()',
   },
   {
-    name: 'what is in the journal is not swept away',
-    file: 'storage/local/lmdb/places.js',
-    find: 'if (this.#environment.hasUnfolded)',
-    replace: 'if (false)',
-  },
-  {
     name: 'a backup lacks what is only in the journal',
     file: 'storage/local/lmdb/environment.js',
     find: 'this.#left[index]);',

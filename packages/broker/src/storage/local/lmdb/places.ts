@@ -175,14 +175,16 @@ export class Places implements TopicEntriesReader {
     }
   }
 
-  /** Adds the removal of a part of what was given up to the batch; the rest follows with later ones. */
+  /**
+   * Adds the removal of a part of what was given up to the batch; the rest follows with later ones. Unless `mayFold`, LMDB's
+   * file may have no room for what is only in the journal; then it waits.
+   */
   sweep(batch: Batch, mayFold: boolean): void {
     const contents = this.#givenUp[0];
     if (contents === undefined) return;
-    // What is still in the journal would not be found. To bring that into LMDB's file may take room that is not there.
-    const mustFold = this.#environment.hasUnfolded;
-    if (!mustFold || mayFold) batch.isDirect = true;
-    if (mustFold) return;
+    if (!mayFold && this.#environment.hasUnfolded) return;
+    // In the journal, removals would be passed over again and again until they are folded.
+    batch.isDirect = true;
     let room = batch.isEmpty ? sweptKeysMax : sweptKeysBusyMax;
     for (const kind of contentKinds) {
       for (const key of this.#environment.keys(rangeOf(kind, contents), room)) {
