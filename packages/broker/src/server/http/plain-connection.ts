@@ -8,6 +8,7 @@
  * the answer is sent. The sweep of PlainConnections ends idle connections and those whose request does not arrive.
  */
 
+import { Buffer } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ApiRequest, ApiResponse } from '../../api/handler.ts';

@@ -8,6 +8,7 @@
  * node:cluster all do it. Where it does not work, the accepted socket is read as usual.
  */
 
+import { Buffer } from 'node:buffer';
 import { Socket, type SocketConstructorOpts } from 'node:net';
 
 /** As much as node:net reads at once. The bytes are only valid until the next read, of whatever connection. */

@@ -16,7 +16,7 @@ export function growingBlock(
 ): ReturnType<PlaceRecords['growing']> {
   const before = records.last;
   const block = records.growing(blockOf(id));
-  if (before !== undefined) batch.note(before, records);
+  if (before !== undefined && before !== block) batch.note(before, records);
   batch.note(block, records);
   block.hasGrown = true;
   records.lastSequence = id;

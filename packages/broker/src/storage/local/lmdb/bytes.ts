@@ -4,6 +4,8 @@
  * thread reads them until its commit is over.
  */
 
+import { hexValue } from '../../../core/hex.ts';
+
 /** The records in the file are not what this program writes. The message says where. */
 export class DamagedError extends Error {
   override readonly name: string = 'DamagedError';
@@ -108,7 +110,7 @@ export class ByteWriter {
     const bytes = this.#bytes;
     let end = this.#end;
     for (let at = 0; at < digits.length; at += 2) {
-      bytes[end++] = (digitOf(digits.charCodeAt(at)) << 4) | digitOf(digits.charCodeAt(at + 1));
+      bytes[end++] = (hexValue(digits.charCodeAt(at)) << 4) | hexValue(digits.charCodeAt(at + 1));
     }
     this.#end = end;
   }
@@ -147,11 +149,6 @@ export class ByteWriter {
 
 function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
   return new DataView(buffer, byteOffset, length);
-}
-
-/** Of a character 0–9 or a–f. */
-function digitOf(code: number): number {
-  return code < 58 ? code - 48 : code - 87;
 }
 
 export class ByteReader {

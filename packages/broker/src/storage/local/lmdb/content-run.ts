@@ -7,6 +7,7 @@
  * In format 1 each content is a record of its own, without the mark.
  */
 
+import { Buffer } from 'node:buffer';
 import type { MessageContent } from '../../../core/changes.ts';
 import { slotOf } from './block.ts';
 import { ByteReader, type ByteWriter, DamagedError } from './bytes.ts';

@@ -75,12 +75,11 @@ export function contentBytesMax(
   bodyBytes: number,
 ): number {
   const characters = traceHeader.length + senderId.length + groupId.length + deduplicationId.length;
-  const attributesMax = attributes.reduce(
-    (sum, { name, type, value }) =>
-      sum + attributeOverheadBytes + 3 * (name.length + type.length + value.length),
-    0,
-  );
-  return bodyBytes + overheadBytes + 3 * characters + attributesMax;
+  let bytes = bodyBytes + overheadBytes + 3 * characters;
+  for (const { name, type, value } of attributes) {
+    bytes += attributeOverheadBytes + 3 * (name.length + type.length + value.length);
+  }
+  return bytes;
 }
 
 function writeAttributes(writer: ByteWriter, { attributes, attributesMd5 }: MessageContent): void {
