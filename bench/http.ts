@@ -26,7 +26,12 @@ import {
 
 const workloads = ['send', 'batch', 'life'] as const satisfies readonly Workload[];
 const connectionCounts = [32, 64];
-const slowFactor = 4;
+/**
+ * Many short rounds: a shared machine changes its speed by a third from one second to the next, and the systems of a round
+ * are compared with each other. The median of five long rounds was off by a fifth now and then.
+ */
+const roundTimes = { warmUpMs: 150, measureMs: 400 } as const;
+const slowFactor = 10;
 
 export async function benchHttp(flags: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -40,10 +45,7 @@ export async function benchHttp(flags: readonly string[]): Promise<void> {
   });
   const names = chosen('--only', values.only, systemNames);
   const asked = chosen('--rows', values.rows, workloads);
-  const rounds = values.quick ? 3 : 5;
-  const times = values.quick
-    ? { warmUpMs: 200, measureMs: 500 }
-    : { warmUpMs: 250, measureMs: 1_000 };
+  const rounds = values.quick ? 5 : 15;
   const data = new DataFolder(values.dir);
   const { running, absent } = await startSystems(names, data);
   for (const { name, reason } of absent) print(`${name} is skipped: ${reason}`);
@@ -54,7 +56,7 @@ export async function benchHttp(flags: readonly string[]): Promise<void> {
       const row = rowOf(
         workload,
         connections,
-        await bench.measure({ workload, connections, rounds, ...times }),
+        await bench.measure({ workload, connections, rounds, ...roundTimes }),
       );
       rows.push(row);
       print(`\n${rowText(row)}`);

@@ -82,8 +82,8 @@ function bar(rates: Rates, name: SystemName, y: number, x: (value: number) => nu
 function ratiosText({ toFloor, toFauxqs }: Rates, name: SystemName): string {
   if (!name.startsWith('oncemq')) return '';
   const parts = [
-    ...(toFloor === undefined ? [] : [`${toFloor.toFixed(2)} of floor`]),
-    ...(toFauxqs === undefined ? [] : [`${toFauxqs.toFixed(1)}× fauxqs`]),
+    ...(toFloor === undefined ? [] : [`${toFloor.median.toFixed(2)} of floor`]),
+    ...(toFauxqs === undefined ? [] : [`${toFauxqs.median.toFixed(1)}× fauxqs`]),
   ];
   return `  ${parts.join(', ')}`;
 }

@@ -1,21 +1,29 @@
 /**
  * The numbers of the HTTP benchmark: turns the counts of rounds into a row with ratios, formats the row as text, and
- * checks what is expected of all rows. A ratio is the median over the rounds of the ratio within each round.
+ * checks what is expected of all rows. A ratio is the median over the rounds of the ratio within each round, with its quartiles.
  */
 
 import type { LoadCount, Workload } from '../load/order.ts';
 import type { Measured } from '../load/rounds.ts';
 import { type SystemName, systems } from '../servers/systems.ts';
 import type { Expectation } from './results.ts';
-import { median, type Spread, spreadOf, spreadText, whole } from './statistics.ts';
+import {
+  median,
+  type Quartiles,
+  quartilesOf,
+  type Spread,
+  spreadOf,
+  spreadText,
+  whole,
+} from './statistics.ts';
 
 export interface Rates {
   /** Requests per second. */
   readonly rate: Spread;
   readonly messagesPerSecond: number;
   /** Undefined if the floor or fauxqs did not run. */
-  readonly toFloor: number | undefined;
-  readonly toFauxqs: number | undefined;
+  readonly toFloor: Quartiles | undefined;
+  readonly toFauxqs: Quartiles | undefined;
   readonly cpuMicros: number;
   readonly writtenBytes: number;
   /** The fraction of the load's event loop turns with nothing to do. */
@@ -63,9 +71,11 @@ export function rowOf(
 function ratio(
   rounds: readonly Measured[],
   others: readonly Measured[] | undefined,
-): number | undefined {
+): Quartiles | undefined {
   if (others === undefined) return undefined;
-  return median(rounds.map((count, round) => rateOf(count) / rateOf(others[round] as Measured)));
+  return quartilesOf(
+    rounds.map((count, round) => rateOf(count) / rateOf(others[round] as Measured)),
+  );
 }
 
 function rateOf({ requests, seconds }: LoadCount): number {
@@ -78,8 +88,8 @@ export function rowText({ title, connections, systems: rates }: Row): string {
     line(systems[name].label, [
       spreadText(each.rate),
       whole(each.messagesPerSecond),
-      number(each.toFloor, 2),
-      number(each.toFauxqs, 2),
+      ratioText(each.toFloor),
+      ratioText(each.toFauxqs),
       number(each.cpuMicros, 1),
       number(each.writtenBytes, 0),
       `${whole(each.loadFree * 100)}%`,
@@ -88,9 +98,17 @@ export function rowText({ title, connections, systems: rates }: Row): string {
   return [line(`${title}, ${connections} connections`, heads), ...lines].join('\n');
 }
 
-/** A dash if it was not measured, or if there was no message. */
-function number(value: number | undefined, digits: number): string {
-  if (value === undefined || !Number.isFinite(value)) return '–';
+function ratioText(ratio: Quartiles | undefined): string {
+  if (ratio === undefined) return '–';
+  const [median, lower, upper] = [ratio.median, ratio.lower, ratio.upper].map((each) =>
+    each.toFixed(2),
+  );
+  return `${median} (${lower}–${upper})`;
+}
+
+/** A dash if there was no message. */
+function number(value: number, digits: number): string {
+  if (!Number.isFinite(value)) return '–';
   return value.toLocaleString('en', {
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
@@ -98,7 +116,7 @@ function number(value: number | undefined, digits: number): string {
 }
 
 function line(title: string, cells: readonly string[]): string {
-  const widths = [26, 12, 8, 9, 11, 9, 11];
+  const widths = [26, 12, 18, 18, 9, 8, 11];
   return title.padEnd(42) + cells.map((cell, at) => cell.padStart(widths[at] as number)).join('');
 }
 
@@ -122,7 +140,7 @@ export function judgeRows(rows: readonly Row[]): Expectation[] {
     const isMeant = (row: Row): boolean =>
       ('workload' in where ? where.workload === row.workload : true) &&
       ('connections' in where ? where.connections === row.connections : true);
-    const ratios = rows.filter(isMeant).map((row) => row.systems[system]?.[to]);
+    const ratios = rows.filter(isMeant).map((row) => row.systems[system]?.[to]?.median);
     const worst = Math.min(...ratios.filter((each) => each !== undefined));
     const rowsText = 'workload' in where ? titles[where.workload] : 'every row';
     const atText = 'connections' in where ? ` at ${where.connections} connections` : '';

@@ -15,6 +15,21 @@ export function spreadOf(rounds: readonly number[]): Spread {
   return { rounds, median: median(rounds), min: Math.min(...rounds), max: Math.max(...rounds) };
 }
 
+/** The middle half of several ratios. */
+export interface Quartiles {
+  readonly median: number;
+  readonly lower: number;
+  readonly upper: number;
+}
+
+export function quartilesOf(values: readonly number[]): Quartiles {
+  return {
+    median: median(values),
+    lower: percentile(values, 0.25),
+    upper: percentile(values, 0.75),
+  };
+}
+
 export function median(values: readonly number[]): number {
   return percentile(values, 0.5);
 }

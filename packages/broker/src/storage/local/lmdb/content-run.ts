@@ -7,6 +7,7 @@
  * In format 1 each content is a record of its own, without the mark.
  */
 
+// Imported, like wherever each message needs it: the global is a getter, and took a third of the time to encode a message.
 import { Buffer } from 'node:buffer';
 import type { MessageContent } from '../../../core/changes.ts';
 import { slotOf } from './block.ts';

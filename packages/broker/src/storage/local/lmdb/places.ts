@@ -3,6 +3,7 @@
  * queue or a topic (`placeOf`); both have a counter, a window in blocks, and contents under a number of their own.
  */
 
+import { Buffer } from 'node:buffer';
 import {
   type Change,
   type ContentFrom,
