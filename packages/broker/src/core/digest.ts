@@ -6,7 +6,6 @@
  * older versions of Node use the latter.
  */
 
-import { Buffer } from 'node:buffer';
 import * as crypto from 'node:crypto';
 import type { MessageAttribute } from './changes.ts';
 import { Md5Lanes } from './md5/md5-lanes.ts';

@@ -18,7 +18,8 @@ export type Words = readonly [number, number, number, number];
 
 const blockLength = 16;
 const rounds = 12;
-const asciiMax = 0x7f;
+/** A search by the engine's own code takes half the time of a loop over the characters. */
+const unusualCharacter = /[^!-~]/;
 
 export class KeyedDigest {
   readonly #key: Words;
@@ -45,7 +46,7 @@ export class KeyedDigest {
   /** Writes the digest of the text's UTF-8. */
   write(text: string, into: IdDigest): void {
     // The characters of ASCII are its bytes. Ids have no others, but whoever asks about one may.
-    const bytes = isAscii(text) ? text : utf8Bytes(text);
+    const bytes = unusualCharacter.test(text) ? utf8Bytes(text) : text;
     const lastAt = Math.max(0, Math.ceil(bytes.length / blockLength) - 1) * blockLength;
     const last = bytes.length - lastAt === blockLength ? this.#fullKey : this.#paddedKey;
     const key = this.#key;
@@ -83,12 +84,6 @@ export class KeyedDigest {
     into.id2 = c ^ last[2];
     into.id3 = d ^ last[3];
   }
-}
-
-function isAscii(text: string): boolean {
-  let seen = 0;
-  for (let at = 0; at < text.length; at += 1) seen |= text.charCodeAt(at);
-  return seen <= asciiMax;
 }
 
 /** Beyond the end of the bytes there is a 1, and then zeros. */

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { channel } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import type { ApiRequest } from '../../api/handler.ts';
+import { MessageIds } from '../../core/message-id.ts';
 
 /** Published on the diagnostics channel `oncemq.request` right before a request is handled. */
 export interface RequestNotice {
@@ -23,13 +24,22 @@ export function tellOf(request: ApiRequest, socket: Socket): void {
 /** Calls the listener when the client disconnects; immediately if it already has. */
 export type WhenGone = (listener: () => void) => void;
 
+const requestIds = new MessageIds(randomUUID());
+let requests = 0;
+
+/** Made like the ids of messages, in a third of the time of `randomUUID`, which joins twenty texts. */
+function newRequestId(): string {
+  requests += 1;
+  return requestIds.of(requests);
+}
+
 export class Call implements ApiRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly headers: ApiRequest['headers'];
   readonly body: Buffer;
-  readonly requestId: string = randomUUID();
+  readonly requestId: string = newRequestId();
   readonly #whenGone: WhenGone;
   #signal: AbortSignal | undefined;
 

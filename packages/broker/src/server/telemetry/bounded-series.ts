@@ -12,6 +12,9 @@ export const namesMax = 1_000;
 export class BoundedSeries<Counts> {
   readonly #byName: Map<string, Counts> = new Map();
   readonly #newCounts: () => Counts;
+  /** The name that was asked for last, which most often is the next one as well, and its counts. */
+  #latestName: string | undefined;
+  #latest: Counts | undefined;
   #other: Counts | undefined;
 
   constructor(newCounts: () => Counts) {
@@ -20,14 +23,10 @@ export class BoundedSeries<Counts> {
 
   /** The counts of this name, which takes a place if one is free, or the shared ones. */
   of(name: string): Counts {
-    const known = this.#byName.get(name);
-    if (known !== undefined) return known;
-    if (this.isFull) {
-      this.#other ??= this.#newCounts();
-      return this.#other;
-    }
-    const counts = this.#newCounts();
-    this.#byName.set(name, counts);
+    if (name === this.#latestName) return this.#latest as Counts;
+    const counts = this.#find(name);
+    this.#latestName = name;
+    this.#latest = counts;
     return counts;
   }
 
@@ -37,6 +36,7 @@ export class BoundedSeries<Counts> {
   }
 
   remove(name: string): void {
+    this.#latestName = undefined;
     this.#byName.delete(name);
   }
 
@@ -52,6 +52,7 @@ export class BoundedSeries<Counts> {
   /** If every place is taken, frees those of names that are not in the given list. */
   makeRoom(names: readonly string[]): void {
     if (!this.isFull) return;
+    this.#latestName = undefined;
     const left = new Set(names);
     for (const name of this.#byName.keys()) if (!left.has(name)) this.#byName.delete(name);
   }
@@ -59,5 +60,17 @@ export class BoundedSeries<Counts> {
   *entries(): Generator<[name: string, counts: Counts]> {
     yield* this.#byName;
     if (this.#other !== undefined) yield [otherName, this.#other];
+  }
+
+  #find(name: string): Counts {
+    const known = this.#byName.get(name);
+    if (known !== undefined) return known;
+    if (this.isFull) {
+      this.#other ??= this.#newCounts();
+      return this.#other;
+    }
+    const counts = this.#newCounts();
+    this.#byName.set(name, counts);
+    return counts;
   }
 }
