@@ -31,6 +31,7 @@ const connectionCounts = [32, 64];
  * are compared with each other. The median of five long rounds was off by a fifth now and then.
  */
 const roundTimes = { warmUpMs: 150, measureMs: 400 } as const;
+const roundsToWarmUp = 3;
 const slowFactor = 10;
 
 export async function benchHttp(flags: readonly string[]): Promise<void> {
@@ -90,9 +91,9 @@ class HttpBench {
   /** For each system, one count per round. */
   async measure({ rounds, ...plan }: Plan): Promise<Map<SystemName, Measured[]>> {
     const counts = new Map<SystemName, Measured[]>(this.#systems.map(({ name }) => [name, []]));
-    // The first round is a warm-up and is not counted: code is compiled and heaps grow.
-    for (let round = -1; round < rounds; round += 1) {
-      for (const system of turned(this.#systems, round + 1)) {
+    // The first rounds are a warm-up and are not counted: code is compiled and heaps grow.
+    for (let round = -roundsToWarmUp; round < rounds; round += 1) {
+      for (const system of turned(this.#systems, round + roundsToWarmUp)) {
         if (round >= system.roundsMax || (round < 0 && system.isSlow)) continue;
         const measureMs = system.isSlow ? plan.measureMs * slowFactor : plan.measureMs;
         const count = await this.#rounds.run(system, { ...plan, measureMs });
