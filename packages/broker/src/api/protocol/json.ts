@@ -175,8 +175,11 @@ function readValue(type: Type, given: unknown): Reading {
 
 function readList({ of }: List, given: unknown[]): Reading {
   const items = given.includes(null) ? given.filter((item) => item !== null) : given;
+  const isReady = of.is === 'structure' ? codeOf(of).isReady : undefined;
   for (let at = 0; at < items.length; at += 1) {
-    const value = readValue(of, items[at]);
+    const item = items[at];
+    if (isReady !== undefined && isObject(item) && isReady(item)) continue;
+    const value = readValue(of, item);
     if (value instanceof Unreadable) return value;
     items[at] = value;
   }
