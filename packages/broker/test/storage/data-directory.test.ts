@@ -82,6 +82,7 @@ test('an older format is brought up to date, step by step, and stays so', () =>
     await bringUpToDate(environment, formats);
     assert.equal(formatOf(environment), newest);
     assert.equal(String(environment.get(note)), 'one and two');
+    assert.equal(environment.hasUnfolded, false, 'older versions do not read the journal');
     await environment.close();
     const refusal = `newer OnceMQ \\(format ${newest}; this version reads up to ${currentFormat}\\)\\. Upgrade`;
     await refusedToOpen(path, new RegExp(refusal));

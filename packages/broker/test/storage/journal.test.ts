@@ -5,10 +5,15 @@
 
 import assert from 'node:assert/strict';
 import {
+  constants,
   cpSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -16,6 +21,7 @@ import {
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { BackupTarget } from '../../src/storage/local/lmdb/backup-target.ts';
 import { checksumOf, crc32InScript } from '../../src/storage/local/lmdb/checksum.ts';
 import { Environment } from '../../src/storage/local/lmdb/environment.ts';
 import { framesIn, writeFrame } from '../../src/storage/local/lmdb/frame.ts';
@@ -231,6 +237,104 @@ test('a copy has what is only in the journal, and a fold brings it into the file
     assert.deepEqual(inside(writer), expected);
     await writer.close();
     assert.deepEqual(await readBy(copy, inside), expected);
+  }));
+
+/** A killed process does not lose what it has written; only a look at how it writes tells what power loss would leave. */
+for (const durability of ['fsync', 'os'] as const) {
+  test(`a write returns ${durability === 'os' ? 'before' : 'when'} it is on disk (${durability})`, (t) => {
+    if (process.platform !== 'linux') return t.skip('only Linux shows how a file is open');
+    return withDirectory(async (directory) => {
+      const environment = await Environment.open({ directory, durability });
+      await write(environment, [[0, 'value']]);
+      const open = readdirSync('/proc/self/fd').filter((fd) =>
+        linkOf(fd).startsWith(join(realpathSync(directory), 'journal-')),
+      );
+      const flags = open.map((fd) => {
+        const [, octal = ''] =
+          /^flags:\s+(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8')) ?? [];
+        return Number.parseInt(octal, 8) & constants.O_DSYNC;
+      });
+      const expected = durability === 'os' ? 0 : constants.O_DSYNC;
+      assert.deepEqual(flags, [expected, expected]);
+      await environment.close();
+    });
+  });
+}
+
+/** Empty for a descriptor that was closed meanwhile. */
+function linkOf(descriptor: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`);
+  } catch {
+    return '';
+  }
+}
+
+/** Whoever puts LMDB's file back and forgets the journal beside it gets the file as it was, and no mixture. */
+test('a file of an earlier time is not continued by frames that followed a later one', () =>
+  withDirectory(async (path) => {
+    const [directory, copy, backup] = [
+      join(path, 'data'),
+      join(path, 'copy'),
+      join(path, 'backup'),
+    ];
+    const environment = await Environment.open({ directory });
+    await write(environment, [[0, 'first']]);
+    cpSync(join(directory, 'data.mdb'), join(copy, 'data.mdb'));
+    const target = new BackupTarget(backup, 1);
+    target.prepare();
+    const reader = await Environment.open({ directory, isReadOnly: true });
+    await target.take(reader);
+    await reader.close();
+    await write(environment, [[0, 'second']], true);
+    await write(environment, [[1, 'third']]);
+    for (const earlier of [copy, backup]) {
+      for (const name of ['journal-1', 'journal-2'])
+        cpSync(join(directory, name), join(earlier, name));
+      assert.deepEqual(await readBy(earlier, inside), [[0, 'first']]);
+    }
+    await environment.close();
+  }));
+
+test('a start does without a file of the journal that is missing', () =>
+  withDirectory(async (path) => {
+    const [directory, copy] = [join(path, 'data'), join(path, 'copy')];
+    const environment = await Environment.open({ directory });
+    await write(environment, [[0, 'in the file']]);
+    await write(environment, [[1, 'in the journal']]);
+    crash(directory, copy);
+    await environment.close();
+    rmSync(join(copy, 'journal-2'));
+    const again = await Environment.open({ directory: copy });
+    assert.deepEqual(inside(again), [
+      [0, 'in the file'],
+      [1, 'in the journal'],
+    ]);
+    await again.close();
+  }));
+
+test('what is only in the journal can be read until the journal is closed', () =>
+  withDirectory(async (directory) => {
+    const environment = await Environment.open({ directory });
+    await write(environment, [[0, 'in the file']]);
+    await write(environment, [[1, 'in the journal']]);
+    const closed = environment.close();
+    // The turn in which the last transaction is handed over.
+    await Promise.resolve();
+    assert.equal(inside(environment).length, 2);
+    await closed;
+  }));
+
+test('a record that is removed twice stays removed', () =>
+  withDirectory(async (directory) => {
+    const environment = await Environment.open({ directory });
+    const key = (): Buffer => keyOf('content', 1, 1);
+    await environment.write((put) => put(key(), Buffer.from('content')), { isDirect: true });
+    for (const _ of ['once', 'twice']) {
+      await environment.write((put) => put(key(), null));
+      assert.equal(environment.get(key()), undefined);
+    }
+    await environment.close();
   }));
 
 test('a journal that cannot be made is done without', async (t) => {

@@ -18,6 +18,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { plainHealthPath } from '../../api/auth/admission.ts';
 import { foreignNameRejection, foreignPageRejection } from '../../api/auth/foreign-page.ts';
 import type { Api, ApiRequest, ApiResponse } from '../../api/handler.ts';
@@ -26,6 +27,7 @@ import { consoleFile, type FileResponse } from '../console-files.ts';
 import { type Metrics, metricsPath } from '../telemetry/metrics.ts';
 import { Bodies } from './bodies.ts';
 import { Call, tellOf } from './call.ts';
+import { bareHead } from './plain-connection.ts';
 import { PlainConnections } from './plain-connections.ts';
 import { partsOf } from './request-head.ts';
 
@@ -51,6 +53,14 @@ const inspectPrefix = '/_oncemq/';
 const consolePath = '/_oncemq';
 /** For the console: accepts SQS actions like the root path, but not from pages of other sites. */
 const actionsPath = 'sqs';
+
+const endedTooEarly = 'HPE_INVALID_EOF_STATE';
+/** As node:http answers by itself what it cannot read; everything else is 400. */
+const statusOfError: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
 
 export interface Listener {
   readonly server: Server;
@@ -85,10 +95,15 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
     if (isPage) return Promise.resolve(toConsole);
     return isOpenedInBrowser(call) ? Promise.resolve(fromRoot) : api.handle(call);
   };
+  const refuseTruncated = (call: ApiRequest): ApiResponse =>
+    api.fail(call, 'input-malformed', { reason: 'The request ended before its body did.' });
   const bodies = new Bodies();
+  /** The latest request of each connection to node:http. */
+  const latest = new WeakMap<Duplex, { request: IncomingMessage; response: ServerResponse }>();
   /** How many requests to node:http have arrived and are not answered yet. */
   let answering = 0;
   const server = createServer((request, response) => {
+    latest.set(request.socket, { request, response });
     bodies.read(request, response, (body, refusal) => {
       const call = callOf(request, response, body);
       tellOf(call, request.socket);
@@ -112,6 +127,19 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
       );
     });
   });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const { request, response } = latest.get(socket) ?? {};
+    if (error.code === endedTooEarly && request?.complete === false && response !== undefined) {
+      response.shouldKeepAlive = false;
+      send(response, refuseTruncated(callOf(request, response, Buffer.alloc(0))));
+      return;
+    }
+    const isBeingAnswered = response?.headersSent === true && !response.writableFinished;
+    if (socket.writable && !isBeingAnswered) {
+      socket.write(bareHead(statusOfError[error.code ?? ''] ?? 400));
+    }
+    socket.destroy(error);
+  });
   server.maxConnections = connectionsMax;
   server.requestTimeout = requestMsMax;
   server.headersTimeout = headersMsMax;
@@ -119,6 +147,7 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
   const plain = new PlainConnections(server, {
     isPlain: (path) => !path.startsWith(consolePath) && path !== metricsPath,
     answer: (call) => api.handle(call),
+    refuseTruncated,
     onError,
   });
   return {

@@ -21,15 +21,17 @@ const plainBytesMax = 64 * 1024;
 
 /** As bytes: a text would be turned into bytes with every search. */
 const emptyLine = Buffer.from('\r\n\r\n');
-/** The answers to incomplete requests, as node:http words them. */
+/** The answer to a request that does not arrive, as node:http words it. */
 const timedOut = bareHead(408);
-const brokenOff = bareHead(400);
+const noBody: Buffer = Buffer.alloc(0);
 
 /** What a connection needs from the listener that it belongs to. */
 export interface PlainListener {
   /** Whether `answer` handles requests to this path. */
   isPlain(path: string): boolean;
   answer(call: ApiRequest): Promise<ApiResponse>;
+  /** The answer to a request whose body ended too early. */
+  refuseTruncated(call: ApiRequest): ApiResponse;
   /** Passes a connection to node:http, as if nothing had been read from it. */
   handOver(socket: Socket): void;
   onError(error: unknown): void;
@@ -176,7 +178,11 @@ export class PlainConnection {
     this.#isLast = true;
     this.#goneListener?.();
     if (this.#state === 'answering') return;
-    if (this.#state === 'reading') this.#socket.write(brokenOff);
+    if (this.#state === 'reading') {
+      const call = new Call('POST', this.#head as RequestHead, noBody, this.#whenGone);
+      this.#send(this.#listener.refuseTruncated(call));
+      return;
+    }
     this.#enter('over');
     this.#socket.end();
   };
@@ -213,7 +219,8 @@ export class PlainConnection {
   }
 }
 
-function bareHead(status: number): string {
+/** An answer without a body. */
+export function bareHead(status: number): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`;
 }
 

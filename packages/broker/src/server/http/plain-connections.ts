@@ -9,11 +9,14 @@ import { PlainConnection, type PlainListener } from './plain-connection.ts';
 
 const sweepMs = 15_000;
 
+type PlainAnswers = Pick<PlainListener, 'isPlain' | 'answer' | 'refuseTruncated' | 'onError'>;
+
 export class PlainConnections implements PlainListener {
   readonly keepAliveSeconds: number;
   readonly handOver: (socket: Socket) => void;
   readonly isPlain: PlainListener['isPlain'];
   readonly answer: PlainListener['answer'];
+  readonly refuseTruncated: PlainListener['refuseTruncated'];
   readonly onError: PlainListener['onError'];
   isClosing = false;
   sweeps = 0;
@@ -22,12 +25,10 @@ export class PlainConnections implements PlainListener {
   readonly #sweeping: NodeJS.Timeout;
 
   /** Takes over every new connection of the server; `isPlain` says which paths `answer` handles. */
-  constructor(
-    server: Server,
-    { isPlain, answer, onError }: Pick<PlainListener, 'isPlain' | 'answer' | 'onError'>,
-  ) {
+  constructor(server: Server, { isPlain, answer, refuseTruncated, onError }: PlainAnswers) {
     this.isPlain = isPlain;
     this.answer = answer;
+    this.refuseTruncated = refuseTruncated;
     this.onError = onError;
     this.keepAliveSeconds = Math.floor(server.keepAliveTimeout / 1000);
     this.#sweepsMax = server.keepAliveTimeout / sweepMs;

@@ -98,11 +98,11 @@ export class BackupTarget {
   }
 }
 
-/** So that the copy is one file. */
+/** So that the copy is one file, and of a run of its own: no frame of the server's later commits follows it, wherever it is put. */
 async function foldJournal(directory: string): Promise<void> {
   const environment = await Environment.open({ directory });
   try {
-    await environment.fold();
+    await environment.write(() => {}, { isDirect: true });
   } finally {
     await environment.close();
   }

@@ -56,6 +56,7 @@ export class Environment {
   #left: readonly Buffer[];
   #leftLayers: readonly Layer[];
   readonly #run: number = randomInt(2 ** 48 - 1);
+  #passedOver = 0;
   #journal: Journal | undefined;
   #isJournaling = false;
   /** A write failed although the disk has room: what the journal would accept might not find room in LMDB's file. */
@@ -162,18 +163,17 @@ export class Environment {
 
   async close(): Promise<void> {
     await this.#folding;
-    const journal = this.#journal;
-    this.#journal = undefined;
     try {
-      if (journal !== undefined) await this.#closeJournal(journal);
+      if (this.#journal !== undefined) await this.#closeJournal(this.#journal);
     } finally {
+      this.#journal = undefined;
       await this.#file.close();
     }
   }
 
   /** A journal whose records are all in LMDB's file is not left behind. */
   async #closeJournal(journal: Journal): Promise<void> {
-    const isFolded = await this.#writeAll(journal.layers, journal.last).then(
+    const isFolded = await this.#writeAll(journal.layers, journal.passOver()).then(
       () => true,
       () => false,
     );
@@ -228,7 +228,7 @@ export class Environment {
 
   async #writeDirectly(writes: Writes): Promise<void> {
     await this.#folding;
-    const last = this.#journal?.last ?? { run: this.#run, number: 0 };
+    const last = this.#journal?.passOver() ?? this.#passOver();
     try {
       await this.#writeAll(this.#layers(), last, writes);
     } catch (error) {
@@ -238,7 +238,13 @@ export class Environment {
     this.#left = [];
     this.#leftLayers = [];
     this.#journal?.restart();
-    this.#isJournaling = this.#mayJournal() && this.#hasJournal();
+    this.#isJournaling = this.#mayJournal() && this.#hasJournal(last);
+  }
+
+  /** The same as the journal's, while there is none. */
+  #passOver(): Folded {
+    this.#passedOver += 1;
+    return { run: this.#run, number: this.#passedOver };
   }
 
   #stopJournaling(): void {
@@ -259,9 +265,9 @@ export class Environment {
   }
 
   /** Opens the journal if it is not open. A journal that cannot be opened is done without. */
-  #hasJournal(): boolean {
+  #hasJournal(last: Folded): boolean {
     try {
-      this.#journal ??= new Journal(this.directory, this.#run, this.#options);
+      this.#journal ??= new Journal(this.directory, last, this.#options);
       return true;
     } catch {
       this.#isDistrusted = true;

@@ -29,13 +29,16 @@ export interface Formats {
   readonly upgrades: Readonly<Record<number, Upgrade>>;
 }
 
+/** Older versions know no journal: they must find in LMDB's file that they are too old. */
+const inFile = { isDirect: true };
+
 export async function bringUpToDate(
   environment: Environment,
   { current, upgrades: steps }: Formats = { current: currentFormat, upgrades },
 ): Promise<void> {
   let format = knownFormat(environment, current);
   if (format === undefined) {
-    await environment.write((put) => put(key(), bytesOf(current)));
+    await environment.write((put) => put(key(), bytesOf(current)), inFile);
     return;
   }
   for (; format < current; format += 1) {
@@ -45,7 +48,7 @@ export async function bringUpToDate(
     await environment.write((put) => {
       step(environment, put);
       put(key(), bytesOf(next));
-    });
+    }, inFile);
   }
 }
 

@@ -13,6 +13,7 @@ import assert from 'node:assert/strict';
 import {
   closeSync,
   constants,
+  existsSync,
   fdatasync,
   fdatasyncSync,
   fsyncSync,
@@ -114,19 +115,22 @@ export class Journal {
   readonly #run: number;
   readonly #fullBytes: number;
   readonly #frameBytesMax: number;
-  /** Of the frame that was tried last, and of the last one that was written. */
-  #tried = 0;
-  #written = 0;
+  /** Of the frame that was tried last, and of the last one that was written. Commits without a frame have numbers, too. */
+  #tried: number;
+  #written: number;
   #current: JournalFile;
   /** The other file, empty or sealed. */
   #other: JournalFile;
 
+  /** `after` is the last commit of the run, which LMDB's file has. */
   constructor(
     directory: string,
-    run: number,
+    after: Folded,
     { durability = 'fsync', journalBytes = journalBytesDefault }: JournalOptions,
   ) {
-    this.#run = run;
+    this.#run = after.run;
+    this.#tried = after.number;
+    this.#written = after.number;
     this.#fullBytes = journalBytes;
     this.#frameBytesMax = Math.floor(journalBytes * frameShareMax);
     // Any frame fits into a file that is not full.
@@ -149,8 +153,12 @@ export class Journal {
     return [this.#other.layer, this.#current.layer];
   }
 
-  /** The frame that nothing is left of when everything is in LMDB's file: one that failed may be on disk. */
-  get last(): Folded {
+  /**
+   * The next commit goes into LMDB's file, with everything that is here. It takes a number like a frame, so that the next frame
+   * follows exactly this state of the file, and none that was tried before: one that failed may be on disk.
+   */
+  passOver(): Folded {
+    this.#tried += 1;
     return { run: this.#run, number: this.#tried };
   }
 
@@ -244,8 +252,9 @@ export function readJournal(directory: string): readonly Buffer[] {
 
 /** What a process that was killed has written may not be on disk yet, and nobody must rely on it before it is. */
 export function syncJournal(directory: string): void {
-  for (const name of journalFiles) {
-    const descriptor = openSync(join(directory, name), 'r+');
+  for (const file of journalFiles.map((name) => join(directory, name))) {
+    if (!existsSync(file)) continue;
+    const descriptor = openSync(file, 'r+');
     try {
       fdatasyncSync(descriptor);
     } finally {

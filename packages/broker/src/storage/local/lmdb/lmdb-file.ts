@@ -32,6 +32,8 @@ export interface Usage {
   readonly records: number;
 }
 
+const anyKey: Buffer = Buffer.alloc(1);
+
 /** With less free space than this, a failed commit is put down to a full disk. */
 const fullBytes = 1024 * 1024;
 
@@ -43,6 +45,8 @@ export class LmdbFile {
   readonly directory: string;
   readonly #db: RootDatabase<Buffer, Buffer>;
   readonly #release: () => void;
+  /** A transaction has failed. */
+  #hasFailed = false;
 
   private constructor(directory: string, db: RootDatabase<Buffer, Buffer>, release: () => void) {
     this.directory = directory;
@@ -87,6 +91,7 @@ export class LmdbFile {
    * event loop later; because of `last` it begins at once.
    */
   async write(writes: Writes, last: Entry): Promise<void> {
+    if (this.#hasFailed) this.#requireUsable();
     const put: Put = (key, value) => {
       // Each has a promise of its own; the batch's promise covers them all.
       void (value === null ? this.#db.remove(key) : this.#db.put(key, value));
@@ -98,8 +103,18 @@ export class LmdbFile {
     try {
       await written;
     } catch (error) {
+      this.#hasFailed = true;
       throw await this.#reasonOf(error);
     }
+  }
+
+  /**
+   * After an error that it cannot undo, LMDB refuses every further transaction, and lmdb's promise of one never settles. A new
+   * transaction for reading throws the reason.
+   */
+  #requireUsable(): void {
+    this.#db.resetReadTxn();
+    this.#db.doesExist(anyKey);
   }
 
   /** Whether the disk has this much room, as far as is known. */

@@ -29,8 +29,8 @@ export class Layer {
     for (const record of recordsIn(bytes, frame)) {
       const key = keyTextAt(bytes, record);
       // What came and goes within the layer leaves no trace, if nobody else can have it.
-      const isOver = isWrittenOnce(key) && valueAt(bytes, record) === null && this.has(key);
-      if (isOver) this.#records.delete(key);
+      const isRemoval = valueAt(bytes, record) === null;
+      if (isRemoval && isWrittenOnce(key) && this.#hasValue(key)) this.#records.delete(key);
       else this.#records.set(key, record);
     }
     this.#sortedKeys = undefined;
@@ -51,6 +51,11 @@ export class Layer {
     return this.#records.has(key);
   }
 
+  #hasValue(key: string): boolean {
+    const record = this.#records.get(key);
+    return record !== undefined && valueAt(this.#bytes, record) !== null;
+  }
+
   /** Puts all its records, except those that a newer layer has as well. */
   each(put: Put, newer?: Layer): void {
     for (const [key, record] of this.#records) {
@@ -59,7 +64,7 @@ export class Layer {
   }
 
   /** In order; sorted once for as long as nothing is added. */
-  *keysIn(start: string, end: string): Generator<string> {
+  *keysIn(start: string, end: string): Generator<string, void> {
     this.#sortedKeys ??= [...this.#records.keys()].sort();
     const keys = this.#sortedKeys;
     for (let at = firstFrom(keys, start); at < keys.length; at += 1) {
@@ -85,23 +90,37 @@ export function* merged(
   layers: readonly Layer[],
   range: KeyRange,
 ): Generator<Entry> {
-  const [start, end] = [range.start.toString('latin1'), range.end.toString('latin1')];
-  const inLayers = new Set(layers.flatMap((layer) => [...layer.keysIn(start, end)]));
-  const keys = [...inLayers].sort();
-  let next = 0;
-  function* before(limit: string): Generator<Entry> {
-    for (; next < keys.length && (keys[next] as string) < limit; next += 1) {
-      const key = keys[next] as string;
-      const value = newest(layers, key);
-      if (value) yield { key: Buffer.from(key, 'latin1'), value: Buffer.from(value) };
-    }
-  }
+  const keys = keysOf(layers, range.start.toString('latin1'), range.end.toString('latin1'));
+  let next = keys.next();
   for (const entry of inFile) {
     const key = entry.key.toString('latin1');
-    yield* before(key);
-    if (!inLayers.has(key)) yield entry;
+    for (; !next.done && next.value < key; next = keys.next()) yield* entryOf(layers, next.value);
+    if (next.done || next.value !== key) yield entry;
   }
-  yield* before(end);
+  for (; !next.done; next = keys.next()) yield* entryOf(layers, next.value);
+}
+
+/** The keys of all layers, in order, each once. */
+function* keysOf(layers: readonly Layer[], start: string, end: string): Generator<string, void> {
+  const walks = layers.map((layer) => layer.keysIn(start, end));
+  const heads = walks.map((walk) => walk.next());
+  for (;;) {
+    let least: string | undefined;
+    for (const { done, value } of heads) {
+      if (!done && (least === undefined || value < least)) least = value;
+    }
+    if (least === undefined) return;
+    yield least;
+    for (const [index, walk] of walks.entries()) {
+      if (heads[index]?.value === least) heads[index] = walk.next();
+    }
+  }
+}
+
+/** Nothing if the record is removed. */
+function* entryOf(layers: readonly Layer[], key: string): Generator<Entry> {
+  const value = newest(layers, key);
+  if (value) yield { key: Buffer.from(key, 'latin1'), value: Buffer.from(value) };
 }
 
 /** Which frame LMDB's file has last: all before it are there as well. */
