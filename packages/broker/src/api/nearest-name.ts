@@ -3,7 +3,12 @@
  * it. A word that resembles none of them gets no suggestion: a wrong one is worse than none.
  */
 
+/** A word of at least this length may be the beginning of a name. */
+const beginningLengthMin = 4;
+
 export function nearestName(word: string, known: readonly string[]): string | undefined {
+  const longer = known.filter((name) => name.toLowerCase().startsWith(word.toLowerCase()));
+  if (longer.length === 1 && word.length >= beginningLengthMin) return longer[0];
   const distances = known.map((name) => ({ name, distance: editDistance(word, name) }));
   const best = distances.sort((a, b) => a.distance - b.distance)[0];
   const isNear = best !== undefined && best.distance <= Math.max(2, Math.floor(word.length / 3));

@@ -3,6 +3,8 @@
  * decides which names it knows.
  */
 
+import { nearestName } from '../api/nearest-name.ts';
+
 /** The command was used wrongly; the message says how to use it. */
 export class UsageError extends Error {
   override readonly name: string = 'UsageError';
@@ -47,8 +49,11 @@ export function checkFlags(
 ): void {
   const place = command === undefined ? '' : ` for ${command}`;
   for (const [name, value] of Object.entries(flags)) {
-    if (!known.includes(name))
-      throw new UsageError(`There is no flag --${name}${place}.\n\n${usage}`);
+    if (!known.includes(name)) {
+      const near = nearestName(name, known);
+      const hint = near === undefined ? '' : ` Did you mean --${near}?`;
+      throw new UsageError(`There is no flag --${name}${place}.${hint}\n\n${usage}`);
+    }
     if (value === '') throw new UsageError(`--${name} needs a value.\n\n${usage}`);
   }
 }

@@ -355,6 +355,8 @@ test('a flag that narrows another command is refused, and nothing is purged or m
     assert.ok(error.startsWith(text), error);
   }
   assert.match((await run('queue', 'list', '--url', server.url)).out, /jobs\.fifo +1/);
+  const { error } = await run('queue', 'list', '--jsn', '--url', server.url);
+  assert.match(error, /no flag --jsn for list\. Did you mean --json\?/);
 });
 
 test('topic list, show and explain print the state and history of a topic', async (t) => {

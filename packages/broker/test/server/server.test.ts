@@ -252,9 +252,11 @@ test('queues of the config file exist when the server is ready', async (t) => {
 test('a queue of the config file that cannot be created stops the start with its reason', async () => {
   const config = join(mkdtempSync(join(tmpdir(), 'oncemq-server-')), 'config.json');
   const misspelt = { name: 'jobs', attributes: { VisibilityTimout: 1 } };
+  const cutShort = { name: 'jobs.fifo', attributes: { ContentBasedDedup: true } };
   for (const [queue, reason] of [
     ['no spaces', /no spaces.*alphanumeric/],
     [misspelt, /jobs.*VisibilityTimout.*Did you mean VisibilityTimeout\?/],
+    [cutShort, /jobs\.fifo.*Did you mean ContentBasedDeduplication\?/],
   ] as const) {
     writeFileSync(config, JSON.stringify({ queues: [queue] }));
     await assert.rejects(

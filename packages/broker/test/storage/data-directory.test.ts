@@ -88,6 +88,18 @@ test('an older format is brought up to date, step by step, and stays so', () =>
     await refusedToOpen(path, new RegExp(refusal));
   }));
 
+test('the ready line says that answers do not wait for the disk, if they do not', () =>
+  withDirectory(async (path) => {
+    for (const [flags, expected] of [
+      [[], /durability=fsync clock/],
+      [['--durability', 'os'], /durability=os \(.*\) clock/],
+    ] as const) {
+      const server = await ServerProcess.start(['--data', path, ...flags]);
+      assert.match(server.readyLine, expected);
+      await server.kill('SIGTERM');
+    }
+  }));
+
 test('a second server is refused while one runs, but not after that one was killed', () =>
   withDirectory(async (path) => {
     const first = await ServerProcess.start(['--data', path]);
