@@ -15,6 +15,7 @@
 import type { DeduplicationSource, KeptWindowEntry, WindowDigests, WindowKey } from './changes.ts';
 import type { Difference } from './difference.ts';
 import { HashIndex } from './hash-index.ts';
+import { HashOrder } from './hash-order.ts';
 import { none, Slab } from './slab.ts';
 import type { WindowDigester } from './window-digests.ts';
 
@@ -32,6 +33,9 @@ const bodyWord = 14;
 /** Thirty bits of the attributes' digest, and two flags. */
 const attributesWord = 15;
 const words = 16;
+
+/** From this many entries on, a load puts them into the index in order. */
+const arrivingMin = 100_000;
 
 /** The id was computed from the body. */
 const isContent = 1;
@@ -54,6 +58,8 @@ export class DeduplicationWindow {
   #oldest: number = none;
   #newest: number = none;
   #entries = 0;
+  /** Entries that are being loaded, and are not in the index before it is used. */
+  #arriving: HashOrder | undefined;
   /** A hash that was just looked for in vain: nearly always the entry that comes next has it. */
   #absentHash: number | undefined;
 
@@ -68,16 +74,19 @@ export class DeduplicationWindow {
 
   setScope(scope: DeduplicationScope): void {
     if (scope === this.#scope) return;
+    this.#settle();
     this.#scope = scope;
     this.#index.clear();
     for (let row = this.#oldest; row !== none; row = this.#rows.int(row, newerWord)) {
-      this.#enter(row);
+      this.#rows.setInt(row, ringWord, row);
+      this.#enter(this.#hashOfRow(row), row);
     }
   }
 
-  /** Makes room for this many entries at once. */
+  /** Makes room for this many entries, which follow at once. */
   reserve(entries: number): void {
     this.#index.reserve(entries);
+    if (entries >= arrivingMin) this.#arriving = new HashOrder();
   }
 
   /** `digests` are those of the entry, if the caller already has them. */
@@ -96,6 +105,7 @@ export class DeduplicationWindow {
 
   /** The row that makes a send with this key a duplicate: the earliest accepted one; or `none`. */
   find(key: WindowKey, by: 'id' | 'body'): number {
+    this.#settle();
     const isGrouped = this.#scope === 'messageGroup';
     const hash = isGrouped ? key.id0 ^ key.group0 : key.id0;
     const place = this.#index.first(hash);
@@ -148,6 +158,7 @@ export class DeduplicationWindow {
 
   /** Removes the oldest entry and returns its sequence. The window must not be empty. */
   removeOldest(): number {
+    this.#settle();
     const sequence = this.#sequence(this.#oldest);
     this.#entries -= 1;
     while (this.#oldest !== none && this.#sequence(this.#oldest) === sequence) {
@@ -180,6 +191,7 @@ export class DeduplicationWindow {
   }
 
   clear(): void {
+    this.#arriving = undefined;
     this.#rows.clear();
     this.#index.clear();
     this.#oldest = none;
@@ -200,28 +212,41 @@ export class DeduplicationWindow {
     page[base + groupWord + 2] = digests.group2;
     page[base + newerWord] = none;
     page[base + olderWord] = this.#newest;
+    page[base + ringWord] = row;
     page[base + bodyWord] = digests.body;
     const source = entry.source === 'content' ? isContent : 0;
     page[base + attributesWord] = (digests.attributes & ~flags) | source | flag;
     const doubles = this.#rows.doubles(row);
     doubles[(base + sequenceWord) >> 1] = sequence;
     doubles[(base + acceptedAtWord) >> 1] = entry.acceptedAt;
-    this.#enter(row);
+    if (this.#arriving === undefined) this.#enter(this.#hashOfRow(row), row);
+    else this.#arrive(this.#arriving, row);
     if (this.#newest === none) this.#oldest = row;
     else this.#rows.setInt(this.#newest, newerWord, row);
     this.#newest = row;
   }
 
+  #arrive(arriving: HashOrder, row: number): void {
+    arriving.add(this.#hashOfRow(row), row);
+    if (arriving.isFull) arriving.drain((hash, each) => this.#enter(hash, each));
+  }
+
+  /** Before the index is used. */
+  #settle(): void {
+    const arriving = this.#arriving;
+    if (arriving === undefined) return;
+    this.#arriving = undefined;
+    arriving.drain((hash, row) => this.#enter(hash, row));
+  }
+
   /**
-   * The index holds one row per hash, the youngest. Nearly always it is the only one; but groups that number their messages
+   * The index holds one row per hash, the youngest. Nearly always it is the only one, and a ring of its own; but groups that number their messages
    * share ids, and form a ring of thousands once the scope is changed to the queue.
    */
-  #enter(row: number): void {
-    const hash = this.#hashOfRow(row);
+  #enter(hash: number, row: number): void {
     const place = hash === this.#absentHash ? none : this.#index.first(hash);
     this.#absentHash = undefined;
     if (place === none) {
-      this.#rows.setInt(row, ringWord, row);
       this.#index.insert(hash, row);
       return;
     }

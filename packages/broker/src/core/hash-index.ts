@@ -32,7 +32,7 @@ export class HashIndex {
 
   /** The first place of this hash, or `none`; places are valid until the next change. */
   first(hash: number): number {
-    const mixed = mix(hash);
+    const mixed = spread(hash);
     const former = this.#former;
     if (former !== undefined) {
       const home = former.home(mixed);
@@ -64,14 +64,14 @@ export class HashIndex {
     if (this.#size >= this.#sizeMax && this.#former === undefined) this.#grow();
     if (this.#former !== undefined) this.#move(this.#former, slotsPerInsert);
     this.#size += 1;
-    const mixed = mix(hash);
+    const mixed = spread(hash);
     this.#tableOf(mixed).insert(mixed, row);
   }
 
   /** The row must be in the index. */
   remove(hash: number, row: number): void {
     this.#size -= 1;
-    const mixed = mix(hash);
+    const mixed = spread(hash);
     this.#tableOf(mixed).remove(mixed, row);
     if (this.#size === 0 && this.#slots.homes > homesSmallMax) this.clear();
   }
@@ -127,6 +127,6 @@ function turned(place: number): number {
 }
 
 /** Spreads hashes that differ only in some bits over all homes, which their upper bits choose. */
-function mix(hash: number): number {
+export function spread(hash: number): number {
   return Math.imul(hash ^ (hash >>> 16), 0x9e3779b1);
 }
