@@ -74,11 +74,16 @@ for (const entries of [150_000, 300_000]) {
   });
 
   test(`of ${entries} loaded entries the oldest can be removed at once`, () => {
-    const window = loaded('queue');
-    for (let sequence = 1; sequence <= 1_000; sequence += 1) {
-      assert.equal(window.removeOldest(), sequence);
+    const rescoped = loaded('messageGroup');
+    rescoped.setScope('queue');
+    rescoped.setScope('messageGroup');
+    rescoped.setScope('queue');
+    for (const window of [loaded('queue'), rescoped]) {
+      for (let sequence = 1; sequence <= 1_000; sequence += 1) {
+        assert.equal(window.removeOldest(), sequence);
+      }
+      assert.equal(found(window, 1_000), 1_000 + ids);
+      assert.equal(found(window, 1_001), 1_001);
     }
-    assert.equal(found(window, 1_000), 1_000 + ids);
-    assert.equal(found(window, 1_001), 1_001);
   });
 }
