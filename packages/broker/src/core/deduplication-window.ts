@@ -240,8 +240,8 @@ export class DeduplicationWindow {
   }
 
   /**
-   * The index holds one row per hash, the youngest. Nearly always it is the only one, and a ring of its own; but groups that number their messages
-   * share ids, and form a ring of thousands once the scope is changed to the queue.
+   * The index holds one row per hash, the youngest. Nearly always it is the only one, and a ring of its own; but groups that
+   * number their messages share ids, and form a ring of thousands once the scope is changed to the queue.
    */
   #enter(hash: number, row: number): void {
     const place = hash === this.#absentHash ? none : this.#index.first(hash);

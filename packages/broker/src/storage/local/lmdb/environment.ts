@@ -56,6 +56,7 @@ export class Environment {
   #left: readonly Buffer[];
   #leftLayers: readonly Layer[];
   readonly #run: number = randomInt(2 ** 48 - 1);
+  /** How many commits there were before the journal was opened. */
   #passedOver = 0;
   #journal: Journal | undefined;
   #isJournaling = false;
