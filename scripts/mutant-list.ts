@@ -101,8 +101,14 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a changed scope forgets what was filed under the old one',
     file: 'core/deduplication-window.js',
-    find: 'this.#enter(row);\n        }',
+    find: 'this.#enter(this.#hashOfRow(row), row);\n        }',
     replace: '}',
+  },
+  {
+    name: 'what was loaded last is not found',
+    file: 'core/deduplication-window.js',
+    find: 'this.#settle();\n        const isGrouped',
+    replace: 'const isGrouped',
   },
   {
     name: 'an entry that has expired stays among those of its id',
@@ -303,6 +309,12 @@ export const mutants: readonly Mutant[] = [
     file: 'storage/local/lmdb/lmdb-entries.js',
     find: 'return answers.size < this.#awaited;',
     replace: 'return false;',
+  },
+  {
+    name: 'a commit without a frame has no number',
+    file: 'storage/local/lmdb/journal.js',
+    find: 'passOver() {\n        this.#tried += 1;',
+    replace: 'passOver() {',
   },
   {
     name: 'a commit is answered before the journal is on disk',

@@ -12,7 +12,6 @@ import {
   type KeptWindowEntry,
   type MessageContent,
   type Publication,
-  placeOf,
   type QueueChange,
   type TopicChange,
   topicPlace,
@@ -226,7 +225,7 @@ export class Places implements TopicEntriesReader {
       this.#set('queue', change.queue, change.value, batch);
       return;
     }
-    const records = this.#recordsOf(change, batch);
+    const records = this.#recordsOf('queue', change.queue, batch);
     const { contents } = records;
     switch (change.kind) {
       case 'counter':
@@ -277,7 +276,7 @@ export class Places implements TopicEntriesReader {
       this.#set('topic', change.topic, change.value, batch);
       return;
     }
-    const records = this.#recordsOf(change, batch);
+    const records = this.#recordsOf('topic', change.topic, batch);
     const { contents } = records;
     switch (change.kind) {
       case 'topic-counter':
@@ -316,15 +315,13 @@ export class Places implements TopicEntriesReader {
     }
   }
 
-  /** The records of the place that the change belongs to, most often the same as before. */
-  #recordsOf(change: Change, batch: Batch): PlaceRecords {
+  /** The records of a queue or topic, most often the same as before. */
+  #recordsOf(kind: PlaceRecords['kind'], name: string, batch: Batch): PlaceRecords {
     let records = this.#latest;
-    if (records === undefined || !isOf(change, records)) {
-      const place = placeOf(change);
+    if (records?.name !== name || records.kind !== kind || records.isGone) {
+      const place = kind === 'queue' ? name : topicPlace(name);
       records = this.#places.get(place);
-      if (records === undefined) {
-        throw new Error(`a ${change.kind} came for ${place}, which is not kept`);
-      }
+      if (records === undefined) throw new Error(`a change came for ${place}, which is not kept`);
       this.#latest = records;
     }
     batch.touch(records);
@@ -404,13 +401,6 @@ export class Places implements TopicEntriesReader {
 
 /** In place of a content that was lost: this cannot be read either. */
 const unreadable: Buffer = Buffer.alloc(0);
-
-function isOf(change: Change, { kind, name, isGone }: PlaceRecords): boolean {
-  if (isGone) return false;
-  return 'topic' in change
-    ? kind === 'topic' && name === change.topic
-    : kind === 'queue' && name === change.queue;
-}
 
 function writePlace(records: PlaceRecords, batch: Batch): void {
   const { kind, name, kept, contents, other } = records;
