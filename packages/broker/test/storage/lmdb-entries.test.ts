@@ -413,7 +413,7 @@ test('if a part of the changes of a command cannot be applied, none is kept, and
   ]);
   await assert.rejects(
     entries.kept() ?? assert.fail('it is kept'),
-    /a change came for unknown, which is not kept/,
+    /a counter came for unknown, which is not kept/,
   );
   assert.deepEqual(takenBack, ['first', 'unknown', 'last']);
   await entries.close();

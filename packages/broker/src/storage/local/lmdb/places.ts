@@ -225,7 +225,7 @@ export class Places implements TopicEntriesReader {
       this.#set('queue', change.queue, change.value, batch);
       return;
     }
-    const records = this.#recordsOf('queue', change.queue, batch);
+    const records = this.#recordsOf('queue', change.queue, change, batch);
     const { contents } = records;
     switch (change.kind) {
       case 'counter':
@@ -276,7 +276,7 @@ export class Places implements TopicEntriesReader {
       this.#set('topic', change.topic, change.value, batch);
       return;
     }
-    const records = this.#recordsOf('topic', change.topic, batch);
+    const records = this.#recordsOf('topic', change.topic, change, batch);
     const { contents } = records;
     switch (change.kind) {
       case 'topic-counter':
@@ -315,13 +315,15 @@ export class Places implements TopicEntriesReader {
     }
   }
 
-  /** The records of a queue or topic, most often the same as before. */
-  #recordsOf(kind: PlaceRecords['kind'], name: string, batch: Batch): PlaceRecords {
+  /** The records of the queue or topic that a change belongs to, most often the same as before. */
+  #recordsOf(kind: PlaceRecords['kind'], name: string, change: Change, batch: Batch): PlaceRecords {
     let records = this.#latest;
     if (records?.name !== name || records.kind !== kind || records.isGone) {
       const place = kind === 'queue' ? name : topicPlace(name);
       records = this.#places.get(place);
-      if (records === undefined) throw new Error(`a change came for ${place}, which is not kept`);
+      if (records === undefined) {
+        throw new Error(`a ${change.kind} came for ${place}, which is not kept`);
+      }
       this.#latest = records;
     }
     batch.touch(records);
