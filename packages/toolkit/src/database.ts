@@ -13,8 +13,8 @@ export interface Queryable {
 export interface Connection extends Queryable {
   /** With an error, the pool discards the connection. */
   release(error?: Error | boolean): void;
-  on?(event: 'error', listener: () => void): unknown;
-  off?(event: 'error', listener: () => void): unknown;
+  on?(event: 'error' | 'notification', listener: (about: unknown) => void): unknown;
+  off?(event: 'error' | 'notification', listener: (about: unknown) => void): unknown;
 }
 
 export interface Pool extends Queryable {
@@ -55,6 +55,38 @@ export async function inTransaction<T>(
     if (failure === undefined) connection.off?.('error', ignore);
     connection.release(failure);
   }
+}
+
+/** Calls `wake` at each notification of the channel, on a connection of its own; `lost` once if that connection breaks. */
+export async function listenTo(
+  pool: Pool,
+  channel: string,
+  wake: () => void,
+  lost: (error: unknown) => void,
+): Promise<() => Promise<void>> {
+  const connection = await pool.connect();
+  let isOver = false;
+  const fail = (error: unknown): void => {
+    if (isOver) return;
+    isOver = true;
+    connection.release(true);
+    lost(error);
+  };
+  connection.on?.('error', fail);
+  connection.on?.('notification', wake);
+  try {
+    await connection.query(`listen "${channel}"`);
+  } catch (error) {
+    isOver = true;
+    connection.release(true);
+    throw error;
+  }
+  return async () => {
+    if (isOver) return;
+    isOver = true;
+    // Closed instead of reused: a connection in the pool must not listen.
+    connection.release(true);
+  };
 }
 
 function ignore(): void {}

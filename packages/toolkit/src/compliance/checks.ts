@@ -9,14 +9,20 @@
 
 import { inspect } from 'node:util';
 import { canonicalText, sha256 } from '../contract/canonical.ts';
+import type { Contract } from '../contract/contract.ts';
+import type { Envelope } from '../contract/envelope.ts';
+import { checkMessage } from '../contract/message.ts';
+import type { Refusal } from '../contract/refusals.ts';
 import { comparedAttributes } from '../contract/trace-context.ts';
 import { windowMsDefault } from '../contract/window.ts';
 import { memoryInbox } from '../inbox/memory-inbox.ts';
 import type { AnyProducer } from '../producer/define-producer.ts';
 import type { ProducerMessage } from '../producer/send.ts';
-import { aDayLater, differingMembers, isKeptForReplays, notDeterministic } from './determinism.ts';
+import { differingMembers } from './byte-difference.ts';
+import { isKeptForReplays, later, messageOf, notDeterministic } from './determinism.ts';
 import { ambiguousKeys } from './escaping.ts';
 import { type CheckResult, type Finding, finding, findingOf } from './findings.ts';
+import { meaninglessKey } from './meaningless-key.ts';
 import type { QueueUnderTest } from './queue-under-test.ts';
 
 export interface ComplianceSubject {
@@ -24,6 +30,8 @@ export interface ComplianceSubject {
   readonly queue: QueueUnderTest;
   /** Default: the producer's own. */
   readonly samples?: readonly unknown[];
+  /** The contract of the repository, which holds where the producer has no option of its own; default: the producer's. */
+  readonly contract?: Contract;
 }
 
 export interface ComplianceCheck {
@@ -46,6 +54,7 @@ export const complianceChecks: readonly ComplianceCheck[] = [
     run: async (subject) => [
       ...enoughSamples(subject),
       ...refusals(subject).filter(({ code }) => code !== 'body-too-large'),
+      ...meaninglessKeys(subject),
     ],
   },
   {
@@ -63,7 +72,7 @@ export const complianceChecks: readonly ComplianceCheck[] = [
     name: 'escaping',
     title: 'no two events get the same key because characters shift from one value into the next',
     run: async ({ producer, ...subject }) =>
-      samplesOf({ producer, ...subject }).flatMap((sample) => ambiguousKeys(producer, sample)),
+      ambiguousKeys(producer, samplesOf({ producer, ...subject })),
   },
   {
     name: 'hash-behaviour',
@@ -107,20 +116,15 @@ interface Replay {
   readonly replay: ProducerMessage;
 }
 
-/** The same messages, each with its replay: built again from the sample, on another day, or the same bytes if stored. */
+/** The same messages, each with its replay: built again from the sample, a year later, or the same bytes if stored. */
 function replaysOf(subject: ComplianceSubject): Replay[] {
   const { producer } = subject;
   return samplesOf(subject).flatMap((sample) => {
     const message = messageOf(producer, sample);
     if (message === undefined) return [];
     if (isKeptForReplays(producer)) return [{ message, replay: message }];
-    return [{ message, replay: aDayLater(() => messageOf(producer, sample)) ?? message }];
+    return [{ message, replay: later(() => messageOf(producer, sample)) ?? message }];
   });
-}
-
-function messageOf(producer: AnyProducer, sample: unknown): ProducerMessage | undefined {
-  const checked = attempt(() => producer.check(sample));
-  return checked instanceof Error || !checked.ok ? undefined : checked.message;
 }
 
 function enoughSamples(subject: ComplianceSubject): Finding[] {
@@ -136,8 +140,28 @@ function refusals(subject: ComplianceSubject): Finding[] {
     if (checked instanceof Error) {
       return [finding('sample-failed', { index: index + 1, reason: checked.message })];
     }
-    return checked.ok ? [] : [findingOf(checked, inspect(sample))];
+    const refusal = checked.ok ? brokenBy(checked.message, subject) : checked;
+    return refusal === undefined ? [] : [findingOf(refusal, inspect(sample))];
   });
+}
+
+function meaninglessKeys(subject: ComplianceSubject): Finding[] {
+  return samplesOf(subject).flatMap((sample) => {
+    const message = messageOf(subject.producer, sample);
+    if (message === undefined) return [];
+    const { dedupe_key: key } = JSON.parse(message.body) as Envelope;
+    return meaninglessKey(key, sample, message.body);
+  });
+}
+
+/** How a message that its producer allows breaks the contract of the repository. */
+function brokenBy(
+  message: ProducerMessage,
+  { producer, contract }: ComplianceSubject,
+): Refusal | undefined {
+  if (contract === undefined) return undefined;
+  const checked = checkMessage(message, { ...producer.options, contract });
+  return checked.ok ? undefined : checked;
 }
 
 function hashBehaviour(messages: readonly ProducerMessage[]): Finding[] {
@@ -151,8 +175,8 @@ function hashBehaviour(messages: readonly ProducerMessage[]): Finding[] {
     const { dedupe_key: key } = envelope;
     const known = bodyOfKey.get(key) ?? body;
     bodyOfKey.set(key, known);
-    const isOther = differingMembers(known, body).some((member) => member !== 'event_id');
-    if (isOther) found.push(finding('key-shared', { key }, body));
+    // A random event_id makes the same event, sent twice, two events with one key.
+    if (known !== body) found.push(finding('key-shared', { key }, body));
   }
   return found;
 }
@@ -192,8 +216,9 @@ async function replayWindow(replays: readonly Replay[], queue: QueueUnderTest): 
   const deliver = async (): Promise<Set<string>> => {
     const bodies = await queue.drain();
     for (const body of bodies) {
-      const { dedupe_key: key } = JSON.parse(body) as { dedupe_key: string };
-      await inbox.once(key, async () => void effects.push(firstOf.get(body) ?? body));
+      const { event_source: source, dedupe_key: key } = JSON.parse(body) as Envelope;
+      const event = { source, key, digest: sha256(body) };
+      await inbox.once(event, async () => void effects.push(firstOf.get(body) ?? body));
     }
     return new Set(bodies);
   };

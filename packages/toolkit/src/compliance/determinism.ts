@@ -1,23 +1,31 @@
 /**
- * Checks that an event gives the same bytes each time, by building its message twice, the second time on another day: for
- * that call, the global Date is a day ahead. A synchronous function cannot escape that, so anything derived from the time
- * of sending shows.
+ * Checks that an event gives the same bytes each time, by building its message twice in this process. The second time the
+ * members of the event are in reverse order, and the global Date is more than a year ahead, by an odd number of hours and
+ * minutes, so that year, month, day, hour and minute all differ. A synchronous function cannot escape that.
+ *
+ * What depends on the process or the machine is found by comparing two processes: built-samples.ts.
  */
 
 import { inspect } from 'node:util';
-import type { Envelope } from '../contract/envelope.ts';
 import type { AnyProducer } from '../producer/define-producer.ts';
+import type { ProducerMessage } from '../producer/send.ts';
+import { differingMembers } from './byte-difference.ts';
 import { type Finding, finding, findingOf } from './findings.ts';
 
-const dayMs = 86_400_000;
+/** 1 year, 37 days, 7 hours, 13 minutes and 11 seconds. */
+const laterMs = (((365 + 37) * 24 + 7) * 3_600 + 13 * 60 + 11) * 1_000;
+
 export function notDeterministic(producer: AnyProducer, sample: unknown): Finding[] {
-  const first = bodyOf(producer, sample);
-  const second = aDayLater(() => bodyOf(producer, sample));
+  const first = messageOf(producer, sample);
+  const second = later(() => messageOf(producer, withMembersReversed(sample)));
   if (first === undefined || second === undefined) return keyFinding(producer, sample);
   const isKept = isKeptForReplays(producer);
-  const members = differingMembers(first, second).filter((name) => !isKept || name !== 'event_id');
+  const members = differingMembers(first.body, second.body).filter(
+    (name) => !isKept || name !== 'event_id',
+  );
+  if (first.groupId !== second.groupId) members.push('the MessageGroupId');
   if (members.length === 0) return [];
-  return [finding('not-deterministic', { members: members.join(', ') }, second)];
+  return [finding('not-deterministic', { members: members.join(', ') }, second.body)];
 }
 
 /** Whether a replay sends the stored message, because building it again would give another event_id. */
@@ -25,27 +33,28 @@ export function isKeptForReplays({ options }: AnyProducer): boolean {
   return options.eventId === 'random';
 }
 
-/** The members in which two envelopes differ; just `the body` if the texts are not JSON. */
-export function differingMembers(first: string, second: string): string[] {
-  if (first === second) return [];
-  try {
-    const [a, b] = [JSON.parse(first), JSON.parse(second)] as [Envelope, Envelope];
-    const names = new Set([...Object.keys(a), ...Object.keys(b)]) as Set<keyof Envelope>;
-    const differing = [...names].filter(
-      (name) => JSON.stringify(a[name]) !== JSON.stringify(b[name]),
-    );
-    return differing.length === 0 ? ['the order or form of the members'] : differing;
-  } catch {
-    return ['the body'];
-  }
-}
-function bodyOf(producer: AnyProducer, sample: unknown): string | undefined {
+/** The message of an event that has one; the envelope check reports what is wrong with the others. */
+export function messageOf(producer: AnyProducer, sample: unknown): ProducerMessage | undefined {
   try {
     const checked = producer.check(sample);
-    return checked.ok ? checked.message.body : undefined;
+    return checked.ok ? checked.message : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** The same value with the members of its plain objects in reverse order, at every depth. Arrays keep their order. */
+export function withMembersReversed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withMembersReversed);
+  if (!isPlain(value)) return value;
+  const members = Object.entries(value).reverse();
+  return Object.fromEntries(members.map(([name, member]) => [name, withMembersReversed(member)]));
+}
+
+export function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 /** The envelope check reports samples without a message; only a changing key is reported here as well. */
@@ -59,14 +68,14 @@ function keyFinding(producer: AnyProducer, sample: unknown): Finding[] {
   }
 }
 
-export function aDayLater<T>(run: () => T): T {
+export function later<T>(run: () => T): T {
   const today = globalThis.Date;
   globalThis.Date = new Proxy(today, {
     construct: (target, args: [], newTarget) =>
-      Reflect.construct(target, args.length === 0 ? [target.now() + dayMs] : args, newTarget),
-    apply: (target) => new target(target.now() + dayMs).toString(),
+      Reflect.construct(target, args.length === 0 ? [target.now() + laterMs] : args, newTarget),
+    apply: (target) => new target(target.now() + laterMs).toString(),
     get: (target, name, receiver) =>
-      name === 'now' ? () => target.now() + dayMs : Reflect.get(target, name, receiver),
+      name === 'now' ? () => target.now() + laterMs : Reflect.get(target, name, receiver),
   });
   try {
     return run();

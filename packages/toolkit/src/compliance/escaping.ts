@@ -2,46 +2,189 @@
  * Checks that a key is unambiguous. Two different events get the same key if a separator inside a value looks like one
  * between values ("a-b" and "c", "a" and "b-c"), or if there is no separator at all ("ab" and "c", "a" and "bc").
  *
- * Every pair of string fields of a sample on which the key depends is tried, by splitting the same characters between the
- * two fields in two ways. Events that the producer refuses prove nothing.
+ * From each sample, pairs of neighbors are generated: events that differ only in which of two values has the characters
+ * around a separator. The values are strings and numbers at any depth, and lists; the separators are common ones, and what
+ * stands between the two values in the sample's own key. Events that the producer refuses prove nothing.
  */
 
 import { inspect } from 'node:util';
 import type { AnyProducer } from '../producer/define-producer.ts';
+import { isPlain, messageOf } from './determinism.ts';
 import { type Finding, finding } from './findings.ts';
 
-const separators = ['', '/', ':', '-', '|', '_', '.', '#', ',', ' ', '%'];
-const fieldsMax = 8;
+/** Every ASCII character that is neither letter nor digit, some that people use to be safe, and some pairs. */
+const separators = [
+  ...['', ' ', '\t', '\n', '\r', '\0', '\u001e', '\u001f', '\u00a0', '\u200b'],
+  ...'!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~·•→§¦',
+  ...['::', '--', '__', '//', '||', '##', '->', '=>', ', ', ' - ', '%2F', '%7C', '","', '\\"'],
+];
+/** Further values of a sample, samples, and characters between two values are left out. */
+const valuesMax = 16;
+const samplesMax = 50;
+const separatorCharsMax = 16;
+const depthMax = 16;
 
-type Fields = Readonly<Record<string, unknown>>;
-export function ambiguousKeys(producer: AnyProducer, sample: unknown): Finding[] {
-  if (typeof sample !== 'object' || sample === null || Array.isArray(sample)) return [];
-  const event = sample as Fields;
-  const keyOf = (changes: Fields): string | undefined => {
+type Path = readonly string[];
+type Changes = readonly (readonly [Path, unknown])[];
+interface Neighbors {
+  readonly one: Changes;
+  readonly other: Changes;
+}
+
+export function ambiguousKeys(producer: AnyProducer, samples: readonly unknown[]): Finding[] {
+  return samples.slice(0, samplesMax).flatMap((sample) => ambiguousKey(producer, sample));
+}
+
+function ambiguousKey(producer: AnyProducer, sample: unknown): Finding[] {
+  // Only the key is built for most neighbors: there are thousands.
+  const keyOf = (changes: Changes): string | undefined => {
     try {
-      const checked = producer.check({ ...event, ...changes });
-      return checked.ok ? checked.envelope.dedupe_key : undefined;
+      const key: unknown = producer.options.dedupeKey(changed(sample, changes));
+      return typeof key === 'string' ? key : undefined;
     } catch {
       return undefined;
     }
   };
-  const own = keyOf({});
-  const names = Object.keys(event)
-    .filter(
-      (name) => typeof event[name] === 'string' && own !== keyOf({ [name]: `${event[name]}x` }),
-    )
-    .slice(0, fieldsMax);
-  for (const a of names) {
-    for (const b of names.filter((name) => name !== a)) {
-      for (const mark of separators) {
-        const [first, second] = [String(event[a]), String(event[b])];
-        const one = keyOf({ [a]: `${first}${mark}${second}`, [b]: second });
-        const other = keyOf({ [a]: first, [b]: `${second}${mark}${second}` });
-        if (one !== undefined && one === other) {
-          return [finding('key-ambiguous', { fields: `${a} and ${b}`, key: one }, inspect(event))];
-        }
+  const own = keyOf([]);
+  if (own === undefined) return [];
+  const paths = valuePaths(sample)
+    .filter((path) => keyOf([[path, alteredValue(valueAt(sample, path))]]) !== own)
+    .slice(0, valuesMax);
+  for (const { one, other } of neighborsOf(sample, paths, own)) {
+    const key = keyOf(one);
+    if (key === undefined || key !== keyOf(other)) continue;
+    const areSent = [one, other].every(
+      (changes) => messageOf(producer, changed(sample, changes)) !== undefined,
+    );
+    if (!areSent) continue;
+    const fields = [...new Set([...one, ...other].map(([path]) => path.join('.')))].join(' and ');
+    return [finding('key-ambiguous', { fields, key }, inspect(sample))];
+  }
+  return [];
+}
+
+function* neighborsOf(sample: unknown, paths: readonly Path[], key: string): Generator<Neighbors> {
+  for (const a of paths) {
+    const first = valueAt(sample, a);
+    if (Array.isArray(first)) yield* listNeighbors(a, first);
+    for (const b of paths.filter((path) => path !== a)) {
+      const second = valueAt(sample, b);
+      if (Array.isArray(first) && Array.isArray(second)) yield* movedElement(a, b);
+      for (const [left, right] of splits(first, second, key)) {
+        yield {
+          one: [
+            [a, left[0]],
+            [b, left[1]],
+          ],
+          other: [
+            [a, right[0]],
+            [b, right[1]],
+          ],
+        };
       }
     }
   }
-  return [];
+}
+
+type Pair = readonly [unknown, unknown];
+
+/** The same characters, divided between two values in two ways. */
+function* splits(first: unknown, second: unknown, key: string): Generator<readonly [Pair, Pair]> {
+  const kinds = `${typeof first} ${typeof second}`;
+  if (kinds === 'string string') {
+    const [a, b] = [first as string, second as string];
+    for (const mark of new Set([...separators, ...between(key, a, b)])) {
+      yield [
+        [`${a}${mark}${b}`, b],
+        [a, `${b}${mark}${b}`],
+      ];
+    }
+  } else if (kinds === 'number number') {
+    yield* [
+      pairs([1, 23], [12, 3]),
+      // With a point between them.
+      pairs([1.5, 2], [1, 5.2]),
+    ];
+  } else if (kinds === 'string number') {
+    yield* [
+      pairs([`${first}1`, 23], [`${first}12`, 3]),
+      pairs([`${first}.1`, 5], [`${first}`, 1.5]),
+      pairs([`${first}-`, 5], [`${first}`, -5]),
+    ];
+  } else if (kinds === 'number string') {
+    yield* [
+      pairs([1, `2${second}`], [12, `${second}`]),
+      pairs([1.5, `${second}`], [1, `5.${second}`]),
+    ];
+  }
+}
+
+function pairs(left: Pair, right: Pair): readonly [Pair, Pair] {
+  return [left, right];
+}
+
+/** What stands between two values in the key, where it is short enough to be a separator. */
+function between(key: string, a: string, b: string): string[] {
+  if (a === '' || b === '') return [];
+  const from = key.indexOf(a);
+  const to = key.indexOf(b, from + a.length);
+  if (from < 0 || to < 0) return [];
+  const mark = key.slice(from + a.length, to);
+  return mark.length <= separatorCharsMax ? [mark] : [];
+}
+
+/** A list of two against a list of one that looks like two. */
+function* listNeighbors(path: Path, list: readonly unknown[]): Generator<Neighbors> {
+  const isNumbers = typeof list[0] === 'number';
+  if (isNumbers) yield { one: [[path, [1, 23]]], other: [[path, [12, 3]]] };
+  if (isNumbers || (list.length > 0 && typeof list[0] !== 'string')) return;
+  for (const mark of separators) {
+    yield { one: [[path, [`a${mark}b`]]], other: [[path, ['a', 'b']]] };
+  }
+}
+
+/** The last element of one list as the first of the next. */
+function* movedElement(a: Path, b: Path): Generator<Neighbors> {
+  yield {
+    one: [
+      [a, ['a', 'b']],
+      [b, ['c']],
+    ],
+    other: [
+      [a, ['a']],
+      [b, ['b', 'c']],
+    ],
+  };
+}
+
+function alteredValue(value: unknown): unknown {
+  if (typeof value === 'string') return `${value}x`;
+  if (typeof value === 'number') return value + 1;
+  return Array.isArray(value) ? [...value, typeof value[0] === 'number' ? 1 : 'x'] : value;
+}
+
+/** Where the strings, numbers and lists of a sample are. */
+function valuePaths(value: unknown, path: Path = []): Path[] {
+  if (typeof value === 'string' || typeof value === 'number') return path.length > 0 ? [path] : [];
+  if (path.length >= depthMax) return [];
+  const below = isPlain(value) || Array.isArray(value) ? Object.entries(value) : [];
+  const own = Array.isArray(value) && path.length > 0 ? [path] : [];
+  return [...own, ...below.flatMap(([name, member]) => valuePaths(member, [...path, name]))];
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce((part, name) => Object(part)[name], value);
+}
+
+/** A copy of the sample with other values at some paths. */
+function changed(sample: unknown, changes: Changes): unknown {
+  return changes.reduce((copy, [path, value]) => replaced(copy, path, value), sample);
+}
+
+function replaced(part: unknown, path: Path, value: unknown): unknown {
+  const [name, ...rest] = path;
+  if (name === undefined) return value;
+  const member = replaced(Object(part)[name], rest, value);
+  if (Array.isArray(part)) return part.map((each, at) => (String(at) === name ? member : each));
+  return { ...(part as object), [name]: member };
 }

@@ -34,9 +34,21 @@ export const findingTexts = {
   'events-collapsed':
     'Two sends with the same MessageDeduplicationId had different bodies: the second event is lost.',
   'send-bypasses-producer':
-    'A message is sent to a FIFO queue or topic with {name}, without a producer. Send it with one, or list the file as an exception with a reason.',
+    'A message is sent to a FIFO queue or topic with {name}, without a producer. Send it with one, register the program in the contract file, or list the file as an exception with a reason.',
   'producer-hidden':
     'A producer is defined where oncemq verify does not look. Move it to a file named *.producer.ts or *.producer.js.',
+  'program-failed': 'The registered program cannot be judged: {reason}',
+  'producer-unregistered':
+    'The producer {name} is no longer in the contract file, but its files are still there: nobody tests it.',
+  'message-changed':
+    'The same sample gives another message than before: {change}. Consumers will not recognize a replay. If that is meant, say why: "breaking" in the contract file.',
+  'tests-deleted': 'The producer has fewer tests than before: {what}.',
+  'environment-dependent':
+    '{what} changed {change}. The same event must give the same bytes, wherever and whenever it is sent.',
+  'key-shared-by-producers':
+    '{other} gives another event of the same event_source the key "{key}"; consumers will refuse the second.',
+  'key-meaningless':
+    'The key "{key}" contains {word}, which is what a missing value or an object becomes as text. Every such event gets this key.',
   'replay-differs': 'A replay differs from what was sent first: {reason}.',
 } as const;
 

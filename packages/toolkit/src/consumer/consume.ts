@@ -1,28 +1,44 @@
 /**
- * A plain loop for consumers without a framework: receive, handle, delete, until the signal aborts. Consumers with a
- * framework pass it the idempotent handler instead.
+ * A loop for consumers without a framework: receive, handle, delete, until the signal aborts. Consumers with a framework
+ * pass it the idempotent handler instead.
  *
- * Heartbeats hold all messages of a receive from the start, because the last one waits for all the others. A message
- * that fails, and the later ones of its group, stay in the queue and come again after their visibility timeout. A message
- * that can no longer be held may be with another consumer: its handler is told by the signal, and is not called any more if
- * the message was still waiting.
+ * This file decides when to receive and how much: only while a handler could start at once (back-pressure), and as much as
+ * caution.ts allows, so that a message that always fails reaches the dead-letter queue alone. What happens to received
+ * messages is in handling.ts. At the end, running handlers finish, and what has not begun is given back to the queue.
  */
 
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { type Every, type Held, startHeartbeat } from './heartbeat.ts';
-import { groupOf, type SqsMessage } from './received.ts';
+import { Caution, receiveCountOf } from './caution.ts';
+import { Handling } from './handling.ts';
+import type { Every, Held } from './heartbeat.ts';
+import type { SqsMessage } from './received.ts';
+import { receive, receiveMax } from './receiving.ts';
+import { Slots } from './slots.ts';
 
 export interface ConsumeOptions {
   readonly client: Pick<SQSClient, 'send'>;
   readonly queueUrl: string;
-  readonly handler: (message: SqsMessage, held: Held) => Promise<unknown>;
-  /** Ends the loop: the messages already received are still handled, and no more are received. */
+  /** Handles one message: it is deleted when the promise resolves, and comes again if it rejects. */
+  readonly handler?: (message: SqsMessage, held: Held) => Promise<unknown>;
+  /**
+   * Instead of `handler`: handles the messages of one receive together and returns those that may be deleted, as the
+   * idempotent handler does. The signal aborts when any of them could not be held.
+   */
+  readonly batchHandler?: (
+    messages: readonly SqsMessage[],
+    held: Held,
+  ) => Promise<readonly SqsMessage[]>;
+  /** Ends the loop: running handlers finish, and what has not begun is given back. */
   readonly signal: AbortSignal;
+  /** How many handlers may run at once, each on another group; from 1 to 1,000, default 10. */
+  readonly concurrency?: number;
   /** Long polling; default 20. */
   readonly waitSeconds?: number;
   /** Default 30; extended while handlers run. */
   readonly visibilitySeconds?: number;
+  /** Of the queue's RedrivePolicy, for a consumer that may not read the queue's attributes; default: it is read. */
+  readonly maxReceiveCount?: number;
   /**
    * Called with each failure and its message, also if that could not be held, or without one if receiving failed. If it
    * throws, the loop ends. Optional.
@@ -32,95 +48,88 @@ export interface ConsumeOptions {
   readonly every?: Every;
   /** Creates a span for each handler call, for handlers that create none themselves; default: no spans. */
   readonly telemetry?: Telemetry;
+  /** Milliseconds that never go back; default: since the process started. */
+  readonly now?: () => number;
 }
 
-const receiveMax = 10;
-const pauseMs = { first: 100, max: 30_000 };
+const concurrencyMax = 1_000;
+/** How many receives of one message each run in parallel while poison is isolated. */
+const receiversMax = 8;
 
 export async function consume(options: ConsumeOptions): Promise<void> {
-  const { signal, onError = () => {} } = options;
-  let pause = pauseMs.first;
-  while (!signal.aborted) {
-    try {
-      await handleAll(await receive(options), options);
-      pause = pauseMs.first;
-    } catch (error) {
-      if (signal.aborted) return;
-      onError(error, undefined);
-      await pauseFor(pause, signal);
-      pause = Math.min(pause * 2, pauseMs.max);
-    }
-  }
-}
-
-async function receive(options: ConsumeOptions): Promise<readonly SqsMessage[]> {
-  const { client, queueUrl, signal, waitSeconds = 20, visibilitySeconds = 30 } = options;
-  const { ReceiveMessageCommand } = await import('@aws-sdk/client-sqs');
-  const { Messages = [] } = await client.send(
-    new ReceiveMessageCommand({
-      QueueUrl: queueUrl,
-      MaxNumberOfMessages: receiveMax,
-      WaitTimeSeconds: waitSeconds,
-      VisibilityTimeout: visibilitySeconds,
-      MessageSystemAttributeNames: ['All'],
-      MessageAttributeNames: ['All'],
-    }),
-    { abortSignal: signal },
-  );
-  return Messages;
-}
-
-async function handleAll(messages: readonly SqsMessage[], options: ConsumeOptions): Promise<void> {
-  const { client, queueUrl, handler, onError = () => {}, telemetry } = options;
-  const { DeleteMessageCommand } = await import('@aws-sdk/client-sqs');
-  // Thrown in a listener, an error would end the process.
+  check(options);
+  const { onError = () => {}, waitSeconds = 20, visibilitySeconds = 30 } = options;
+  const { concurrency = 10, now = () => performance.now(), maxReceiveCount } = options;
   const thrown: unknown[] = [];
-  const holds = messages.map((message) => {
-    const beat = startHeartbeat(message, options);
-    beat.signal.addEventListener('abort', () => {
-      try {
-        onError(beat.signal.reason, message);
-      } catch (error) {
-        thrown.push(error);
-      }
-    });
-    return { message, beat };
-  });
-  const held = new Set<string>();
-  try {
-    for (const { message, beat } of holds) {
-      const { signal } = beat;
-      try {
-        if (held.has(groupOf(message))) continue;
-        signal.throwIfAborted();
-        await (telemetry === undefined
-          ? handler(message, { signal })
-          : telemetry.processing(message, queueUrl, () => handler(message, { signal })));
-        const { ReceiptHandle } = message;
-        await client.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle }));
-      } catch (error) {
-        held.add(groupOf(message));
-        const isTold = signal.aborted && error === signal.reason;
-        if (!isTold) onError(error, message);
-      } finally {
-        beat.stop();
-      }
-      if (thrown.length > 0) throw thrown[0];
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  options.signal.addEventListener('abort', end);
+  if (options.signal.aborted) end();
+  const { signal } = ending;
+
+  const report = (error: unknown, message: SqsMessage | undefined): void => {
+    try {
+      onError(error, message);
+    } catch (failure) {
+      thrown.push(failure);
+      end();
     }
-  } finally {
-    // If onError has thrown, the remaining messages are not handled and must not be held for hours.
-    for (const { beat } of holds) beat.stop();
+  };
+  const common = { client: options.client, queueUrl: options.queueUrl, visibilitySeconds };
+  const caution = new Caution({ ...common, maxReceiveCount, now });
+  const handling = new Handling({
+    ...common,
+    handler: options.handler,
+    batchHandler: options.batchHandler,
+    telemetry: options.telemetry,
+    every: options.every,
+    caution,
+    slots: new Slots(concurrency),
+    isEnding: () => signal.aborted,
+    report,
+  });
+
+  /** Whether there were messages. */
+  const receiveOnce = async (messagesMax: number, seconds: number): Promise<boolean> => {
+    const messages = await receive(
+      { messagesMax, waitSeconds: seconds },
+      { ...common, signal, onFailure: (error) => report(error, undefined) },
+    );
+    if (messages.some((message) => receiveCountOf(message) > 1)) caution.noticeTrouble();
+    await handling.begin(messages);
+    return messages.length > 0;
+  };
+
+  let hasMore = false;
+  while (!signal.aborted) {
+    await handling.untilRoom(signal);
+    const mode = await caution.mode();
+    // Only a single receive waits for messages: parallel ones are for those that are there already.
+    const receivers = mode === 'isolating' && hasMore ? Math.min(handling.room, receiversMax) : 1;
+    const seconds = receivers > 1 ? 0 : waitSeconds;
+    const size = mode === 'calm' ? receiveMax : 1;
+    const answers: boolean[] = await Promise.all(
+      Array.from({ length: receivers }, () => receiveOnce(size, seconds)),
+    );
+    hasMore = answers.includes(true);
   }
+  await handling.untilDone();
+  options.signal.removeEventListener('abort', end);
+  if (thrown.length > 0) throw thrown[0];
 }
 
-function pauseFor(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, milliseconds);
-    signal.addEventListener('abort', end);
-  });
+function check({ handler, batchHandler, telemetry, concurrency = 10 }: ConsumeOptions): void {
+  if ((handler === undefined) === (batchHandler === undefined)) {
+    throw new TypeError('consume takes either a handler or a batchHandler.');
+  }
+  if (batchHandler !== undefined && telemetry !== undefined) {
+    throw new TypeError(
+      'consume creates no spans for a batchHandler: pass the telemetry to idempotent instead.',
+    );
+  }
+  if (!(Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= concurrencyMax)) {
+    throw new RangeError(
+      `concurrency must be a whole number from 1 to ${concurrencyMax}, not ${String(concurrency)}.`,
+    );
+  }
 }

@@ -7,15 +7,22 @@
  *   a plain loop   one message: resolves when it may be deleted; `consume` is such a loop
  *
  * After a failure, the later messages of the same group are not handled: they must not overtake it.
+ *
+ * A message with a known key and another body is a different event, which skipping would lose. It fails with the refusal
+ * `key-reused`, is not deleted, and so reaches the dead-letter queue.
  */
 
+import type { ContractOptions } from '../contract/contract.ts';
 import type { Envelope } from '../contract/envelope.ts';
+import { ContractError } from '../contract/refusals.ts';
+import { keyReused } from '../contract/reused-key.ts';
 import type { Inbox, InboxOutcome } from '../inbox/inbox.ts';
+import { aboutEnvelope, aboutRefusal } from '../telemetry/record.ts';
 import type { NotedSpan, Telemetry } from '../telemetry/telemetry.ts';
 import { type HeartbeatOptions, type Held, startHeartbeat } from './heartbeat.ts';
 import {
   asSqsMessage,
-  envelopeOf,
+  eventOf,
   groupOf,
   type LambdaAnswer,
   type LambdaEvent,
@@ -34,9 +41,8 @@ export type Handler<Payload, Transaction> = (
   context: HandlerContext<Transaction>,
 ) => Promise<void>;
 
-export interface IdempotentOptions {
-  /** First part of every event_source; default kfm. */
-  readonly namespace?: string;
+/** With a `contract`, messages are read by it; `namespace` alone sets the first part of every event_source. */
+export interface IdempotentOptions extends ContractOptions {
   /** Extends the visibility timeout while the handler runs; default: it is not extended. `consume` does so itself. */
   readonly heartbeat?: HeartbeatOptions;
   /** Called with the inbox's outcome for each message. */
@@ -64,29 +70,47 @@ export function idempotent<Payload, Transaction>(
   inbox: Inbox<Transaction>,
   options: IdempotentOptions = {},
 ): IdempotentHandler {
-  const { namespace, heartbeat, onOutcome = () => {}, telemetry } = options;
+  const { heartbeat, onOutcome = () => {}, telemetry } = options;
   const queueUrl = options.queueUrl ?? heartbeat?.queueUrl;
 
   const handle = (message: SqsMessage, queue = queueUrl, held?: Held): Promise<void> =>
     telemetry === undefined
-      ? handleOne(message, held)
-      : telemetry.processing(message, queue, (span) => handleOne(message, held, span));
+      ? handleOne(message, queue, held)
+      : telemetry.processing(message, queue, (span) => handleOne(message, queue, held, span));
 
-  const handleOne = async (message: SqsMessage, held?: Held, span?: NotedSpan): Promise<void> => {
-    const envelope = envelopeOf<Payload>(message, namespace);
+  const handleOne = async (
+    message: SqsMessage,
+    queue: string | undefined,
+    held?: Held,
+    span?: NotedSpan,
+  ): Promise<void> => {
+    const { envelope, event } = eventOf<Payload>(message, options);
     const beat =
       heartbeat === undefined || held?.signal !== undefined
         ? undefined
         : startHeartbeat(message, heartbeat);
     const signal = held?.signal ?? beat?.signal ?? neverAborts;
     try {
-      const outcome = await inbox.once(envelope.dedupe_key, (transaction) =>
+      const outcome = await inbox.once(event, (transaction) =>
         handler(envelope, { message, transaction, signal }),
       );
       span?.setAttribute('oncemq.inbox.outcome', outcome);
       onOutcome(outcome, envelope);
       if (outcome === 'busy') {
         throw new BusyError(`Another consumer is handling ${envelope.dedupe_key}.`);
+      }
+      if (outcome === 'conflict') {
+        const refusal = keyReused(event);
+        telemetry?.report({
+          time: new Date().toISOString(),
+          metric: 'sqs_fifo.producer.violations',
+          value: 1,
+          target: queue ?? '',
+          ...aboutEnvelope(envelope),
+          ...aboutRefusal(refusal),
+          body_sha256: event.digest,
+        });
+        throw new ContractError(refusal, `Message ${message.MessageId}: `);
       }
     } finally {
       beat?.stop();

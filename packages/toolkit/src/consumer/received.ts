@@ -3,8 +3,11 @@
  * a topic without raw message delivery gets the body inside an SNS notification, which is unwrapped here.
  */
 
+import { sha256 } from '../contract/canonical.ts';
+import type { ContractOptions } from '../contract/contract.ts';
 import { type Envelope, readEnvelope } from '../contract/envelope.ts';
 import { ContractError } from '../contract/refusals.ts';
+import type { InboxEvent } from '../inbox/inbox.ts';
 
 /** As the AWS SDK v3 gives it. */
 export interface SqsMessage {
@@ -56,14 +59,18 @@ export function groupOf({ Attributes, MessageId }: SqsMessage): string {
   return Attributes?.['MessageGroupId'] ?? `message ${MessageId}`;
 }
 
-/** Throws a ContractError if the body is not an envelope. */
-export function envelopeOf<Payload>(
+/** The envelope in a message, and what an inbox knows it by. Throws a ContractError if the body is not an envelope. */
+export function eventOf<Payload>(
   { Body = '', MessageId }: SqsMessage,
-  namespace: string | undefined,
-): Envelope<Payload> {
-  const read = readEnvelope(notificationIn(Body)?.message ?? Body, namespace);
+  options: ContractOptions,
+): { readonly envelope: Envelope<Payload>; readonly event: InboxEvent } {
+  // The notification around a body differs with every delivery; the body does not.
+  const body = notificationIn(Body)?.message ?? Body;
+  const read = readEnvelope(body, options);
   if (!read.ok) throw new ContractError(read, `Message ${MessageId}: `);
-  return read.envelope as Envelope<Payload>;
+  const { event_source: source, dedupe_key: key } = read.envelope;
+  const event = { source, key, digest: sha256(body) };
+  return { envelope: read.envelope as Envelope<Payload>, event };
 }
 
 /** Unwraps an SNS notification: the message, and those of its attributes whose value is a string. */

@@ -4,9 +4,12 @@
  * no content hash covers) is defined once.
  */
 
+import { isCriticalName, namesAttempt, namesKey } from './attribute-names.ts';
 import { sha256 } from './canonical.ts';
-import { type Envelope, readEnvelope } from './envelope.ts';
+import { type ContractOptions, contractOf } from './contract.ts';
+import { type Envelope, type ReadEnvelope, readEnvelope } from './envelope.ts';
 import { type Refusal, refuse } from './refusals.ts';
+import { comparedAttributes } from './trace-context.ts';
 
 export interface MessageParts {
   readonly body: string;
@@ -15,10 +18,8 @@ export interface MessageParts {
   readonly deduplicationId?: string | undefined;
 }
 
-export interface MessageRules {
-  /** First part of every event_source; default kfm. */
-  readonly namespace?: string | undefined;
-  /** Attributes whose value must also be in the body; default: those named like ids, keys and versions. */
+export interface MessageRules extends ContractOptions {
+  /** Attributes whose value must also be in the body: exactly these. Default: those that the contract calls critical. */
   readonly critical?: readonly string[] | undefined;
   /** Body and attributes together; default 1 MiB, which is Amazon's limit. */
   readonly sizeBytesMax?: number | undefined;
@@ -26,26 +27,32 @@ export interface MessageRules {
 
 export const messageBytesMax = 1_048_576;
 
-const keyName = /^(dedup(e|lication)?|idempotency|idempotence|unique(ness)?)([_.-]?(key|id))$/i;
-const criticalName =
-  /(^|[_.-])(id|uuid|guid|key|version|sequence|seq|hash|checksum)$|[a-z](Id|Key|Version)$/;
-/** Attributes that distinguish attempts or conversations, not events. */
-export const tracingName: RegExp =
-  /(trace|span|correlation|causation|request|session|parent|tenant|schema)/i;
-
 export function checkMessage(
   { body, attributes = {}, deduplicationId }: MessageParts,
-  { namespace, critical, sizeBytesMax = messageBytesMax }: MessageRules = {},
-): { readonly ok: true; readonly envelope: Envelope } | Refusal {
+  rules: MessageRules = {},
+): ReadEnvelope {
+  const { sizeBytesMax = messageBytesMax } = rules;
   const size = messageBytes(body, attributes);
   if (size > sizeBytesMax) return refuse('body-too-large', { size, limit: sizeBytesMax });
-  const read = readEnvelope(body, namespace);
+  const read = readEnvelope(body, rules);
   if (!read.ok) return keyInAttributes(read, attributes);
   const { envelope } = read;
   return (
-    valueInAttributes(body, envelope, attributes, critical) ??
+    valueInAttributes(body, envelope, attributes, rules) ??
     contradiction(deduplicationId, envelope.dedupe_key, body) ??
     read
+  );
+}
+
+/** The attributes in which two messages with one body may be two events, in a stable order. */
+export function tellingAttributes(
+  attributes: Readonly<Record<string, string>>,
+  rules: MessageRules,
+): [name: string, value: string][] {
+  const { critical } = rules;
+  const lists = contractOf(rules);
+  return comparedAttributes(attributes).filter(([name]) =>
+    critical === undefined ? !namesAttempt(name, lists) : critical.includes(name),
   );
 }
 
@@ -64,7 +71,7 @@ export function deduplicationIdOf(dedupeKey: string): string {
 
 function keyInAttributes(refusal: Refusal, attributes: Readonly<Record<string, string>>): Refusal {
   const lacksKey = refusal.code === 'key-missing' || refusal.code === 'body-not-envelope';
-  const name = Object.keys(attributes).find((each) => keyName.test(each));
+  const name = Object.keys(attributes).find(namesKey);
   return lacksKey && name !== undefined ? refuse('key-only-in-attributes', { name }) : refusal;
 }
 
@@ -72,12 +79,12 @@ function valueInAttributes(
   body: string,
   envelope: Envelope,
   attributes: Readonly<Record<string, string>>,
-  critical: readonly string[] | undefined,
+  rules: MessageRules,
 ): Refusal | undefined {
+  const { critical } = rules;
+  const lists = contractOf(rules);
   const suspects = Object.entries(attributes).filter(([name]) =>
-    critical === undefined
-      ? keyName.test(name) || (criticalName.test(name) && !tracingName.test(name))
-      : critical.includes(name),
+    critical === undefined ? isCriticalName(name, lists) : critical.includes(name),
   );
   if (suspects.length === 0) return undefined;
   const known = leavesOf(JSON.parse(body));

@@ -11,20 +11,24 @@ export const refusalTexts = {
   'key-invalid': 'The dedupe_key {reason}.',
   'key-not-deterministic':
     'The dedupe_key of the same event was first "{first}" and then "{second}". Derive it from the event alone, not from time, randomness or the attempt.',
+  'key-reused':
+    'The dedupe_key "{key}"{of} was used before for another event: the bodies differ. Give each event its own key, and replay an event with the same bytes.',
   'key-only-in-attributes':
     'The key is in the message attribute {name} and not in the body as dedupe_key. Content-based deduplication ignores attributes.',
   'value-only-in-attributes':
     'The attribute {name} seems to distinguish events, but its value "{value}" is nowhere in the body. Put it into the payload, or declare which attributes are critical.',
   'same-body-other-attributes':
     'This body was sent before with other attributes or in another group. Content-based deduplication drops the second message; put what distinguishes them into the body.',
-  'event-id-invalid': 'The event_id {reason}; it must be a lower-case UUID v7.',
+  'event-id-invalid': 'The event_id "{id}" is not {expected}.',
   'source-invalid':
     'The event_source "{source}" must be {namespace}.<domain>.<pipeline>, in lower-case letters, digits, - and _{otherwise}.',
   'time-invalid': 'The event_time "{time}" is not a valid RFC 3339 time.',
   'number-not-canonical':
     'The number {number} at {path} cannot be represented exactly in JSON (RFC 8785). Write it as a string.',
   'value-not-canonical': 'The value at {path} cannot be written as canonical JSON: {reason}.',
-  'body-not-envelope': 'The body is not an envelope of the contract: {reason}.',
+  'member-repeated':
+    'The body has the member "{name}" twice in one object. Readers differ in which of them counts.',
+  'body-not-envelope': 'The body is not {form} of the contract: {reason}.',
   'payload-invalid': 'The payload does not match its schema: {reason}.',
   'schema-violated': "The body does not match the queue's schema: {reason}.",
   'body-too-large':

@@ -4,15 +4,18 @@
  *
  *   client.middlewareStack.use(dedupeGuard({ mode: 'observe', report: console.log }));
  *
+ * With `contract: loadContract()`, the modes, forms and schemas of queues and topics come from the contract file.
+ *
  * observe: everything is sent, and violations are reported. reject: a violation is thrown as a ContractError before
  * anything is sent; one bad entry fails its whole batch. The SDK's own retries happen below the guard, which sees them as
  * one send.
  */
 
 import { sha256 } from '../contract/canonical.ts';
-import { checkMessage, type MessageRules, tracingName } from '../contract/message.ts';
+import { bindingOf, contractOf, type Judged, type Mode } from '../contract/contract.ts';
+import { checkMessage, type MessageRules, tellingAttributes } from '../contract/message.ts';
 import { ContractError, type Refusal, refuse } from '../contract/refusals.ts';
-import { comparedAttributes } from '../contract/trace-context.ts';
+import { type EventKey, keyReused, scopedKey } from '../contract/reused-key.ts';
 import { windowMsDefault } from '../contract/window.ts';
 import {
   aboutEnvelope,
@@ -20,11 +23,13 @@ import {
   type Report,
   type TelemetryRecord,
 } from '../telemetry/record.ts';
+import { nameOf } from '../telemetry/telemetry.ts';
 import { failedIn, type GuardedMessage, messagesOf } from './guarded-messages.ts';
-import { SentMessages } from './sent-messages.ts';
+import { type Note, SentMessages, type Verdict } from './sent-messages.ts';
 
 export interface GuardOptions extends MessageRules {
-  readonly mode: 'observe' | 'reject';
+  /** Default: what the contract says about the queue or topic, and observe for those that it does not bind. */
+  readonly mode?: Mode;
   /** Receives a record for everything the guard sees; optional. It must not throw. */
   readonly report?: Report;
   /** How long the queue remembers a body; default five minutes. */
@@ -53,35 +58,32 @@ export interface DedupeGuard {
 }
 
 export function dedupeGuard(options: GuardOptions): DedupeGuard {
-  if (!modes.includes(options.mode)) {
+  if (!(modes.includes(String(options.mode)) || (options.mode === undefined && options.contract))) {
     throw new TypeError(
-      `dedupeGuard: mode must be ${modes.join(' or ')}, not ${String(options.mode)}.`,
+      `dedupeGuard: mode must be ${modes.join(' or ')}, not ${String(options.mode)}. Without a mode, it needs a contract.`,
     );
   }
-  const { mode, report = () => {}, now = Date.now } = options;
-  const windowMs = options.windowMs ?? windowMsDefault;
-  const sent = new SentMessages(windowMs);
+  const { report = () => {}, now = Date.now, windowMs = windowMsDefault } = options;
+  const sent = new Memory(windowMs, options);
   const middleware: Middleware = (next, context) => async (args) => {
     const { target, messages } = messagesOf(context.commandName, args.input);
     if (!target.endsWith('.fifo')) return next(args);
+    const { mode, judge } = rulesFor(target, options);
     const base = { time: new Date(now()).toISOString(), target, mode };
     // Entries of one batch can collide with each other before any of them is sent.
-    const known = [sent, new SentMessages(windowMs)] as const;
-    const refused = messages
-      .map((message) => ({
-        message,
-        refusal: look(message, { base, options, known, report, now }),
-      }))
-      .find(({ refusal }) => refusal !== undefined);
+    const known = [sent, new Memory(windowMs, options)] as const;
+    const looks = messages.map((message) => {
+      const judged = judge(message);
+      return { message, judged, refusal: look(message, judged, { base, known, report, now }) };
+    });
+    const refused = looks.find(({ refusal }) => refusal !== undefined);
     if (mode === 'reject' && refused?.refusal !== undefined) {
       const { id } = refused.message;
       throw new ContractError(refused.refusal, id === undefined ? '' : `Entry ${id}: `);
     }
     // Noted before they are sent, because concurrent sends collide too. Notes of messages that the queue did not accept
     // are withdrawn.
-    const notes = messages.map((message) =>
-      sent.note(target, idOf(message), restOf(message, options), now()),
-    );
+    const notes = looks.map(({ message, judged }) => sent.note(target, message, judged, now()));
     try {
       const result = await next(args);
       const failed = failedIn(result);
@@ -103,11 +105,71 @@ export function dedupeGuard(options: GuardOptions): DedupeGuard {
   };
 }
 
+/** The contract of a queue or topic, as far as the options do not say otherwise. */
+function rulesFor(
+  target: string,
+  options: GuardOptions,
+): { readonly mode: Mode; judge(message: GuardedMessage): Judged } {
+  const { queues, topics } = contractOf(options);
+  const binding = bindingOf(target.startsWith('arn:') ? topics : queues, nameOf(target));
+  return {
+    mode: options.mode ?? binding?.mode ?? 'observe',
+    judge: (message) => binding?.judge(message, options) ?? checkMessage(message, options),
+  };
+}
+
+/** What was sent within the window: by the id that the queue goes by, and by source and key. */
+class Memory {
+  readonly #ids: SentMessages;
+  readonly #keys: SentMessages;
+  readonly #rules: MessageRules;
+
+  constructor(windowMs: number, rules: MessageRules) {
+    this.#ids = new SentMessages(windowMs);
+    this.#keys = new SentMessages(windowMs);
+    this.#rules = rules;
+  }
+
+  judge(target: string, message: GuardedMessage, judged: Judged, now: number): Verdicts {
+    const key = keyIn(judged);
+    return {
+      id: this.#ids.judge(target, idOf(message), this.#restOf(message), now),
+      key: key === undefined ? 'new' : this.#keys.judge(target, scopedKey(key), message.body, now),
+    };
+  }
+
+  note(target: string, message: GuardedMessage, judged: Judged, now: number): Note {
+    const key = keyIn(judged);
+    const notes = [
+      this.#ids.note(target, idOf(message), this.#restOf(message), now),
+      ...(key === undefined ? [] : [this.#keys.note(target, scopedKey(key), message.body, now)]),
+    ];
+    return {
+      takeBack: () => {
+        for (const { takeBack } of notes) takeBack();
+      },
+      keep: () => {
+        for (const { keep } of notes) keep();
+      },
+    };
+  }
+
+  /** What the id does not cover but may distinguish events, in a stable order. */
+  #restOf({ groupId, attributes, deduplicationId, body }: GuardedMessage): unknown {
+    const telling = tellingAttributes(attributes, this.#rules);
+    return [groupId, telling, deduplicationId === undefined ? undefined : sha256(body)];
+  }
+}
+
+interface Verdicts {
+  readonly id: Verdict;
+  readonly key: Verdict;
+}
+
 interface Look {
-  readonly base: Pick<TelemetryRecord, 'time' | 'target'> & { readonly mode: 'observe' | 'reject' };
-  readonly options: GuardOptions;
+  readonly base: Pick<TelemetryRecord, 'time' | 'target'> & { readonly mode: Mode };
   /** What was sent before, and the earlier entries of the same call. */
-  readonly known: readonly [SentMessages, SentMessages];
+  readonly known: readonly [Memory, Memory];
   readonly report: Report;
   readonly now: () => number;
 }
@@ -115,34 +177,32 @@ interface Look {
 /** Reports everything about one message, and returns what is wrong with it. */
 function look(
   message: GuardedMessage,
-  { base, options, known, report, now }: Look,
+  judged: Judged,
+  { base, known, report, now }: Look,
 ): Refusal | undefined {
-  const checked = checkMessage(message, options);
   const body_sha256 = sha256(message.body);
   const source = message.deduplicationId === undefined ? 'content' : 'explicit';
-  const event = checked.ok ? aboutEnvelope(checked.envelope) : {};
+  const event = judged.ok && judged.envelope !== undefined ? aboutEnvelope(judged.envelope) : {};
   const about = { ...base, ...event, source, body_sha256 } as const;
   const value = Buffer.byteLength(message.body);
   report({ ...about, metric: 'sqs_fifo.body_hash.length_bytes', value });
-  if (!checked.ok) {
-    report({
-      ...about,
-      metric: 'sqs_fifo.producer.violations',
-      value: 1,
-      ...aboutRefusal(checked),
-    });
+  const verdicts = known.map((sends) => sends.judge(base.target, message, judged, now()));
+  known[1].note(base.target, message, judged, now());
+  const isReused = verdicts.some(({ key }) => key === 'collision');
+  const key = keyIn(judged);
+  const reused = isReused && key !== undefined ? keyReused(key) : undefined;
+  const violation = judged.ok ? reused : judged;
+  if (violation !== undefined) {
+    const metric = 'sqs_fifo.producer.violations';
+    report({ ...about, metric, value: 1, ...aboutRefusal(violation) });
   }
-  const rest = restOf(message, options);
-  const id = idOf(message);
-  const verdicts = known.map((sends) => sends.judge(base.target, id, rest, now()));
-  const verdict = verdicts.find((each) => each !== 'new') ?? 'new';
-  known[1].note(base.target, id, rest, now());
+  const verdict = verdicts.map(({ id }) => id).find((each) => each !== 'new') ?? 'new';
   // A caller that sets ids decides itself which sends are the same event: a difference is then reported, not refused.
   const collision =
     verdict === 'collision' && source === 'content'
       ? refuse('same-body-other-attributes')
       : undefined;
-  const refusal = checked.ok ? collision : checked;
+  const refusal = violation ?? collision;
   if (verdict !== 'new' && (refusal === undefined || base.mode === 'observe')) {
     report({ ...about, metric: 'sqs_fifo.dedupe_window_hits', value: 1 });
   }
@@ -158,13 +218,9 @@ function idOf({ deduplicationId, body }: GuardedMessage): string {
   return deduplicationId ?? sha256(body);
 }
 
-/** What the id does not cover but may distinguish events, in a stable order. */
-function restOf(
-  { groupId, attributes, deduplicationId, body }: GuardedMessage,
-  { critical }: GuardOptions,
-): unknown {
-  const telling = comparedAttributes(attributes).filter(([name]) =>
-    critical === undefined ? !tracingName.test(name) : critical.includes(name),
-  );
-  return [groupId, telling, deduplicationId === undefined ? undefined : sha256(body)];
+/** Undefined if nothing was read. */
+function keyIn(judged: Judged): EventKey | undefined {
+  if (!judged.ok || judged.envelope === undefined) return undefined;
+  const { event_source: source, dedupe_key: key } = judged.envelope;
+  return { source, key };
 }

@@ -15,12 +15,12 @@ export interface GuardedMessage {
 
 type Input = Readonly<Record<string, unknown>>;
 
-const entriesOf: Readonly<Record<string, (input: Input) => unknown>> = {
-  SendMessageCommand: (input) => [input],
-  PublishCommand: (input) => [input],
-  SendMessageBatchCommand: ({ Entries }) => Entries,
-  PublishBatchCommand: ({ PublishBatchRequestEntries }) => PublishBatchRequestEntries,
-};
+const entriesOf: ReadonlyMap<string, (input: Input) => unknown> = new Map([
+  ['SendMessageCommand', (input: Input): unknown => [input]],
+  ['PublishCommand', (input) => [input]],
+  ['SendMessageBatchCommand', ({ Entries }) => Entries],
+  ['PublishBatchCommand', ({ PublishBatchRequestEntries }) => PublishBatchRequestEntries],
+]);
 
 export function messagesOf(
   commandName: string | undefined,
@@ -28,7 +28,7 @@ export function messagesOf(
 ): { readonly target: string; readonly messages: readonly GuardedMessage[] } {
   // A publish may name its topic by TopicArn or TargetArn.
   const { QueueUrl, TopicArn, TargetArn } = input as Input;
-  const entries = entriesOf[commandName ?? '']?.(input as Input);
+  const entries = entriesOf.get(commandName ?? '')?.(input as Input);
   return {
     target: String(QueueUrl ?? TopicArn ?? TargetArn ?? ''),
     messages: Array.isArray(entries) ? entries.map((entry) => messageOf(entry as Input)) : [],

@@ -1,7 +1,8 @@
 /**
  * What was sent within the last window, by deduplication id (given, or the hash of the body), each with a digest of what
  * the id does not cover, such as attributes and group. So the guard notices the forbidden pattern as it happens, also on
- * Amazon, which never reports it.
+ * Amazon, which never reports it. Another one remembers keys, each with the digest of its body: a key that is used for a
+ * second event is a collision there.
  *
  * Bounded in time and in number. Forgetting a message early only means that a collision may go unnoticed here.
  */
@@ -13,7 +14,7 @@ const messagesMax = 10_000;
 export type Verdict = 'new' | 'again' | 'collision';
 
 /** Settles a note once the outcome of its send is known. */
-interface Note {
+export interface Note {
   takeBack(): void;
   keep(): void;
 }

@@ -9,7 +9,7 @@
  */
 
 import { RecordLog } from '../log/record-log.ts';
-import { type Inbox, keepMsOf } from './inbox.ts';
+import { type Inbox, keepMsOf, scopedKey } from './inbox.ts';
 import { defaultKeysMax, type MemoryInboxOptions } from './memory-inbox.ts';
 import { RememberedKeys } from './remembered-keys.ts';
 
@@ -26,7 +26,9 @@ export interface FileInbox extends Inbox {
 }
 
 interface DoneRecord {
+  /** The scoped key. Records of earlier versions have the key alone and no digest. */
   readonly key: string;
+  readonly digest?: string;
   /** Infinity is null on disk, since JSON has no infinity. */
   readonly until: number | null;
 }
@@ -41,10 +43,10 @@ export async function openFileInbox(
   /** For each segment, when its last key expires. */
   const neededUntil = new Map<number, number>();
   const note = (segment: number, record: DoneRecord): void => {
-    const { key, until: written } = record;
+    const { key, digest, until: written } = record;
     const until = written ?? Number.POSITIVE_INFINITY;
     neededUntil.set(segment, Math.max(neededUntil.get(segment) ?? 0, until));
-    if (until > now()) keys.remember(key, until);
+    if (until > now()) keys.remember({ key, digest, until });
   };
   const log = await RecordLog.open(folder, options, (record, { segment }) => {
     // It may be the folder of an outbox, whose segments would look expired and be removed.
@@ -77,17 +79,19 @@ export async function openFileInbox(
     for (const done of unmarked.values()) await mark(done);
   };
 
-  const once: Inbox['once'] = async (key, effect) => {
-    if (keys.has(key, now())) return 'duplicate';
-    if (!keys.begin(key, now())) return 'busy';
+  const once: Inbox['once'] = async (event, effect) => {
+    const known = keys.known(event, now());
+    if (known !== undefined) return known;
+    if (!keys.begin(event, now())) return 'busy';
     try {
       await markAll();
-      if (keys.has(key, now())) return 'duplicate';
+      const marked = keys.known(event, now());
+      if (marked !== undefined) return marked;
       await effect(undefined);
-      await mark({ key, until: now() + keepMs });
+      await mark({ key: scopedKey(event), digest: event.digest, until: now() + keepMs });
       return 'done';
     } finally {
-      keys.end(key);
+      keys.end(event);
     }
   };
   const close = async (): Promise<void> => {

@@ -3,11 +3,11 @@
  * process. Its limit: it ends with the process, so a message redelivered after a restart takes effect again.
  */
 
-import { type Inbox, type InboxOptions, keepMsOf } from './inbox.ts';
+import { type Inbox, type InboxOptions, keepMsOf, scopedKey } from './inbox.ts';
 import { RememberedKeys } from './remembered-keys.ts';
 
 export interface MemoryInboxOptions extends InboxOptions {
-  /** Default a million, about 100 MB. */
+  /** Default a million, about 300 MB. */
   readonly keysMax?: number;
 }
 
@@ -18,15 +18,16 @@ export function memoryInbox(options: MemoryInboxOptions = {}): Inbox {
   const keepMs = keepMsOf(options);
   const keys = new RememberedKeys(keysMax);
   return {
-    once: async (key, effect) => {
-      if (keys.has(key, now())) return 'duplicate';
-      if (!keys.begin(key, now())) return 'busy';
+    once: async (event, effect) => {
+      const known = keys.known(event, now());
+      if (known !== undefined) return known;
+      if (!keys.begin(event, now())) return 'busy';
       try {
         await effect(undefined);
-        keys.remember(key, now() + keepMs);
+        keys.remember({ key: scopedKey(event), digest: event.digest, until: now() + keepMs });
         return 'done';
       } finally {
-        keys.end(key);
+        keys.end(event);
       }
     },
   };

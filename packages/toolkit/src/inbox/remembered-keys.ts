@@ -1,14 +1,28 @@
 /**
- * What the inboxes of a single process share: keys with their expiry times, and the keys whose effect is running. It is
- * bounded, and throws when it is full instead of forgetting keys early.
+ * What the inboxes of a single process share: the events that took effect, each with the digest of its body and its expiry
+ * time, and the ones whose effect is running. It is bounded, and throws when it is full instead of forgetting keys early.
  */
 
-import { InboxFullError } from './inbox.ts';
+import {
+  type InboxEvent,
+  InboxFullError,
+  type InboxOutcome,
+  outcomeOf,
+  scopedKey,
+} from './inbox.ts';
+
+/** A mark as it is remembered. One without a digest was made by an earlier version, for the key of any source. */
+export interface Mark {
+  /** The scoped key; in a mark without a digest, the key alone. */
+  readonly key: string;
+  readonly digest: string | undefined;
+  readonly until: number;
+}
 
 export class RememberedKeys {
   readonly #keysMax: number;
   /** In insertion order; since all keys are kept equally long, the first one expires first. */
-  readonly #until: Map<string, number> = new Map();
+  readonly #marks: Map<string, Mark> = new Map();
   readonly #underWay: Set<string> = new Set();
 
   constructor(keysMax: number) {
@@ -16,37 +30,39 @@ export class RememberedKeys {
   }
 
   get size(): number {
-    return this.#until.size;
+    return this.#marks.size;
   }
 
-  entries(): IterableIterator<[string, number]> {
-    return this.#until.entries();
-  }
-
-  has(key: string, now: number): boolean {
-    const until = this.#until.get(key);
-    return until !== undefined && until > now;
+  /** The outcome for an event whose key is known; otherwise undefined. */
+  known(event: InboxEvent, now: number): InboxOutcome | undefined {
+    const own = this.#marks.get(scopedKey(event));
+    const unscoped = this.#marks.get(event.key);
+    const isValid = (mark: Mark | undefined): mark is Mark =>
+      mark !== undefined && mark.until > now;
+    if (isValid(own)) return outcomeOf(event, own.digest);
+    return isValid(unscoped) && unscoped.digest === undefined ? 'duplicate' : undefined;
   }
 
   /** Returns false if the key's effect is already running. */
-  begin(key: string, now: number): boolean {
+  begin(event: InboxEvent, now: number): boolean {
+    const key = scopedKey(event);
     if (this.#underWay.has(key)) return false;
-    for (const [old, until] of this.#until) {
+    for (const [old, { until }] of this.#marks) {
       if (until > now) break;
-      this.#until.delete(old);
+      this.#marks.delete(old);
     }
-    if (this.#until.size + this.#underWay.size >= this.#keysMax)
+    if (this.#marks.size + this.#underWay.size >= this.#keysMax)
       throw new InboxFullError(this.#keysMax);
     this.#underWay.add(key);
     return true;
   }
 
-  end(key: string): void {
-    this.#underWay.delete(key);
+  end(event: InboxEvent): void {
+    this.#underWay.delete(scopedKey(event));
   }
 
-  remember(key: string, until: number): void {
-    this.#until.delete(key);
-    this.#until.set(key, until);
+  remember(mark: Mark): void {
+    this.#marks.delete(mark.key);
+    this.#marks.set(mark.key, mark);
   }
 }

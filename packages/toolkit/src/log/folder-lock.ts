@@ -11,9 +11,10 @@
  * closed stay locked until the process ends.
  */
 
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isMainThread, threadId } from 'node:worker_threads';
+import { makeFolder } from './make-folder.ts';
 
 const attemptsMax = 10;
 
@@ -27,7 +28,7 @@ if (!isMainThread) {
 
 /** Returns a function that releases the folder. Throws if another live process holds it. */
 export function lockFolder(folder: string): () => void {
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const lockFile = resolve(folder, 'lock');
   const ownFile = `${lockFile}-${process.pid}-${threadId}`;
   writeFileSync(ownFile, `${process.pid} ${startOf(process.pid)}`);

@@ -13,15 +13,33 @@ export interface Unsent {
   readonly at: number;
 }
 
+export interface Parked {
+  readonly unsent: Unsent;
+  readonly reason: string;
+  readonly parkedAt: number;
+}
+
 export class UnsentMessages {
   readonly #byId: Map<number, Unsent> = new Map();
   /** By group, each in order of appending. */
   readonly #groups: Map<string, Map<number, Unsent>> = new Map();
   readonly #segments: Map<number, { newestAt: number; unsent: number }> = new Map();
+  readonly #parked: Map<number, Parked> = new Map();
   #idMax = 0;
 
+  /** How many are to be sent; those set aside are not among them. */
   get size(): number {
-    return this.#byId.size;
+    return this.#byId.size - this.#parked.size;
+  }
+
+  /** In order of parking. */
+  get parked(): ReadonlyMap<number, Parked> {
+    return this.#parked;
+  }
+
+  get oldestAt(): number | undefined {
+    for (const [id, { at }] of this.#byId) if (!this.#parked.has(id)) return at;
+    return undefined;
   }
 
   newId(): number {
@@ -46,11 +64,34 @@ export class UnsentMessages {
     const unsent = this.#byId.get(id);
     if (unsent === undefined) return;
     this.#byId.delete(id);
-    const group = this.#groups.get(unsent.groupId);
-    group?.delete(id);
-    if (group?.size === 0) this.#groups.delete(unsent.groupId);
+    this.#parked.delete(id);
+    this.#leaveGroup(unsent);
     const segment = this.#segments.get(unsent.place.segment);
     if (segment !== undefined) segment.unsent -= 1;
+  }
+
+  /** Sets a message aside; it still needs its segment. */
+  park(id: number, reason: string, parkedAt: number): void {
+    const unsent = this.#byId.get(id);
+    if (unsent === undefined) return;
+    this.#parked.set(id, { unsent, reason, parkedAt });
+    this.#leaveGroup(unsent);
+  }
+
+  /** It takes its old place in its group again. */
+  retry(id: number): void {
+    const parked = this.#parked.get(id);
+    if (parked === undefined) return;
+    this.#parked.delete(id);
+    const { groupId } = parked.unsent;
+    const group = [...(this.#groups.get(groupId) ?? []), [id, parked.unsent] as const];
+    this.#groups.set(groupId, new Map(group.sort(([a], [b]) => a - b)));
+  }
+
+  #leaveGroup({ id, groupId }: Unsent): void {
+    const group = this.#groups.get(groupId);
+    group?.delete(id);
+    if (group?.size === 0) this.#groups.delete(groupId);
   }
 
   /** The oldest message of each group, in order of appending. */

@@ -9,23 +9,33 @@
 import { types } from 'node:util';
 import { checkAttributes } from '../contract/attributes.ts';
 import { canonicalText } from '../contract/canonical.ts';
-import { checkEnvelope, defaultNamespace, type Envelope, epochMsOf } from '../contract/envelope.ts';
+import type { Contract } from '../contract/contract.ts';
+import { checkEnvelope, type Envelope } from '../contract/envelope.ts';
 import { derivedEventId, randomEventId } from '../contract/event-id.ts';
 import { checkMessage } from '../contract/message.ts';
-import { ContractError, type Refusal, refuse } from '../contract/refusals.ts';
 import {
-  compileSchema,
-  type JsonSchema,
-  type SchemaCheck,
-  schemaReason,
-} from '../contract/schemas.ts';
+  type PayloadCheck,
+  payloadCheck,
+  type StandardSchema,
+} from '../contract/payload-schema.ts';
+import { ContractError, type Refusal, refuse } from '../contract/refusals.ts';
+import { epochMsOf, isRfc3339 } from '../contract/rfc3339.ts';
+import type { JsonSchema } from '../contract/schemas.ts';
 import { aboutRefusal } from '../telemetry/record.ts';
-import { type Destination, type ProducerMessage, type Sent, sendMessages } from './send.ts';
+import {
+  type Destination,
+  type ProducerMessage,
+  type Sent,
+  sendMessages,
+  targetOf,
+} from './send.ts';
 
 export interface ProducerOptions<Event, Payload extends object = Event & object> {
   /** `<namespace>.<domain>.<pipeline>` */
   readonly source: string;
-  /** Default kfm. */
+  /** The contract that the messages keep, as `loadContract` returns it; default: the default contract. */
+  readonly contract?: Contract;
+  /** Default: the contract's, which is kfm by default. */
   readonly namespace?: string;
   /** What identifies the event: a pure function of it. `key(…)` builds one from parts. */
   readonly dedupeKey: (event: Event) => string;
@@ -33,13 +43,13 @@ export interface ProducerOptions<Event, Payload extends object = Event & object>
   readonly eventTime: (event: Event) => string | Date | number;
   /** What the message says about the event; default: the event itself. */
   readonly payload?: (event: Event) => Payload;
-  /** JSON Schema of the payload. */
-  readonly schema?: JsonSchema;
+  /** The payload's schema: a JSON Schema, or one with the Standard Schema interface (Zod, Valibot, ArkType, …). */
+  readonly schema?: JsonSchema | StandardSchema;
   /** MessageGroupId; messages of one group stay in order. Default: the source. */
   readonly groupId?: (event: Event) => string;
   /** Message attributes, for routing and filtering only. */
   readonly attributes?: (event: Event) => Readonly<Record<string, string>>;
-  /** Attributes whose value must be in the body too; default: those named like ids, keys and versions. */
+  /** Attributes whose value must be in the body too: exactly these. Default: those that the contract calls critical. */
   readonly critical?: readonly string[];
   /** `random` is for producers that keep their messages (an outbox) and replay what they kept. Default derived. */
   readonly eventId?: 'derived' | 'random';
@@ -81,10 +91,10 @@ export function isProducer(value: unknown): value is AnyProducer {
 export function defineProducer<Event, Payload extends object = Event & object>(
   options: ProducerOptions<Event, Payload>,
 ): Producer<Event, Payload> {
-  const { source, namespace = defaultNamespace } = options;
-  const wrongSource = checkEnvelope({ ...wellFormed, event_source: source }, namespace);
+  const { source } = options;
+  const wrongSource = checkEnvelope({ ...wellFormed, event_source: source }, options);
   if (wrongSource !== undefined) throw new ContractError(wrongSource);
-  const findPayloadError = options.schema === undefined ? undefined : compileSchema(options.schema);
+  const findPayloadError = options.schema === undefined ? undefined : payloadCheck(options.schema);
   const check = (event: Event): CheckedEvent<Payload> | Refusal => {
     try {
       return checkEvent(event, options, findPayloadError);
@@ -130,9 +140,9 @@ const wellFormed = {
 function checkEvent<Event, Payload extends object>(
   event: Event,
   options: ProducerOptions<Event, Payload>,
-  findPayloadError: SchemaCheck | undefined,
+  findPayloadError: PayloadCheck | undefined,
 ): CheckedEvent<Payload> | Refusal {
-  const { source, namespace } = options;
+  const { source } = options;
   if (event === undefined || event === null)
     return refuse('event-missing', { given: String(event) });
   const dedupeKey = options.dedupeKey(event);
@@ -163,7 +173,7 @@ function checkEvent<Event, Payload extends object>(
   const body = canonical.text;
   // Checks the payload as consumers will read it: a Date has become a string.
   const wrong = findPayloadError?.((JSON.parse(body) as Envelope).payload);
-  if (wrong !== undefined) return refuse('payload-invalid', { reason: schemaReason(wrong) });
+  if (wrong !== undefined) return refuse('payload-invalid', { reason: wrong });
   const groupId: unknown = options.groupId === undefined ? source : options.groupId(event);
   if (typeof groupId !== 'string' || !/^[!-~]{1,128}$/.test(groupId)) {
     return refuse('group-invalid', { group: String(groupId) });
@@ -172,8 +182,7 @@ function checkEvent<Event, Payload extends object>(
   const wrongAttributes = attributes === undefined ? undefined : checkAttributes(attributes);
   if (wrongAttributes !== undefined) return wrongAttributes;
   const message = attributes === undefined ? { body, groupId } : { body, groupId, attributes };
-  const { critical, sizeBytesMax } = options;
-  const allowed = checkMessage(message, { namespace, critical, sizeBytesMax });
+  const allowed = checkMessage(message, options);
   return allowed.ok ? { ok: true, envelope, message } : allowed;
 }
 
@@ -193,28 +202,19 @@ function checkKey(key: unknown): Refusal | undefined {
 }
 
 /** A message refused here is never sent, so no guard would report it. */
-function reportRefusal(refusal: Refusal, { queueUrl, telemetry }: Destination): void {
-  telemetry?.report({
+function reportRefusal(refusal: Refusal, destination: Destination): void {
+  destination.telemetry?.report({
     time: new Date().toISOString(),
     metric: 'sqs_fifo.producer.violations',
     value: 1,
-    target: queueUrl,
+    target: targetOf(destination),
     mode: 'reject',
     ...aboutRefusal(refusal),
   });
 }
 
-/**
- * The schema's date-time format accepts an offset of hours alone, which RFC 3339 does not. Readers stay lenient because
- * such messages have been sent, for example with times as a database writes them; producers are strict.
- */
-const wholeOffset = /(?:z|[+-]\d{2}:\d{2})$/i;
-
 function timeOf(time: unknown): string | undefined {
-  if (typeof time === 'string') {
-    const envelope = { ...wellFormed, event_source: 'a.b.c', event_time: time };
-    return checkEnvelope(envelope, 'a') === undefined && wholeOffset.test(time) ? time : undefined;
-  }
+  if (typeof time === 'string') return isRfc3339(time) ? time : undefined;
   // new Date(null) would be the first of January 1970. A Date may come from another realm, for example in Jest.
   if (typeof time !== 'number' && !types.isDate(time)) return undefined;
   const date = new Date(time);

@@ -49,6 +49,9 @@ export interface OpenTelemetryOptions {
 
 const scope = '@oncemq/toolkit';
 
+/** The span attribute with the code of a violation; the server's spans have it too. */
+const violationName = 'oncemq.contract.violation';
+
 export function openTelemetry(
   api: OpenTelemetryApi,
   options: OpenTelemetryOptions = {},
@@ -92,17 +95,23 @@ export function openTelemetry(
     carried === undefined ? [] : [{ context: contextOf(carried) }];
 
   return {
-    report: (record) => instruments[record.metric](record.value, seriesOf(record)),
+    report: (record) => {
+      instruments[record.metric](record.value, seriesOf(record));
+      // The span of the send or of the handling, in which the guard or the inbox found it.
+      if (record.metric === 'sqs_fifo.producer.violations' && record.code !== undefined) {
+        api.trace.getSpan(api.context.active())?.setAttribute(violationName, record.code);
+      }
+    },
 
     carry: (message) => traced([message], underWay())[0] ?? message,
 
-    sending: ({ queueUrl, messages }, send) => {
+    sending: ({ target, messages }, send) => {
       const links = messages.flatMap((message) => linkTo(traceOf(message)));
       const count =
         messages.length === 1 ? {} : { 'messaging.batch.message_count': messages.length };
-      const attributes = { ...aboutQueue('send', 'send', queueUrl), ...count };
+      const attributes = { ...aboutTarget('send', 'send', target), ...count };
       const kind = api.SpanKind.PRODUCER;
-      const span = tracer.startSpan(`send ${nameOf(queueUrl)}`, { kind, links, attributes });
+      const span = tracer.startSpan(`send ${nameOf(target)}`, { kind, links, attributes });
       return follow(span, () => send(traced(messages, span.spanContext()), span));
     },
 
@@ -115,12 +124,14 @@ export function openTelemetry(
         {
           kind: api.SpanKind.CONSUMER,
           links: isChild ? [] : linkTo(carried),
-          attributes: { ...aboutQueue('process', 'process', queue), ...aboutMessage(message) },
+          attributes: { ...aboutTarget('process', 'process', queue), ...aboutMessage(message) },
         },
         isChild ? api.trace.setSpanContext(active, contextOf(carried)) : active,
       );
       return follow(span, () => handle(span));
     },
+
+    relaying: relayInstruments(meterProvider.getMeter(scope)),
   };
 }
 
@@ -155,22 +166,56 @@ function instrumentsOf(meter: Meter): Readonly<Record<Metric, Instrument>> {
   };
 }
 
+function relayInstruments(meter: Meter): NonNullable<Telemetry['relaying']> {
+  const lag = meter.createGauge('oncemq.outbox.lag', {
+    unit: 's',
+    description: 'age of the oldest unsent message',
+  });
+  const unsent = meter.createGauge('oncemq.outbox.unsent', {
+    unit: '{message}',
+    description: 'messages to be sent, counted up to 10,000',
+  });
+  const parked = meter.createGauge('oncemq.outbox.parked', {
+    unit: '{message}',
+    description: 'messages that were refused and wait for a decision, counted up to 10,000',
+  });
+  const sent = meter.createCounter('oncemq.relay.sent', {
+    unit: '{message}',
+    description: 'messages that the relay has sent',
+  });
+  const failures = meter.createCounter('oncemq.relay.failures', {
+    unit: '{failure}',
+    description: 'messages and requests of the relay that failed',
+  });
+  return (target, status) => {
+    const attributes = targetSeries(target);
+    lag.record(status.lagMs / 1_000, attributes);
+    unsent.record(status.unsent, attributes);
+    parked.record(status.parked, attributes);
+    sent.add(status.sent, attributes);
+    failures.add(status.failed, attributes);
+  };
+}
+
+function targetSeries(target: string): Attributes {
+  return { [target.startsWith('arn:') ? 'topic' : 'queue']: nameOf(target) };
+}
+
 /** The metric attributes, as on the server; only values of low cardinality. */
 function seriesOf({ target, source, code }: TelemetryRecord): Attributes {
-  const kind = target.startsWith('arn:') ? 'topic' : 'queue';
   return {
-    [kind]: nameOf(target),
+    ...targetSeries(target),
     ...(source === undefined ? {} : { source }),
     ...(code === undefined ? {} : { reason: code }),
   };
 }
 
-function aboutQueue(name: string, type: string, queue: string | undefined): Attributes {
+function aboutTarget(name: string, type: string, target: string | undefined): Attributes {
   return {
-    'messaging.system': 'aws_sqs',
+    'messaging.system': target?.startsWith('arn:aws:sns:') ? 'aws.sns' : 'aws_sqs',
     'messaging.operation.name': name,
     'messaging.operation.type': type,
-    ...(queue === undefined ? {} : { 'messaging.destination.name': nameOf(queue) }),
+    ...(target === undefined ? {} : { 'messaging.destination.name': nameOf(target) }),
   };
 }
 

@@ -4,6 +4,7 @@
  */
 
 import type { SqsMessage } from '../consumer/received.ts';
+import type { RelayStatus } from '../outbox/relay-loop.ts';
 import type { Report } from './record.ts';
 
 export interface Telemetry {
@@ -13,9 +14,9 @@ export interface Telemetry {
   /** Returns the message with the active trace, for an outbox: a trace kept with the message goes with every send. */
   carry<Message extends Traceable>(message: Message): Message;
 
-  /** Traces one request; `send` gets the messages as they are to be sent, and may set attributes of the span. */
+  /** Traces one request to a queue (its URL) or a topic (its ARN); `send` gets the messages as they are to be sent, and may set attributes of the span. */
   sending<Message extends Traceable, Result>(
-    request: { readonly queueUrl: string; readonly messages: readonly Message[] },
+    request: { readonly target: string; readonly messages: readonly Message[] },
     send: (messages: readonly Message[], span: NotedSpan) => Promise<Result>,
   ): Promise<Result>;
 
@@ -25,6 +26,9 @@ export interface Telemetry {
     queue: string | undefined,
     handle: (span: NotedSpan) => Promise<Result>,
   ): Promise<Result>;
+
+  /** Records how far the relay to a queue (its URL) or a topic (its ARN) is behind. */
+  relaying?(target: string, status: RelayStatus): void;
 }
 
 /** The part of a message that a trace needs. */

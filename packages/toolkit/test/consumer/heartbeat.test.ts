@@ -16,12 +16,15 @@ import { type OpenQueue, openQueue } from '../support/server.ts';
 /** A timer that the test fires by hand. */
 function handTimer() {
   const beats = new Set<() => void>();
+  /** Those that repeat a failed beat. */
+  const repeats = new Set<() => void>();
   const every = (milliseconds: number, beat: () => void): (() => void) => {
-    assert.equal(milliseconds, 15_000);
-    beats.add(beat);
-    return () => beats.delete(beat);
+    assert.ok(milliseconds === 15_000 || milliseconds === 1_500);
+    const timers = milliseconds === 15_000 ? beats : repeats;
+    timers.add(beat);
+    return () => timers.delete(beat);
   };
-  return { every, beats };
+  return { every, beats, repeats };
 }
 
 async function received(t: TestContext): Promise<{ queue: OpenQueue; message: SqsMessage }> {
@@ -103,6 +106,7 @@ describe('in the plain loop', () => {
       ...queue,
       every,
       waitSeconds: 0,
+      concurrency: 1,
       signal: ending.signal,
       onError: (error: unknown, message: SqsMessage | undefined) => {
         told.push([(error as Error).name, message?.MessageId]);
@@ -188,6 +192,72 @@ describe('in the plain loop', () => {
     assert.equal(handled.length, 1);
     assert.equal(queue.server.events.filter(({ type }) => type === 'deleted').length, 1);
     assert.equal(beats.size, 0);
+  });
+});
+
+describe('an extension that fails', () => {
+  const setUp = async (t: TestContext, outcome: () => Promise<void>) => {
+    const { queue, message } = await received(t);
+    const { every, beats, repeats } = handTimer();
+    const { client, queueUrl } = queue;
+    let requests = 0;
+    const send = async (command: unknown): Promise<unknown> => {
+      requests += 1;
+      await outcome();
+      return (client.send as (command: unknown) => Promise<unknown>)(command);
+    };
+    const heartbeat: Heartbeat = startHeartbeat(message, {
+      client: { send } as unknown as typeof client,
+      queueUrl,
+      every,
+    });
+    t.after(() => heartbeat.stop());
+    const fire = async (timers: ReadonlySet<() => void>): Promise<void> => {
+      for (const each of [...timers]) each();
+      for (let count = 0; count < 5; count += 1) await turn();
+    };
+    return { queue, heartbeat, beats, repeats, fire, requests: () => requests };
+  };
+
+  test('is repeated within the timeout, and the message stays hidden', async (t) => {
+    let failures = 3;
+    const { queue, heartbeat, beats, repeats, fire, requests } = await setUp(t, async () => {
+      failures -= 1;
+      if (failures >= 0) throw new Error('ECONNREFUSED');
+    });
+    await queue.server.clock.advance(15);
+    await fire(beats);
+    for (let count = 0; count < 3; count += 1) await fire(repeats);
+    while (repeats.size > 0) await turn();
+    assert.equal(requests(), 4);
+    await queue.server.clock.advance(29);
+    const { Messages } = await queue.client.receiveMessage({ QueueUrl: queue.queueUrl });
+    assert.equal(Messages, undefined);
+    assert.equal(heartbeat.signal.aborted, false);
+  });
+
+  test('until the timeout is over aborts the signal', async (t) => {
+    const { heartbeat, beats, repeats, fire } = await setUp(t, async () => {
+      throw new Error('ECONNREFUSED');
+    });
+    await fire(beats);
+    for (let count = 0; count < 9; count += 1) await fire(repeats);
+    assert.equal(heartbeat.signal.aborted, false);
+    await fire(beats);
+    assert.match(String(heartbeat.signal.reason), /ECONNREFUSED/);
+    assert.deepEqual([beats.size, repeats.size], [0, 0]);
+  });
+
+  test('by having no answer is not doubled, and aborts the signal in the end', async (t) => {
+    const { heartbeat, beats, repeats, fire, requests } = await setUp(
+      t,
+      () => new Promise(() => {}),
+    );
+    await fire(beats);
+    await fire(repeats);
+    assert.equal(requests(), 1);
+    await fire(beats);
+    assert.match(String(heartbeat.signal.reason), /took longer than the timeout/);
   });
 });
 

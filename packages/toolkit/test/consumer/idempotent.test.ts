@@ -12,6 +12,8 @@ import { BusyError, idempotent } from '../../src/consumer/idempotent.ts';
 import type { LambdaEvent, SqsMessage } from '../../src/consumer/received.ts';
 import { ContractError } from '../../src/contract/refusals.ts';
 import { memoryInbox } from '../../src/inbox/memory-inbox.ts';
+import type { TelemetryRecord } from '../../src/telemetry/record.ts';
+import type { Telemetry } from '../../src/telemetry/telemetry.ts';
 import { landsat, type Scene, scene, scenes } from '../support/landsat.ts';
 import { type OpenQueue, openQueue } from '../support/server.ts';
 
@@ -79,6 +81,39 @@ test('the outcome of each message is reported', async () => {
   await handler(messageOf(scene));
   await handler(messageOf(scene));
   assert.deepEqual(outcomes, ['done', 'duplicate']);
+});
+
+test('a known key with another body fails as key-reused, and is reported', async () => {
+  const outcomes: string[] = [];
+  const records: TelemetryRecord[] = [];
+  const telemetry: Telemetry = {
+    report: (record) => void records.push(record),
+    carry: (message) => message,
+    sending: ({ messages }, send) => send(messages, { setAttribute: () => {} }),
+    processing: (_, __, handle) => handle({ setAttribute: () => {} }),
+  };
+  const effects: string[] = [];
+  const handler = idempotent<Scene, undefined>(
+    async ({ payload }) => void effects.push(payload.tile),
+    memoryInbox(),
+    {
+      telemetry,
+      queueUrl: 'http://localhost/000000000000/events.fifo',
+      onOutcome: (outcome) => void outcomes.push(outcome),
+    },
+  );
+  const message = messageOf(scene);
+  await handler(message);
+  const other = messageOf({ ...scene, cloud: 0.5 });
+  await assert.rejects(handler(other), (error: ContractError) => error.code === 'key-reused');
+  assert.deepEqual(outcomes, ['done', 'conflict']);
+  assert.equal(effects.length, 1);
+  assert.deepEqual(
+    records.map(({ metric, code, target }) => [metric, code, target]),
+    [['sqs_fifo.producer.violations', 'key-reused', 'http://localhost/000000000000/events.fifo']],
+  );
+  // In a batch it is not among the messages that may be deleted.
+  assert.deepEqual(await handler([message, other]), [message]);
 });
 
 describe('batches', () => {
@@ -149,12 +184,12 @@ test('the plain loop handles and deletes messages, and leaves failed ones for re
   await producer.sendBatch(events, queue);
   const ending = new AbortController();
   const errors: unknown[] = [];
-  const enough = new Promise<void>((resolve) => {
-    const isDone = (): boolean =>
-      queue.server.events.filter(({ type }) => type === 'deleted').length === 4;
-    const look = (): unknown => (isDone() ? resolve() : setImmediate(look));
-    look();
-  });
+  const until = (condition: () => boolean): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): unknown => (condition() ? resolve() : setImmediate(look));
+      look();
+    });
+  const deleted = (): number => queue.server.events.filter(({ type }) => type === 'deleted').length;
   const loop = consume({
     client,
     queueUrl,
@@ -163,12 +198,15 @@ test('the plain loop handles and deletes messages, and leaves failed ones for re
     waitSeconds: 0,
     onError: (error) => {
       errors.push(error);
-      // Removes the cause of the failure, and lets the message come again.
       failing.length = 0;
-      void queue.server.clock.advance(30);
     },
   });
-  await enough;
+  // The group that failed is given back before the clock moves, and then comes again.
+  await until(
+    () => deleted() === 2 && queue.server.events.some(({ type }) => type === 'visibility-changed'),
+  );
+  await queue.server.clock.advance(30);
+  await until(() => deleted() === 4);
   ending.abort();
   await loop;
   assert.equal(errors.length, 1);

@@ -130,23 +130,20 @@ async function produce(
   step: () => void,
 ): Promise<void> {
   await using outbox = await openFileOutbox(folder);
-  const stepped = {
-    between: outbox.between.bind(outbox),
-    prune: outbox.prune.bind(outbox),
-    take: ((limit, leaveOut, work) =>
-      outbox.take(limit, leaveOut, async (kept) => {
-        step();
-        const sent = await work(kept);
-        step();
-        return sent;
-      })) satisfies typeof outbox.take,
-  };
+  const take = outbox.take.bind(outbox);
+  outbox.take = (limit, leaveOut, work) =>
+    take(limit, leaveOut, async (kept) => {
+      step();
+      const verdict = await work(kept);
+      step();
+      return verdict;
+    });
   for (const event of events) {
     step();
     await outbox.append(producer.message(event));
   }
   step();
-  await createRelay({ ...queue, outbox: stepped }).flush();
+  await createRelay({ ...queue, outbox }).flush();
 }
 
 /** Whether the queue is empty, with nothing in flight. */

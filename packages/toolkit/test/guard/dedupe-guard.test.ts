@@ -10,6 +10,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import { SNS } from '@aws-sdk/client-sns';
 import { sha256 } from '../../src/contract/canonical.ts';
+import { type Binding, defaultContract, type Mode } from '../../src/contract/contract.ts';
+import { checkMessage } from '../../src/contract/message.ts';
 import { telemetrySchema } from '../../src/contract/published-schemas.ts';
 import { ContractError } from '../../src/contract/refusals.ts';
 import { compileSchema } from '../../src/contract/schemas.ts';
@@ -105,6 +107,94 @@ test('a batch with one bad entry is refused as a whole, naming the entry', async
     /^ContractError: Entry e1: /,
   );
   assert.deepEqual(await drain(queue), []);
+});
+
+describe('a key that is used for a second body', () => {
+  const other = landsat().message({ ...scene, cloud: 0.5 }).body;
+
+  test('is refused and reported, until the window is over', async (t) => {
+    const queue = await openQueue(t);
+    const seen = guard(queue);
+    const { client, queueUrl: QueueUrl } = queue;
+    await client.sendMessage({ QueueUrl, MessageBody: body, MessageGroupId });
+    await assert.rejects(
+      client.sendMessage({ QueueUrl, MessageBody: other, MessageGroupId }),
+      isRefused('key-reused'),
+    );
+    assert.deepEqual(
+      seen.map(({ metric, code, dedupe_key }) => [metric, code, dedupe_key]),
+      [['sqs_fifo.producer.violations', 'key-reused', 'landsat/p32r29/2025-12-04']],
+    );
+    await queue.server.clock.advance(300);
+    await client.sendMessage({ QueueUrl, MessageBody: other, MessageGroupId });
+    assert.deepEqual(await drain(queue), [body, other]);
+  });
+
+  test('is sent and reported by an observing guard', async (t) => {
+    const queue = await openQueue(t);
+    const seen = guard(queue, { mode: 'observe' });
+    const { client, queueUrl: QueueUrl } = queue;
+    for (const MessageBody of [body, other]) {
+      await client.sendMessage({ QueueUrl, MessageBody, MessageGroupId });
+    }
+    assert.deepEqual(
+      seen.map(({ code }) => code),
+      ['key-reused'],
+    );
+    assert.deepEqual(await drain(queue), [body, other]);
+  });
+
+  test('is refused in the same batch', async (t) => {
+    const queue = await openQueue(t);
+    guard(queue);
+    const Entries = [body, other].map((MessageBody, index) => ({
+      Id: `e${index}`,
+      MessageBody,
+      MessageGroupId,
+    }));
+    await assert.rejects(
+      queue.client.sendMessageBatch({ QueueUrl: queue.queueUrl, Entries }),
+      /^ContractError: Entry e1: The dedupe_key .* was used before/,
+    );
+  });
+
+  test('is allowed from another source, to another queue, and after a send that failed', async (t) => {
+    const queue = await openQueue(t);
+    guard(queue);
+    const { client, queueUrl: QueueUrl } = queue;
+    await assert.rejects(
+      client.sendMessage({ QueueUrl: `${QueueUrl}x.fifo`, MessageBody: other, MessageGroupId }),
+      { name: 'QueueDoesNotExist' },
+    );
+    await client.sendMessage({ QueueUrl: `${QueueUrl}`, MessageBody: body, MessageGroupId });
+    const elsewhere = landsat({ source: 'kfm.remote-sensing.sentinel' }).message(scene).body;
+    await client.sendMessage({ QueueUrl, MessageBody: elsewhere, MessageGroupId });
+    const second = await createQueue(client, 'second.fifo');
+    await client.sendMessage({ QueueUrl: second, MessageBody: other, MessageGroupId });
+    await client.deleteQueue({ QueueUrl: second });
+    assert.deepEqual(await drain(queue), [body, elsewhere]);
+  });
+});
+
+test('the modes of queues come from the contract, unless the guard has its own', async (t) => {
+  const queue = await openQueue(t);
+  const binding = (mode: Mode): Binding => ({
+    matches: (name) => name === 'events.fifo',
+    mode,
+    judge: (message, rules) => checkMessage(message, { ...rules }),
+  });
+  const { client, queueUrl: QueueUrl } = queue;
+  const send = (): Promise<unknown> =>
+    client.sendMessage({ QueueUrl, MessageBody: 'hello', MessageGroupId });
+  const rejecting = { ...defaultContract, queues: [binding('reject')] };
+  const use = (options: GuardOptions): void => client.middlewareStack.use(dedupeGuard(options));
+  use({ contract: rejecting });
+  await assert.rejects(send(), isRefused('body-not-envelope'));
+  use({ contract: rejecting, mode: 'observe' });
+  await send();
+  use({ contract: { ...defaultContract, topics: [binding('reject')] } });
+  await send();
+  assert.throws(() => dedupeGuard({}), /mode must be observe or reject, not undefined/);
 });
 
 describe('a body that is sent again', () => {

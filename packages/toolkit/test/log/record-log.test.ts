@@ -44,6 +44,11 @@ async function opened(
   return { log, records, places };
 }
 
+test('a log below /proc, where no folder can be made, is an error', async (t) => {
+  if (!existsSync('/proc/self')) return t.skip('no /proc here');
+  await assert.rejects(opened('/proc/oncemq/log'), { code: 'ENOENT' });
+});
+
 test('records are in order when the log is reopened, over any number of segments', async (t) => {
   const path = folder(t);
   const { log } = await opened(path);

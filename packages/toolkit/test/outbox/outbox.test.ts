@@ -1,6 +1,6 @@
 /**
  * The behavior of outboxes, tested on the one in a folder and the one in PostgreSQL: messages are sent in order, as they
- * were kept, and marked; a failed message holds up only its own group.
+ * were kept, and marked; a failed message holds up only its own group, a refused one nothing.
  */
 
 import assert from 'node:assert/strict';
@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import pg from 'pg';
+import { ContractError } from '../../src/contract/refusals.ts';
 import { openFileOutbox } from '../../src/outbox/file-outbox.ts';
 import type { KeptMessage, Outbox } from '../../src/outbox/outbox.ts';
 import { postgresOutbox } from '../../src/outbox/postgres-outbox.ts';
@@ -19,7 +20,7 @@ import { landsat, type Scene, scene, scenes } from '../support/landsat.ts';
 import { type Database, startPostgres } from '../support/postgres.ts';
 import { drain, type OpenQueue, openQueue } from '../support/server.ts';
 
-type Appending = Outbox & { append(message: ProducerMessage): Promise<unknown> };
+type Appending = Outbox & { append(message: ProducerMessage): Promise<number> };
 type Open = (t: TestContext, now: () => number) => Promise<Appending>;
 
 const database: Database = await startPostgres();
@@ -60,6 +61,7 @@ for (const [kind, open] of Object.entries(kinds)) {
         relay: createRelay({ ...queue, outbox, now, onPastWindow: () => {} }),
       };
     };
+    const nothing = { sent: 0, parked: 0, pastWindow: 0, failures: [], isBroken: false };
     const bodies = (events: readonly Scene[]): string[] =>
       events.map((event) => byTile.message(event).body);
 
@@ -68,12 +70,43 @@ for (const [kind, open] of Object.entries(kinds)) {
       // More groups than the relay takes at once. One of these scenes is in the group of the days.
       const events = [...days(5), ...scenes(130)];
       for (const event of events) await outbox.append(byTile.message(event));
-      assert.deepEqual(await relay.flush(), { sent: 135, pastWindow: 0, failures: [] });
-      assert.deepEqual(await relay.flush(), { sent: 0, pastWindow: 0, failures: [] });
+      assert.deepEqual(await relay.flush(), { ...nothing, sent: 135 });
+      assert.deepEqual(await relay.flush(), nothing);
       const received = await drain(queue);
       assert.deepEqual([...received].sort(), bodies(events).sort());
       const ofGroup = received.filter((body) => body.includes(`"${scene.tile}"`));
       assert.deepEqual(ofGroup, bodies([...days(5), scene]));
+    });
+
+    test('keeps a message once: appended again, it has the id it had', async (t) => {
+      const { outbox, relay } = await setUp(t);
+      const message = byTile.message(scene);
+      const [first, second] = await Promise.all([outbox.append(message), outbox.append(message)]);
+      assert.equal(second, first);
+      assert.equal(await outbox.append({ ...message, attributes: { region: 'eu' } }), first);
+      assert.equal((await relay.flush()).sent, 1);
+      assert.equal(await outbox.append(message), first);
+      assert.equal((await relay.flush()).sent, 0);
+    });
+
+    test('refuses another body under a key that is kept, sent or not, and keeps the first', async (t) => {
+      const { queue, outbox, relay } = await setUp(t);
+      await outbox.append(byTile.message(scene));
+      const other = byTile.message({ ...scene, cloud: 0.5 });
+      const isReused = (error: unknown): boolean =>
+        error instanceof ContractError && error.code === 'key-reused';
+      await assert.rejects(outbox.append(other), isReused);
+      await relay.flush();
+      await assert.rejects(outbox.append(other), isReused);
+      assert.deepEqual(await drain(queue), bodies([scene]));
+    });
+
+    test('keeps the events of two sources with one key', async (t) => {
+      const { outbox, relay } = await setUp(t);
+      for (const source of ['kfm.a.b', 'kfm.a.c']) {
+        await outbox.append(landsat({ source }).message(scene));
+      }
+      assert.equal((await relay.flush()).sent, 2);
     });
 
     test('keeps attributes, and resends an unmarked message identically', async (t) => {
@@ -87,7 +120,7 @@ for (const [kind, open] of Object.entries(kinds)) {
           [message],
         );
         await createRelay({ ...queue, outbox: sending(kept) }).flush();
-        return [];
+        return { sent: [] };
       });
       assert.equal((await relay.flush()).sent, 1);
       const duplicates = queue.server.events.flatMap((event) =>
@@ -108,21 +141,59 @@ for (const [kind, open] of Object.entries(kinds)) {
         now,
         onPastWindow: (_, ageMs) => warned.push(ageMs),
       });
-      assert.deepEqual(await relay.flush(), { sent: 1, pastWindow: 1, failures: [] });
+      assert.deepEqual(await relay.flush(), { ...nothing, sent: 1, pastWindow: 1 });
       assert.deepEqual(warned, [300_000]);
     });
 
-    test('holds back the group of a refused message, and sends the others', async (t) => {
-      const { queue, outbox, relay } = await setUp(t);
+    const refusedFirst = async (t: TestContext) => {
+      const opened = await setUp(t);
+      const { outbox } = opened;
       const bad = byTile.message(days(1)[0] as Scene);
-      await outbox.append({ ...bad, attributes: { region: '\u0001' } });
+      const id = await outbox.append({ ...bad, attributes: { region: '\u0001' } });
       for (const event of [...days(3).slice(1), ...scenes(3)])
         await outbox.append(byTile.message(event));
-      const { sent, failures } = await relay.flush();
-      assert.equal(sent, 3);
-      assert.equal(failures.length, 1);
-      assert.match(failures[0] as string, /InvalidParameterValue/);
-      assert.deepEqual((await drain(queue)).sort(), bodies(scenes(3)).sort());
+      return { ...opened, id, others: bodies([...days(3).slice(1), ...scenes(3)]).sort() };
+    };
+
+    test('parks a refused message with its reason, and sends all others', async (t) => {
+      const { queue, outbox, relay, now, id, others } = await refusedFirst(t);
+      const { sent, parked, failures } = await relay.flush();
+      assert.deepEqual([sent, parked, failures.length], [5, 1, 1]);
+      assert.deepEqual((await drain(queue)).sort(), others);
+      assert.deepEqual(await relay.flush(), nothing);
+      const [kept] = await outbox.parked(10);
+      assert.equal(kept?.id, id);
+      assert.equal(kept?.parkedAt, now());
+      assert.match(kept?.reason ?? '', /^InvalidParameterValue: /);
+      assert.deepEqual(await outbox.backlog(), { unsent: 0, oldestAt: undefined, parked: 1 });
+      assert.deepEqual(await outbox.parked(10, id), []);
+    });
+
+    test('tries a parked message again on request, or gives it up', async (t) => {
+      const { outbox, relay, id } = await refusedFirst(t);
+      assert.equal(await outbox.retry(id), false);
+      await relay.flush();
+      assert.equal(await outbox.retry(id), true);
+      assert.deepEqual(await outbox.parked(10), []);
+      assert.equal((await relay.flush()).parked, 1);
+      assert.equal(await outbox.skip(id), true);
+      assert.equal(await outbox.skip(id), false);
+      assert.deepEqual(await relay.flush(), nothing);
+      assert.deepEqual(await outbox.backlog(), { unsent: 0, oldestAt: undefined, parked: 0 });
+      const kept: number[] = [];
+      for await (const each of outbox.between({ from: 0, to: Number.POSITIVE_INFINITY }))
+        kept.push(each.id);
+      assert.ok(kept.includes(id));
+    });
+
+    test('holds the group of a refused message if asked to, also later', async (t) => {
+      const { queue, outbox, now, id } = await refusedFirst(t);
+      const relay = createRelay({ ...queue, outbox, refused: 'hold', now });
+      assert.equal((await relay.flush()).sent, 3);
+      assert.deepEqual(await relay.flush(), nothing);
+      assert.equal((await outbox.backlog()).unsent, 2);
+      await outbox.skip(id);
+      assert.equal((await relay.flush()).sent, 2);
     });
 
     test('refuses a message that is not an envelope at once', async (t) => {
@@ -282,7 +353,7 @@ describe('a take from PostgreSQL reads few of 20,000 unsent rows', () => {
         return Number(rows[0].read);
       };
       const before = await rowsRead();
-      assert.equal(await outbox.take(100, new Set(leaveOut), async () => []), given);
+      assert.equal(await outbox.take(100, new Set(leaveOut), async () => ({ sent: [] })), given);
       const read = (await rowsRead()) - before;
       assert.ok(read >= given && read <= readMax, `${read} rows were read`);
     });
@@ -293,14 +364,15 @@ test('in PostgreSQL every group gets its turn, even if earlier groups always hav
   const { pool } = database;
   const outbox = postgresOutbox({ pool, table: database.newTable() });
   await outbox.migrate();
-  const { body } = byTile.message(scene);
-  await outbox.append(pool, { body, groupId: 'c' });
+  await outbox.append(pool, byTile.message({ ...scene, tile: 'c' }));
   const taken = new Set<string>();
   for (let round = 0; round < 3; round += 1) {
-    for (const groupId of ['a', 'b']) await outbox.append(pool, { body, groupId });
+    for (const tile of ['a', 'b']) {
+      await outbox.append(pool, byTile.message({ tile, day: `2025-12-1${round}` }));
+    }
     await outbox.take(2, new Set(), async (kept) => {
       for (const { message } of kept) taken.add(message.groupId);
-      return kept.map(({ id }) => id);
+      return { sent: kept.map(({ id }) => id) };
     });
   }
   assert.deepEqual([...taken].sort(), ['a', 'b', 'c']);
@@ -338,5 +410,11 @@ function sending(kept: readonly KeptMessage[]): Outbox {
     },
     between: async function* () {},
     prune: async () => {},
+    parked: async () => [],
+    retry: async () => false,
+    async skip() {
+      return false;
+    },
+    backlog: async () => ({ unsent: 0, oldestAt: undefined, parked: 0 }),
   };
 }

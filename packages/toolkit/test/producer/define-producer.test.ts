@@ -9,6 +9,7 @@ import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import { runInNewContext } from 'node:vm';
 import { sha256 } from '../../src/contract/canonical.ts';
+import { defaultContract } from '../../src/contract/contract.ts';
 import { checkEnvelope, readEnvelope } from '../../src/contract/envelope.ts';
 import { key } from '../../src/contract/keys.ts';
 import { checkMessage } from '../../src/contract/message.ts';
@@ -64,9 +65,9 @@ test('times may be strings, dates or milliseconds', () => {
   }
 });
 
-test('a reader accepts an offset of hours only, as PostgreSQL writes times', () => {
+test('a reader refuses times that RFC 3339 does not have, such as those of PostgreSQL', () => {
   const event_time = '2025-12-04 00:00:00+00';
-  assert.equal(checkEnvelope({ ...landsat().envelope(scene), event_time }), undefined);
+  assert.equal(checkEnvelope({ ...landsat().envelope(scene), event_time })?.code, 'time-invalid');
 });
 
 test('attributes may have the names that SQS allows', () => {
@@ -239,8 +240,8 @@ describe('what the contract forbids is refused with its code', () => {
 
 describe('messages made elsewhere are held to the same rules', () => {
   const { body } = landsat().message(scene);
-  const code = (parts: Parameters<typeof checkMessage>[0]): string | undefined => {
-    const result = checkMessage(parts);
+  const code = (...given: Parameters<typeof checkMessage>): string | undefined => {
+    const result = checkMessage(...given);
     return result.ok ? undefined : result.code;
   };
 
@@ -290,9 +291,19 @@ describe('messages made elsewhere are held to the same rules', () => {
     assert.equal(code({ body, deduplicationId: 'attempt-1' }), 'deduplication-id-contradicts');
   });
 
-  test('an event id of another version is event-id-invalid', () => {
+  test('an event id of another version is noted, and refused by a strict contract', () => {
     const other = body.replace(/-7([0-9a-f]{3}-)/, '-4$1');
-    assert.equal(code({ body: other }), 'event-id-invalid');
+    const upper = body.replace(/"event_id":"[^"]*"/, (found) =>
+      found.toUpperCase().replace('EVENT_ID', 'event_id'),
+    );
+    const contract = { ...defaultContract, strict: true };
+    for (const changed of [other, upper]) {
+      const checked = checkMessage({ body: changed });
+      assert.deepEqual(checked.ok && checked.notes.map((note) => note.code), ['event-id-not-v7']);
+      assert.equal(code({ body: changed }, { contract }), 'event-id-invalid');
+    }
+    assert.equal(code({ body }, { contract }), undefined);
+    assert.equal(code({ body: body.replace(/-7([0-9a-f]{3}-)/, '-$1') }), 'event-id-invalid');
   });
 
   test('a body nested as deeply as it is long is judged without an exception', () => {

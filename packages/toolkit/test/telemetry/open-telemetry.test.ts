@@ -87,6 +87,18 @@ describe('the four metrics', () => {
     ]);
   });
 
+  test('a send that violates the contract in observe mode has the violation on its span', async (t) => {
+    const queue = await openQueue(t);
+    const { telemetry, spans } = openedTelemetry();
+    queue.client.middlewareStack.use(dedupeGuard({ mode: 'observe', report: telemetry.report }));
+    await landsat().send(scene, { ...queue, telemetry });
+    await landsat().send({ ...scene, cloud: 0.5 }, { ...queue, telemetry });
+    assert.deepEqual(
+      spans().map(({ attributes }) => attributes['oncemq.contract.violation']),
+      [undefined, 'key-reused'],
+    );
+  });
+
   test('count what a producer refuses before it is sent', async (t) => {
     const { telemetry, points, spans } = openedTelemetry();
     const { client, queueUrl } = await openQueue(t);
