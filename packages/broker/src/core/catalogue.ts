@@ -92,19 +92,20 @@ export class Catalogue {
       tags,
     };
     if (freeAt !== undefined) this.#freeName(name, turn);
-    this.put(name, value);
+    // Here and below the change comes first: if what follows throws, it tells where.
     turn.changes.push({ kind: 'queue', queue: name, value });
+    this.put(name, value);
     if (turn.isObserved) turn.events.push({ type: 'queue-created', at: turn.now, queue: name });
     return { ok: true, queue: name };
   }
 
   delete(queue: Queue, turn: Turn): Outcome<'delete-queue'> {
     const { name } = queue;
-    this.remove(name);
     turn.changes.push({ kind: 'queue', queue: name, value: null });
+    this.remove(name);
     if (this.#limits.nameReuseMs > 0) {
-      this.takeName(name, turn.now);
       turn.changes.push({ kind: 'name', queue: name, value: turn.now });
+      this.takeName(name, turn.now);
     }
     if (turn.isObserved) turn.events.push({ type: 'queue-deleted', at: turn.now, queue: name });
     return { ok: true };
@@ -200,8 +201,8 @@ export class Catalogue {
   }
 
   #freeName(name: string, turn: Turn): void {
-    this.takeName(name, null);
     turn.changes.push({ kind: 'name', queue: name, value: null });
+    this.takeName(name, null);
   }
 
   /** Checks names and values, and nothing else: what the queue already has may no longer be allowed. */

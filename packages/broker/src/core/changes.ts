@@ -132,6 +132,8 @@ export interface KeptQueue {
   /** Every attribute that was set, in Amazon's spelling. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly tags: Readonly<Record<string, string>>;
+  /** While a move task of this queue runs. It is a setting because the limit on running tasks counts those of every queue. */
+  readonly isMoving?: true | undefined;
 }
 
 export interface KeptTopic {
@@ -272,8 +274,15 @@ export function placeOf(change: Change): string {
 
 /** Cannot clash with a queue: no queue's name has a slash. */
 export function topicPlace(topic: string): string {
-  return `topic/${topic}`;
+  return `${topicPrefix}${topic}`;
 }
+
+/** The topic's name in a place; undefined if it is a queue's. */
+export function topicIn(place: string): string | undefined {
+  return place.startsWith(topicPrefix) ? place.slice(topicPrefix.length) : undefined;
+}
+
+const topicPrefix = 'topic/';
 
 /** Every kind of entry under a queue's name. */
 export type QueueChange =

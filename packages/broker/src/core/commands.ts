@@ -10,6 +10,7 @@
 import type { DeduplicationSource, MoveTaskStatus } from './changes.ts';
 import type { Refusal } from './errors.ts';
 import type { Suppressed } from './events.ts';
+import type { PreparedMessage } from './queue/message-check.ts';
 import type { DuePost, DueReplay, TopicCommand, TopicOutcomes } from './topic/commands.ts';
 
 /** A message attribute as it came in. */
@@ -33,9 +34,11 @@ export interface SendEntry {
   /** The caller's identity, returned as SenderId. */
   readonly senderId?: string | undefined;
   readonly violation?: Violation | undefined;
+  /** What is known of it already; only topics have it. */
+  readonly prepared?: PreparedMessage | undefined;
 }
 
-/** How a message breaks its queue's contract; determined outside, since core reads no bodies. */
+/** How a message breaks the contract of its queue or topic; determined outside, since core reads no bodies. */
 export interface Violation {
   readonly mode: 'observe' | 'reject';
   readonly rule: string;
@@ -194,6 +197,8 @@ export interface SendResult {
   readonly isDuplicate: boolean;
   /** The details of a duplicate. */
   readonly suppressed?: Suppressed;
+  /** How the message breaks its contract, which only reports it; added outside of core. */
+  readonly violation?: Violation;
 }
 
 /** A delivered or peeked message. Its content is kept under the key (message, queue, sequence). */

@@ -26,6 +26,12 @@ export function md5Hex(text: string): string {
   return digest('md5', text, 'hex');
 }
 
+/** MD5OfMessageBody of texts that begin alike: the common part is read once. */
+export function md5After(head: string): (rest: string) => string {
+  const hash = crypto.createHash('md5').update(head, 'utf8');
+  return (rest) => hash.copy().update(rest, 'utf8').digest('hex');
+}
+
 /** Null if this machine has none. */
 let lanes: Md5Lanes | null | undefined;
 

@@ -7,6 +7,9 @@
  * expired from the queues and topics it concerns, so no answer ever depends on where a tick stopped. Whoever feeds the engine
  * keeps commands short by letting them wait while `isBehind` says that the last tick left something there.
  *
+ * A command that throws, which only a mistake here makes it do, may leave the queues and topics that it concerns half changed.
+ * `CommandFailed` names them; whoever keeps their entries drops and loads them again.
+ *
  * State is its changes. `absorb` brings an engine into the same state as applying the commands that made the changes;
  * absorbing all kept entries loads an engine; `drop` forgets a single queue or topic. `touches` tells in advance which
  * queues and topics a command may read the contents of, or change. The list of queues and topics, their settings and
@@ -16,7 +19,7 @@
 import { Agenda } from './agenda.ts';
 import type { Realm } from './arn.ts';
 import { Catalogue } from './catalogue.ts';
-import { type Change, placeOf, type QueueChange, topicPlace } from './changes.ts';
+import { type Change, placeOf, type QueueChange, topicIn, topicPlace } from './changes.ts';
 import type { QueueCommand as AnyQueueCommand, Command, Outcome } from './commands.ts';
 import { refuse } from './errors.ts';
 import type { Event } from './events.ts';
@@ -40,13 +43,14 @@ import { send } from './queue/send.ts';
 import { tagQueue, untagQueue } from './queue/tags.ts';
 import { type DuePost, type DueReplay, isTopicCommand } from './topic/commands.ts';
 import type { Signer } from './topic/envelope.ts';
+import type { Judge } from './topic/fan-out.ts';
 import { duePosts } from './topic/post.ts';
 import { dueReplays } from './topic/replay.ts';
 import { Topic } from './topic/topic.ts';
 import { Topics } from './topic/topics.ts';
-import { type Context, type Deliveries, type Touched, Turn } from './turn.ts';
+import { CommandFailed, type Context, type Deliveries, type Touched, Turn } from './turn.ts';
 
-export type { Context, Ids } from './turn.ts';
+export { CommandFailed, type Context, type Ids } from './turn.ts';
 
 export interface EngineOptions {
   /** Default us-east-1. */
@@ -61,6 +65,8 @@ export interface EngineOptions {
   readonly arePoliciesEnforced?: boolean;
   /** Signs what standard topics send; without a signer nothing is signed. */
   readonly signer?: Signer | undefined;
+  /** Judges what topics bring to queues; without one nothing is judged. */
+  readonly judge?: Judge | undefined;
 }
 
 export interface Applied<T extends Command['type']> {
@@ -73,7 +79,6 @@ export interface Applied<T extends Command['type']> {
 
 type QueueCommand = Extract<AnyQueueCommand, { readonly queue: string }>;
 
-const topicPrefix = topicPlace('');
 const nobody: readonly Touched[] = [];
 
 export class Engine {
@@ -96,6 +101,7 @@ export class Engine {
       queue: (name) => this.#catalogue.get(name),
       arePoliciesEnforced: options.arePoliciesEnforced ?? false,
       signer: options.signer,
+      judge: options.judge,
     });
     this.#neighbours = {
       queueOf: (arn) => this.#catalogue.queueOf(arn),
@@ -107,10 +113,14 @@ export class Engine {
 
   apply<C extends Command>(command: C, context: Context): Applied<C['type']> {
     const turn = new Turn(context);
-    const outcome = this.#run(command, turn) as Outcome<C['type']>;
-    this.#finish(turn);
-    const { changes, events, deliveries } = turn;
-    return { outcome, changes, events, deliveries };
+    try {
+      const outcome = this.#run(command, turn) as Outcome<C['type']>;
+      this.#finish(turn);
+      const { changes, events, deliveries } = turn;
+      return { outcome, changes, events, deliveries };
+    } catch (cause) {
+      throw new CommandFailed(command.type, turn, cause);
+    }
   }
 
   /** The earliest time at which a `tick` would do something; undefined if nothing is waiting for time to pass. */
@@ -120,7 +130,15 @@ export class Engine {
     return due === undefined || free === undefined ? (due ?? free) : Math.min(due, free);
   }
 
-  /** The queues and topics (`placeOf`) that the command may read the contents of, or change, if it is applied now. */
+  /** Puts off what a tick would do with this queue or topic, until the time comes or another command concerns it. */
+  postpone(place: string, until: number): void {
+    if (this.#at(place) !== undefined) this.#agenda.set(place, until);
+  }
+
+  /**
+   * The queues and topics (`placeOf`) that the command may read the contents of, or change, if it is applied now. Limits that
+   * span queues or topics are not among their contents: they are counted in settings and subscriptions.
+   */
   touches(command: Command, now: number): readonly string[] {
     if (isTopicCommand(command)) return this.#topics.touches(command);
     switch (command.type) {
@@ -168,8 +186,9 @@ export class Engine {
 
   /** Forgets one queue or topic in memory. This is no change: its kept entries load it again. */
   drop(place: string): void {
-    if (isTopic(place)) {
-      this.#topics.remove(topicIn(place));
+    const topic = topicIn(place);
+    if (topic !== undefined) {
+      this.#topics.remove(topic);
     } else {
       this.#catalogue.remove(place);
       this.#catalogue.takeName(place, null);
@@ -274,6 +293,7 @@ export class Engine {
     let sharing = due.filter((owner) => owner.hasExpired(turn.now)).length;
     let isUnfinished = false;
     for (const owner of due) {
+      turn.working = owner instanceof Topic ? topicPlace(owner.name) : owner.name;
       // Each has an equal share of the room: one with millions of entries to remove holds up no other.
       const removed = owner.advance(turn, Math.ceil(room / Math.max(sharing, 1)));
       room -= removed;
@@ -288,6 +308,7 @@ export class Engine {
         progressMoveTask(owner, this.#neighbours, turn);
       }
     }
+    turn.working = undefined;
     this.#catalogue.freeNames(turn);
     return { ok: true, posts, replays, isUnfinished };
   }
@@ -296,7 +317,7 @@ export class Engine {
     const names = new Set<string>(this.#catalogue.freedBy(now));
     for (const name of this.#agenda.dueBy(now)) {
       names.add(name);
-      if (isTopic(name)) continue;
+      if (topicIn(name) !== undefined) continue;
       for (const arn of destinationsOf(this.#catalogue.get(name) as Queue)) {
         const destination = this.#catalogue.queueOf(arn);
         if (destination !== undefined) names.add(destination.name);
@@ -330,7 +351,8 @@ export class Engine {
   }
 
   #at(place: string): Queue | Topic | undefined {
-    return isTopic(place) ? this.#topics.get(topicIn(place)) : this.#catalogue.get(place);
+    const topic = topicIn(place);
+    return topic === undefined ? this.#catalogue.get(place) : this.#topics.get(topic);
   }
 
   #absorbOne(change: QueueChange, now: number): void {
@@ -351,9 +373,7 @@ export class Engine {
 
   #runningTasks(): number {
     let count = 0;
-    for (const queue of this.#catalogue.all()) {
-      for (const task of queue.tasks.values()) if (task.status === 'RUNNING') count += 1;
-    }
+    for (const { kept } of this.#catalogue.all()) if (kept.isMoving === true) count += 1;
     return count;
   }
 
@@ -361,12 +381,4 @@ export class Engine {
     for (const queue of this.#catalogue.all()) if (test(queue)) return true;
     return false;
   }
-}
-
-function isTopic(place: string): boolean {
-  return place.startsWith(topicPrefix);
-}
-
-function topicIn(place: string): string {
-  return place.slice(topicPrefix.length);
 }

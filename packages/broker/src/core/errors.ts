@@ -84,6 +84,25 @@ const queueErrors = {
     'You can use one type of server-side encryption (SSE) at one time. You can either enable KMS SSE or SQS SSE.',
   ],
 
+  // Policies (6.8).
+  'policy-bytes': ['OverLimit', 'Submitted policy is over max allowed size.'],
+  'policy-statements': [
+    'OverLimit',
+    '{count} statements were found in the submitted policy, max allowed is {limit}',
+  ],
+  'policy-actions': [
+    'OverLimit',
+    '{count} actions were found in a statement from the submitted policy, max allowed is {limit}',
+  ],
+  'policy-principals': [
+    'OverLimit',
+    '{count} principals were found in a statement from the submitted policy, max allowed is {limit}',
+  ],
+  'policy-conditions': [
+    'OverLimit',
+    '{count} conditions were found in a statement from the submitted policy, max allowed is {limit}',
+  ],
+
   // Dead-letter policies (12.1–12.3).
   'redrive-policy-not-json': [
     'InvalidParameterValue',
@@ -384,9 +403,26 @@ export function errorShape(code: ErrorCode): ErrorShape {
   return errors[code][0];
 }
 
-/** The text that a client sees. A detail the row asks for and the refusal lacks is a bug, and shows as such. */
+/** The text that a client sees. */
 export function errorText(refusal: Refusal): string {
-  return errors[refusal.code][1].replace(/\{(\w+)\}/g, (_, word: string) =>
-    String(refusal.detail[word] ?? `{${word}?}`),
-  );
+  return filledText(errors[refusal.code][1], refusal.detail);
+}
+
+/** How many characters an error's text repeats of its details, which may be megabytes that a client sent. */
+export const detailCharsMax = 1024;
+
+/** Puts details into the text of a row. One that the row asks for and is missing is a bug, and shows as such. */
+export function filledText(text: string, detail: ErrorDetail): string {
+  let left = detailCharsMax;
+  return text.replace(/\{(\w+)\}/g, (_, word: string) => {
+    const value = String(detail[word] ?? `{${word}?}`);
+    const shown = value.length <= left ? value : `${wholeCharacters(value.slice(0, left))}…`;
+    left = Math.max(0, left - value.length);
+    return shown;
+  });
+}
+
+/** Without the first half of a character at the end, whose second half was cut off. */
+function wholeCharacters(text: string): string {
+  return /[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text;
 }

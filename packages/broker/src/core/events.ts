@@ -78,6 +78,16 @@ export interface ContractViolationEvent extends Happened {
   readonly body: string;
 }
 
+/** A publication that breaks its topic's contract: refused (`reject`), or published anyway (`observe`). */
+export interface PublicationViolationEvent extends TopicHappened {
+  readonly type: 'publication-violation';
+  readonly mode: 'observe' | 'reject';
+  readonly rule: string;
+  readonly reason: string;
+  readonly groupId: string | undefined;
+  readonly message: string;
+}
+
 interface TopicHappened {
   readonly at: number;
   readonly topic: string;
@@ -120,6 +130,7 @@ export type TopicEvent =
       readonly publication: Publication;
     })
   | DuplicatePublicationEvent
+  | PublicationViolationEvent
   /** The subscription's filter policy does not let it through. */
   | (PublicationEvent & { readonly type: 'filtered-out' })
   /** A queue took it; `isDuplicate` if the queue's own window suppressed it. */

@@ -70,11 +70,6 @@ export const moveTasksListedMax = 10;
 export const moveTasksActiveMax = 100;
 export const moveTaskMs = 129_600_000;
 
-/** Policies written by AddPermission. */
-export const policyStatementsMax = 20;
-export const policyActionsMax = 7;
-export const policyPrincipalsMax = 50;
-
 /**
  * Ours: how many messages one command may move to a dead-letter queue, or one tick for a move task, so that no
  * single command grows without bound. The rest is due at once and follows in the next command.
@@ -88,11 +83,15 @@ export const fifoTopicsMax = 1_000;
 export const topicPageSize = 100;
 export const topicTagsMax = 50;
 export const displayNameLengthMax = 100;
+export const dataProtectionLengthMax = 30_720;
 export const topicWindowMs = 300_000;
 export const archiveDaysMax = 365;
 
-/** Subscriptions. Amazon's quota of 200 filter policies per topic is not enforced, the account's is. */
-export const subscriptionsMax = 12_500_000;
+/**
+ * Subscriptions. Amazon's quota of 200 filter policies per topic is not enforced, the account's is. Ours: how many of a
+ * standard topic may have no filter policy (Amazon: 12,500,000), since each publication is for all of them at once.
+ */
+export const unfilteredSubscriptionsMax = 1_000;
 export const fifoSubscriptionsMax = 100;
 export const filterPoliciesMax = 10_000;
 export const confirmationMs = 172_800_000;
@@ -103,6 +102,20 @@ export const publicationSizeBytesDefault = 262_144;
 export const publicationSizeBytesMax = 1_048_576;
 export const largePublicationSubscriptionsMax = 100;
 export const subjectLengthMax = 100;
+
+/**
+ * Ours: what matching one publish request with all filter policies may cost, in comparisons of short values
+ * (filter-policy/filter-work.ts): some 20 ms.
+ */
+export const filterWorkMax = 1_000_000;
+/**
+ * Ours: how much one publication may write for all its subscriptions, in bytes: some 40 ms. Each delivery counts
+ * `deliveryBytes` more, so it is also 1,365 deliveries at most. Attributes within an envelope count three times, because
+ * their digest cannot be shared; a text beyond ASCII counts twice. A batch that is beyond it takes several turns.
+ */
+export const fanOutBytesMax = 33_554_432;
+export const deliveryBytes = 24_576;
+export const envelopeAttributeWeight = 3;
 
 /** Calls to HTTP endpoints: retries, their delays in seconds, and the longest total time. */
 export const postRetriesMax = 100;

@@ -1,141 +1,190 @@
 /**
- * Whether a resource's policy allows a service to do something: the part of IAM's policy language that queue policies for
- * SNS use. Effect Allow and Deny, Principal by service or `*`, Action and Resource with wildcards, each also with Not, and
- * conditions on the source's ARN and account and on secure transport. A condition that is not understood counts as met in a
- * Deny and as not met in an Allow, so nothing is allowed by mistake.
+ * The policy language of queues and topics, IAM's: reads a document once into statements, and refuses what is not written
+ * in it, as Amazon does when a policy is set. An element, an operator or an Effect that nobody knows could otherwise be
+ * overlooked where the policy is asked (is-allowed.ts), and allow by mistake what was to be denied. Whoever finds a stored
+ * policy that cannot be read allows nothing by it.
+ *
+ * Only the language is checked: whether an account, an action or a condition key exists is not, and limits are left to
+ * whoever stores the policy.
  */
 
 import { parseObject } from './json-object.ts';
 
-export interface Asked {
-  /** Who asks: a service like sns.amazonaws.com. */
-  readonly service: string;
-  /** `sqs:SendMessage` */
-  readonly action: string;
-  readonly resource: string;
-  readonly sourceArn: string;
-  readonly sourceAccount: string;
+export interface Policy {
+  readonly statements: readonly Statement[];
 }
 
-/** What no statement allows is refused, and a matching Deny overrides every Allow. */
-export function isAllowed(policy: string, asked: Asked): boolean {
-  const statements = listOf(parseObject(policy)?.['Statement']);
-  const fitting = statements.filter((statement) => fits(statement, asked));
-  const effects = fitting.map((statement) => (statement as { Effect?: unknown }).Effect);
-  return effects.includes('Allow') && !effects.includes('Deny');
+export interface Statement {
+  readonly sid: string | undefined;
+  readonly effect: 'Allow' | 'Deny';
+  readonly principals: Named<Principal>;
+  readonly actions: Named<string>;
+  /** Undefined: the resource that has the policy. */
+  readonly resources: Named<string> | undefined;
+  readonly conditions: readonly Condition[];
 }
 
-function fits(statement: unknown, asked: Asked): boolean {
-  if (typeof statement !== 'object' || statement === null) return false;
-  const given = statement as Record<string, unknown>;
-  const isAction = (actions: unknown): boolean =>
-    textsOf(actions).some((action) => isLike(action.toLowerCase(), asked.action.toLowerCase()));
-  const isResource = (arns: unknown): boolean =>
-    arns === undefined || textsOf(arns).some((arn) => isLike(arn, asked.resource));
-  return (
-    isNamed(given, 'Principal', (principal) => isPrincipal(principal, asked)) &&
-    isNamed(given, 'Action', isAction) &&
-    isNamed(given, 'Resource', isResource) &&
-    isMet(given['Condition'], asked, given['Effect'] === 'Deny')
-  );
+/** What an element names; with `isNot`, its Not form was given, which covers everything else. */
+export interface Named<T> {
+  readonly isNot: boolean;
+  readonly values: readonly T[];
 }
 
-/** Whether the statement covers it: by the element itself, or by its Not form, which covers everything else. */
-function isNamed(
+export interface Principal {
+  readonly type: PrincipalType;
+  /** `*` for everybody. */
+  readonly id: string;
+}
+
+export type PrincipalType = 'AWS' | 'Service' | 'Federated' | 'CanonicalUser';
+
+/** One key of one operator. */
+export interface Condition {
+  /** In lower case, without IfExists: `stringequals`. */
+  readonly operator: string;
+  /** In lower case: `aws:sourcearn`. */
+  readonly key: string;
+  /** Alternatives. */
+  readonly values: readonly string[];
+}
+
+export type ReadPolicy =
+  | { readonly ok: true; readonly policy: Policy }
+  | { readonly ok: false; readonly reason: string };
+
+export function parsePolicy(text: string): ReadPolicy {
+  const document = parseObject(text);
+  if (document === undefined) return { ok: false, reason: 'Policy is not JSON' };
+  try {
+    return { ok: true, policy: { statements: readDocument(document) } };
+  } catch (error) {
+    if (error instanceof Unreadable) return { ok: false, reason: error.message };
+    throw error;
+  }
+}
+
+/** Ends the reading of a document at once, however deep it is; leaves this file as a value. */
+class Unreadable extends Error {}
+
+const versions: ReadonlySet<unknown> = new Set(['2008-10-17', '2012-10-17']);
+const documentElements: ReadonlySet<string> = new Set(['Version', 'Id', 'Statement']);
+const statementElements: ReadonlySet<string> = new Set([
+  'Sid',
+  'Effect',
+  'Principal',
+  'NotPrincipal',
+  'Action',
+  'NotAction',
+  'Resource',
+  'NotResource',
+  'Condition',
+]);
+const principalTypes: ReadonlySet<string> = new Set([
+  'AWS',
+  'Service',
+  'Federated',
+  'CanonicalUser',
+]);
+
+/** IAM's condition operators, in lower case. Each but Null also has an IfExists form, and all can be asked of a set. */
+const operators: ReadonlySet<string> = new Set(
+  [
+    ['string', 'equals notequals equalsignorecase notequalsignorecase like notlike'],
+    ['numeric', 'equals notequals lessthan lessthanequals greaterthan greaterthanequals'],
+    ['date', 'equals notequals lessthan lessthanequals greaterthan greaterthanequals'],
+    ['arn', 'equals notequals like notlike'],
+    ['', 'bool binaryequals ipaddress notipaddress null'],
+  ].flatMap(([type = '', names = '']) => names.split(' ').map((name) => type + name)),
+);
+const operatorForm = /^(?:forallvalues:|foranyvalue:)?(.*?)(ifexists)?$/;
+
+function readDocument(document: Readonly<Record<string, unknown>>): readonly Statement[] {
+  const { Version, Id, Statement } = document;
+  requireKnown(document, documentElements);
+  if (Version !== undefined && !versions.has(Version))
+    fail('Version is not one of 2008-10-17, 2012-10-17');
+  if (Id !== undefined && typeof Id !== 'string') fail('Id is not a text');
+  const statements = listOf(Statement).map(readStatement);
+  if (statements.length === 0) fail('there is no Statement');
+  return statements;
+}
+
+function readStatement(given: unknown): Statement {
+  const statement = objectOf(given, 'Statement');
+  requireKnown(statement, statementElements);
+  const { Sid: sid, Effect: effect, Condition } = statement;
+  if (sid !== undefined && typeof sid !== 'string') return fail('Sid is not a text');
+  if (effect !== 'Allow' && effect !== 'Deny') return fail('Effect is not one of Allow, Deny');
+  const principals = readNamed(statement, 'Principal', principalsIn);
+  const actions = readNamed(statement, 'Action', textsIn);
+  if (principals === undefined) return fail('a statement has no Principal');
+  if (actions === undefined) return fail('a statement has no Action');
+  const resources = readNamed(statement, 'Resource', textsIn);
+  const conditions = Condition === undefined ? [] : conditionsIn(Condition);
+  return { sid, effect, principals, actions, resources, conditions };
+}
+
+function readNamed<T>(
   statement: Readonly<Record<string, unknown>>,
   element: 'Principal' | 'Action' | 'Resource',
-  isAmong: (named: unknown) => boolean,
-): boolean {
-  const others = statement[`Not${element}`];
-  return others === undefined ? isAmong(statement[element]) : !isAmong(others);
+  read: (value: unknown, element: string) => readonly T[],
+): Named<T> | undefined {
+  const { [element]: those, [`Not${element}`]: others } = statement;
+  if (those !== undefined && others !== undefined)
+    fail(`${element} and Not${element} exclude each other`);
+  if (those !== undefined) return { isNot: false, values: read(those, element) };
+  return others === undefined ? undefined : { isNot: true, values: read(others, `Not${element}`) };
 }
 
-function isPrincipal(principal: unknown, { service }: Asked): boolean {
-  if (principal === '*') return true;
-  if (typeof principal !== 'object' || principal === null) return false;
-  const { Service, AWS } = principal as Record<string, unknown>;
-  return textsOf(Service).includes(service) || textsOf(AWS).includes('*');
+function principalsIn(value: unknown, element: string): readonly Principal[] {
+  if (value === '*') return [{ type: 'AWS', id: '*' }];
+  const principals = Object.entries(objectOf(value, element)).flatMap(([type, ids]) => {
+    if (!principalTypes.has(type)) fail(`${element} has the unknown type ${type}`);
+    return textsIn(ids, element).map((id) => ({ type: type as PrincipalType, id }));
+  });
+  return principals.length === 0 ? fail(`${element} is empty`) : principals;
 }
 
-/** Every operator and every key must hold; the values of one key are alternatives. */
-function isMet(condition: unknown, asked: Asked, ifNotUnderstood: boolean): boolean {
-  if (condition === undefined) return true;
-  if (typeof condition !== 'object' || condition === null) return ifNotUnderstood;
-  return Object.entries(condition).every(([operator, keys]) => {
-    if (typeof keys !== 'object' || keys === null) return ifNotUnderstood;
-    return Object.entries(keys).every(([key, values]) => {
-      const actual = knownValue(key, asked);
-      const compare = operators[operator.replace(/IfExists$/, '').toLowerCase()];
-      if (compare === undefined || actual === undefined) return ifNotUnderstood;
-      const isEqual = textsOf(values).some((value) => compare.isEqual(value, actual));
-      return compare.isNegated ? !isEqual : isEqual;
+function conditionsIn(value: unknown): readonly Condition[] {
+  return Object.entries(objectOf(value, 'Condition')).flatMap(([given, keys]) => {
+    const operator = operatorOf(given);
+    return Object.entries(objectOf(keys, given)).map(([key, values]) => {
+      return { operator, key: key.toLowerCase(), values: listOf(values).map(conditionValue) };
     });
   });
 }
 
-interface Operator {
-  isEqual(value: string, actual: string): boolean;
-  readonly isNegated: boolean;
+/** As it is compared: without IfExists, which makes a difference only for keys that are not there. */
+function operatorOf(given: string): string {
+  const lower = given.toLowerCase();
+  const [, name = '', ifExists] = operatorForm.exec(lower) ?? [];
+  const isKnown = operators.has(name) && !(name === 'null' && ifExists !== undefined);
+  if (!isKnown) fail(`the condition operator ${given} is unknown`);
+  return ifExists === undefined ? lower : lower.slice(0, -ifExists.length);
 }
 
-const same = (value: string, actual: string): boolean => value === actual;
-const sameInAnyCase = (value: string, actual: string): boolean =>
-  value.toLowerCase() === actual.toLowerCase();
-
-/** ArnEquals and ArnLike behave identically in IAM. */
-const operators: Readonly<Record<string, Operator | undefined>> = {
-  arnequals: { isEqual: isLike, isNegated: false },
-  arnlike: { isEqual: isLike, isNegated: false },
-  arnnotequals: { isEqual: isLike, isNegated: true },
-  arnnotlike: { isEqual: isLike, isNegated: true },
-  stringequals: { isEqual: same, isNegated: false },
-  stringequalsignorecase: { isEqual: sameInAnyCase, isNegated: false },
-  stringlike: { isEqual: isLike, isNegated: false },
-  stringnotequals: { isEqual: same, isNegated: true },
-  stringnotlike: { isEqual: isLike, isNegated: true },
-  bool: { isEqual: sameInAnyCase, isNegated: false },
-};
-
-function knownValue(key: string, { sourceArn, sourceAccount }: Asked): string | undefined {
-  switch (key.toLowerCase()) {
-    case 'aws:sourcearn':
-      return sourceArn;
-    case 'aws:sourceaccount':
-    case 'aws:sourceowner':
-      return sourceAccount;
-    // Services call each other over TLS, and many queues deny everything else.
-    case 'aws:securetransport':
-      return 'true';
-    default:
-      return undefined;
-  }
+/** Numbers and truth values are also given without quotes. */
+function conditionValue(value: unknown): string {
+  const isPlain = ['string', 'number', 'boolean'].includes(typeof value);
+  return isPlain
+    ? String(value)
+    : fail('a value in a Condition is neither a text nor a number, true or false');
 }
 
-/** `*` stands for any text and `?` for one character. Backtracks to the last star only, so it is never exponential. */
-function isLike(pattern: string, text: string): boolean {
-  let at = 0;
-  let star = -1;
-  let resume = 0;
-  let place = 0;
-  while (place < text.length) {
-    const wanted = pattern[at];
-    if (wanted === '*') {
-      star = at;
-      resume = place;
-      at += 1;
-    } else if (wanted === '?' || wanted === text[place]) {
-      at += 1;
-      place += 1;
-    } else if (star >= 0) {
-      at = star + 1;
-      resume += 1;
-      place = resume;
-    } else {
-      return false;
-    }
-  }
-  while (pattern[at] === '*') at += 1;
-  return at === pattern.length;
+function textsIn(value: unknown, element: string): readonly string[] {
+  const texts = listOf(value);
+  if (texts.length === 0) fail(`${element} is empty`);
+  return texts.map((text) => (typeof text === 'string' ? text : fail(`${element} is not a text`)));
+}
+
+function objectOf(value: unknown, element: string): Readonly<Record<string, unknown>> {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? (value as Record<string, unknown>) : fail(`${element} is not an object`);
+}
+
+function requireKnown(given: object, known: ReadonlySet<string>): void {
+  const unknown = Object.keys(given).find((name) => !known.has(name));
+  if (unknown !== undefined) fail(`the element ${unknown} is unknown`);
 }
 
 function listOf(value: unknown): readonly unknown[] {
@@ -143,6 +192,6 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [value];
 }
 
-function textsOf(value: unknown): string[] {
-  return listOf(value).filter((item) => typeof item === 'string');
+function fail(reason: string): never {
+  throw new Unreadable(reason);
 }

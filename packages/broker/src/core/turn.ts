@@ -1,9 +1,12 @@
 /**
  * One application of one command: the time it happens at, where new ids come from, and what it leaves behind. Time
  * and chance are inputs, so the same turns give the same bytes.
+ *
+ * A queue or topic is noted here before anything of it changes, by `touch` or by a change. So when a command throws, it is
+ * known what it may have left half done (`concerned`).
  */
 
-import type { Change } from './changes.ts';
+import { type Change, placeOf, topicPlace } from './changes.ts';
 import type { Event } from './events.ts';
 
 /** Where new ids come from: lower-case UUIDs, a different one at each call. */
@@ -50,6 +53,8 @@ export class Turn {
   touched: Touched | undefined;
   otherTouched: Touched[] | undefined;
   touchedTopics: Touched[] | undefined;
+  /** The queue or topic (`placeOf`) whose due work a tick is doing. */
+  working: string | undefined;
 
   constructor(context: Context) {
     this.now = context.now;
@@ -69,6 +74,15 @@ export class Turn {
     else if (this.touchedTopics.at(-1) !== topic) this.touchedTopics.push(topic);
   }
 
+  /** Every queue and topic (`placeOf`) that may be different now. */
+  concerned(): Set<string> {
+    const places = new Set(this.changes.map(placeOf));
+    if (this.touched !== undefined) places.add(this.touched.name);
+    for (const { name } of this.otherTouched ?? []) places.add(name);
+    for (const { name } of this.touchedTopics ?? []) places.add(topicPlace(name));
+    return places;
+  }
+
   noteDelivery(
     topic: string,
     outcome: Exclude<keyof Deliveries, 'topic'>,
@@ -80,5 +94,20 @@ export class Turn {
       this.deliveries.push(noted);
     }
     noted[outcome].push(subscription);
+  }
+}
+
+/** What `apply` throws: the command has not been carried out, and `concerned` may be half changed. */
+export class CommandFailed extends Error {
+  readonly concerned: ReadonlySet<string>;
+  /** Of a tick: the queue or topic that it failed at, if it was doing something there. */
+  readonly working: string | undefined;
+
+  constructor(command: string, turn: Turn, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(`the command ${command} failed: ${reason}`, { cause });
+    this.name = 'CommandFailed';
+    this.concerned = turn.concerned();
+    this.working = turn.working;
   }
 }

@@ -5,7 +5,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { placeOf } from '../../src/core/changes.ts';
 import type { MoveTaskView, Outcome } from '../../src/core/commands.ts';
+import { Engine } from '../../src/core/engine.ts';
 import {
   accepted,
   arnOf,
@@ -419,4 +421,33 @@ test('an account has up to 100 running tasks (13.8)', () => {
   );
   for (const outcome of outcomes.slice(0, 100)) accepted(outcome);
   assertRefused(outcomes[100], 'OverLimit');
+});
+
+test('the limit on running tasks needs the tasks of no other queue (13.8)', () => {
+  const home = openEngine();
+  const sources = Array.from({ length: 101 }, (_, at) =>
+    home.createQueue(`q${at}`, { RedrivePolicy: redrivePolicy(arnOf(`q${at}`), 1) }),
+  );
+  home.createQueue('destination');
+  const commandFor = (source: TestQueue | undefined) =>
+    ({
+      type: 'start-move-task',
+      sourceArn: source?.arn,
+      destinationArn: arnOf('destination'),
+    }) as const;
+  for (const source of sources.slice(0, 100)) accepted(home.apply(commandFor(source)));
+  const command = commandFor(sources[100]);
+  // An engine with everybody's settings, and the contents only of what the command names in advance.
+  const onElsewhere = () => {
+    const touched = home.engine.touches(command, home.now);
+    const engine = new Engine();
+    const atHand = home.changes.filter(
+      (change) => change.kind === 'queue' || touched.includes(placeOf(change)),
+    );
+    engine.absorb(atHand, home.now);
+    return engine.apply(command, { now: home.now, ids: home }).outcome;
+  };
+  assertRefused(onElsewhere(), 'OverLimit');
+  home.advance(0);
+  accepted(onElsewhere());
 });

@@ -68,7 +68,8 @@ test('several accounts or actions become lists (5.13)', () => {
 
 test('further statements are appended, also to a Policy that was set (5.13)', () => {
   const queue = openQueue();
-  queue.set({ Policy: '{"Version":"2012-10-17","Statement":{"Sid":"zero","Effect":"Deny"}}' });
+  const zero = { Sid: 'zero', Effect: 'Deny', Principal: '*', Action: 'sqs:*' };
+  queue.set({ Policy: JSON.stringify({ Version: '2012-10-17', Statement: zero }) });
   accepted(tryAdd(queue, { label: 'one' }));
   accepted(tryAdd(queue, { label: 'two' }));
   assert.deepEqual(sids(queue), ['zero', 'one', 'two']);

@@ -172,7 +172,7 @@ test('an unknown attribute is refused and named (5.10)', () => {
 test('an empty value removes Policy, RedriveAllowPolicy, RedrivePolicy and KmsMasterKeyId (5.10)', () => {
   const queue = openQueue();
   const set = {
-    Policy: '{"Statement":[]}',
+    Policy: '{"Statement":{"Effect":"Deny","Principal":"*","Action":"*"}}',
     RedriveAllowPolicy: '{"redrivePermission":"denyAll"}',
     KmsMasterKeyId: 'alias/mine',
   };
@@ -253,10 +253,12 @@ test('KmsDataKeyReusePeriodSeconds is shown once set, and 300 without a key remo
   assert.deepEqual(queue.attributes('KmsDataKeyReusePeriodSeconds'), {});
 });
 
-test('a Policy is any JSON object and reads back as it was given (6)', () => {
-  const Policy = '{ "Version": "2012-10-17",\n "Statement": [] }';
+test('a Policy must be written in the policy language and reads back as it was given (6)', () => {
+  const Policy =
+    '{ "Version": "2012-10-17",\n "Statement": [{"Effect":"Deny","Principal":"*","Action":"*"}] }';
   assert.equal(openQueue({ attributes: { Policy } }).attributes('Policy')['Policy'], Policy);
-  for (const bad of ['{', '[]', '"text"', 'null']) {
+  const unknown = '{"Statement":{"Effect":"deny","Principal":"*","Action":"*"}}';
+  for (const bad of ['{', '[]', '"text"', 'null', '{}', unknown]) {
     const text = 'Invalid value for the parameter Policy.';
     assertNotAllowed({}, { Policy: bad }, 'InvalidAttributeValue', text);
   }

@@ -97,7 +97,7 @@ function changeOne(
   queue.setDelivery(turn, row, {
     ...delivery,
     visibleAt,
-    stamp: queue.nextStamp(),
+    stamp: queue.nextStamp(turn),
     isChanged: true,
   });
   if (turn.isObserved) {

@@ -10,7 +10,6 @@
 import type { Attributes } from '../commands.ts';
 import type { DeduplicationScope } from '../deduplication-window.ts';
 import { type Refusal, refuse } from '../errors.ts';
-import { parseObject } from '../json-object.ts';
 import {
   deduplicationSecondsDefault,
   deduplicationSecondsMax,
@@ -22,6 +21,8 @@ import {
   visibilitySecondsMax,
   waitSecondsMax,
 } from '../limits.ts';
+import { type Policy, parsePolicy } from '../policy.ts';
+import { type Excess, excessOf, isOversized, queuePolicyQuotas } from '../policy-quotas.ts';
 import { readRedriveAllowPolicy, readRedrivePolicy } from './redrive-policy.ts';
 
 export type Profile = 'aws' | 'yandex';
@@ -38,6 +39,8 @@ export interface QueueSettings {
   readonly windowMs: number;
   readonly profile: Profile;
   readonly deadLetter: { readonly targetArn: string; readonly receiveCountMax: number } | undefined;
+  /** Undefined also if it cannot be read, or exceeds the quotas. */
+  readonly policy: Policy | undefined;
 }
 
 type Kind =
@@ -209,6 +212,7 @@ export function settingsOf(isFifo: boolean, stored: Attributes): QueueSettings {
     windowMs: isFifo ? ms('DeduplicationIntervalSeconds') : 0,
     profile: shown['Profile'] === 'yandex' ? 'yandex' : 'aws',
     deadLetter: redrive.ok ? redrive.deadLetter : undefined,
+    policy: usablePolicy(shown['Policy'] ?? ''),
   };
 }
 
@@ -236,8 +240,17 @@ function readValue(name: string, row: AttributeRow, value: string): Read {
       return kind.values.includes(value) ? { ok: true, text: value } : invalid;
     case 'text':
       return { ok: true, text: value };
-    case 'policy':
-      return value === '' || parseObject(value) !== undefined ? { ok: true, text: value } : invalid;
+    case 'policy': {
+      if (value === '') return { ok: true, text: value };
+      const read = parsePolicy(value);
+      if (!read.ok) return invalid;
+      return (
+        refusalOfExcess(excessOf(value, read.policy, queuePolicyQuotas)) ?? {
+          ok: true,
+          text: value,
+        }
+      );
+    }
     case 'redrive-policy': {
       const read = readRedrivePolicy(value);
       return read.ok ? { ok: true, text: read.text, targetArn: read.deadLetter?.targetArn } : read;
@@ -247,6 +260,19 @@ function readValue(name: string, row: AttributeRow, value: string): Read {
       return read.ok ? { ok: true, text: value } : read;
     }
   }
+}
+
+/** A stored policy that is not read, or longer than any that is accepted, allows nothing. */
+export function usablePolicy(text: string): Policy | undefined {
+  if (text === '' || isOversized(text, queuePolicyQuotas)) return undefined;
+  const read = parsePolicy(text);
+  return read.ok ? read.policy : undefined;
+}
+
+function refusalOfExcess(excess: Excess | undefined): Refusal | undefined {
+  if (excess === undefined) return undefined;
+  const { what, count, limit } = excess;
+  return refuse(`policy-${what}`, { count, limit });
 }
 
 /** The rules that involve two attributes, applied to what would be in effect (6.4, 6.5 and the notes of the table in §6). */

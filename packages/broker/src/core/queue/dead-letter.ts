@@ -35,7 +35,7 @@ export function moveToDeadLetterQueue(queue: Queue, row: number, target: Queue, 
       target: target.name,
     });
   }
-  const arrival = target.nextStamp();
+  const arrival = target.nextStamp(turn);
   const message: KeptMessage = {
     messageId,
     sentAt: queue.isFifo ? turn.now : table.sentAt(row),
@@ -59,7 +59,7 @@ export function moveToDeadLetterQueue(queue: Queue, row: number, target: Queue, 
 
 export function moveByTask(queue: Queue, row: number, target: Queue, turn: Turn): void {
   const { messageId, sequence, groupId, deduplicationId } = queue.view(row);
-  const arrival = target.nextStamp();
+  const arrival = target.nextStamp(turn);
   if (turn.isObserved) {
     turn.events.push({
       type: 'moved',

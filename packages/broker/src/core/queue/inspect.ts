@@ -109,7 +109,14 @@ export function explain(
     expiresAt: match.acceptedAt + queue.settings.windowMs,
   });
   if (deduplicationId !== undefined) {
-    const row = queue.window.findText(deduplicationId, groupId, 'id');
+    const { isContentBased, profile } = queue.settings;
+    const byId = queue.window.findText(deduplicationId, groupId, 'id');
+    // The id of a send without one is the hash of its body, which such a queue looks up too.
+    const isBodyUnique = isContentBased && profile === 'yandex';
+    const row =
+      byId === none && isBodyUnique
+        ? queue.window.findText(deduplicationId, groupId, 'body')
+        : byId;
     return { ok: true, entries: row === none ? [] : [explained(queue.window.match(row))] };
   }
   return { ok: true, entries: queue.window.newest(limit).map(explained) };

@@ -22,6 +22,15 @@ export interface CheckedAttributes {
   readonly traceHeader: string | undefined;
 }
 
+/** A message that a topic sends to many queues: checked, measured and digested once for all of them. */
+export interface PreparedMessage {
+  /** Whether it may be sent, but for its size, which each queue limits. */
+  readonly checked: CheckedAttributes | Refusal;
+  readonly sizeBytes: number;
+  readonly bodyMd5: string;
+  readonly attributesMd5: string;
+}
+
 const none: readonly AttributeInput[] = [];
 /** Shared by all messages without attributes and trace header, which are the most. */
 const noAttributes: CheckedAttributes = { ok: true, values: [], traceHeader: undefined };
@@ -62,6 +71,14 @@ export function checkMessage(
     checkId('MessageDeduplicationId', entry.deduplicationId) ??
     checked
   );
+}
+
+/** The same for a message that was prepared. */
+export function checkPrepared(
+  { checked, sizeBytes }: PreparedMessage,
+  sizeBytesMax: number,
+): CheckedAttributes | Refusal {
+  return sizeBytes > sizeBytesMax ? refuse('message-too-long', { limit: sizeBytesMax }) : checked;
 }
 
 /** Whether the message is larger than this. A character takes at most three bytes, so most messages need not be counted. */

@@ -60,7 +60,7 @@ export function startMoveTask(
   const taskId = turn.ids.uuid();
   setTask(queue, turn, taskId, {
     status: 'RUNNING',
-    stamp: queue.nextStamp(),
+    stamp: queue.nextStamp(turn),
     startedAt: turn.now,
     destinationArn,
     perSecond,
@@ -184,6 +184,8 @@ function tasksNewestFirst(queue: Queue): [string, KeptMoveTask][] {
 
 function setTask(queue: Queue, turn: Turn, taskId: string, task: KeptMoveTask): void {
   queue.setTask(turn, taskId, task);
+  const isMoving = task.status === 'RUNNING' || undefined;
+  if (isMoving !== queue.kept.isMoving) queue.configure(turn, { ...queue.kept, isMoving });
   if (turn.isObserved) {
     turn.events.push({
       type: 'move-task',

@@ -4,14 +4,11 @@
  */
 
 import type { CommandOf, Outcome } from '../commands.ts';
+import { utf8Length } from '../digest.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import { parseObject } from '../json-object.ts';
-import {
-  nameLengthMax,
-  policyActionsMax,
-  policyPrincipalsMax,
-  policyStatementsMax,
-} from '../limits.ts';
+import { nameLengthMax } from '../limits.ts';
+import { queuePolicyQuotas } from '../policy-quotas.ts';
 import type { Turn } from '../turn.ts';
 import type { Queue } from './queue.ts';
 
@@ -64,7 +61,7 @@ export function addPermission(
     return refuse('label-exists', { value: label });
   }
   const count = policy.Statement.length + 1;
-  if (count > policyStatementsMax) return refuse('statements-too-many', { count });
+  if (count > queuePolicyQuotas.statements) return refuse('statements-too-many', { count });
   const statement = {
     Sid: label,
     Effect: 'Allow',
@@ -72,7 +69,10 @@ export function addPermission(
     Action: oneOrList(actions.map((action) => `SQS:${action}`)),
     Resource: queue.arn,
   };
-  setPolicy(queue, { ...policy, Statement: [...policy.Statement, statement] }, turn);
+  const changed = { ...policy, Statement: [...policy.Statement, statement] };
+  // A policy from before there were quotas may have too much elsewhere; only its size is this statement's.
+  if (utf8Length(JSON.stringify(changed)) > queuePolicyQuotas.bytes) return refuse('policy-bytes');
+  setPolicy(queue, changed, turn);
   return { ok: true };
 }
 
@@ -98,9 +98,9 @@ function checkPermission(command: CommandOf<'add-permission'>): Refusal | undefi
   if (label.length > nameLengthMax || !labelForm.test(label)) {
     return refuse('label-invalid', { value: label });
   }
-  if (actions.length > policyActionsMax)
+  if (actions.length > queuePolicyQuotas.actions)
     return refuse('actions-too-many', { count: actions.length });
-  if (accounts.length > policyPrincipalsMax) {
+  if (accounts.length > queuePolicyQuotas.principals) {
     return refuse('principals-too-many', { count: accounts.length });
   }
   for (const value of actions) {

@@ -93,7 +93,8 @@ export class Queue {
   }
 
   /** The next number of this queue's counter, which is kept at the end of the turn (`keepCounter`). */
-  nextStamp(): number {
+  nextStamp(turn: Turn): number {
+    turn.touch(this);
     this.#counter += 1;
     return this.#counter;
   }
@@ -104,9 +105,10 @@ export class Queue {
     turn.changes.push({ kind: 'counter', queue: this.name, value: this.#counter });
   }
 
-  // The moves that rules make: each changes the state and records the change.
+  // The moves that rules make: each notes the queue, changes the state and records the change, in this order.
 
   configure(turn: Turn, kept: KeptQueue): void {
+    turn.touch(this);
     this.#setKept(kept, turn.now);
     turn.changes.push({ kind: 'queue', queue: this.name, value: kept });
   }
@@ -130,6 +132,7 @@ export class Queue {
   }
 
   removeMessage(turn: Turn, row: number): void {
+    turn.touch(this);
     const id = this.table.sequence(row);
     if (this.table.hasDelivery(row)) {
       turn.changes.push({ kind: 'delivery', queue: this.name, id, value: null });
@@ -139,17 +142,20 @@ export class Queue {
   }
 
   setDelivery(turn: Turn, row: number, delivery: KeptDelivery): void {
+    turn.touch(this);
     const id = this.table.sequence(row);
     this.#setDelivery(row, delivery, turn.now);
     turn.changes.push({ kind: 'delivery', queue: this.name, id, value: delivery });
   }
 
   addToWindow(turn: Turn, sequence: number, value: KeptWindowEntry, digests: WindowDigests): void {
+    turn.touch(this);
     this.window.add(sequence, value, digests);
     turn.changes.push({ kind: 'window', queue: this.name, id: sequence, value, digests });
   }
 
   setAttempt(turn: Turn, id: string, value: KeptAttempt | null): void {
+    turn.touch(this);
     this.attempts.set(id, value);
     turn.changes.push({ kind: 'attempt', queue: this.name, id, value });
   }
@@ -161,6 +167,7 @@ export class Queue {
   }
 
   clear(turn: Turn, what: 'contents' | 'window'): void {
+    turn.touch(this);
     this.#clear(what);
     turn.changes.push({ kind: 'cleared', queue: this.name, what });
   }

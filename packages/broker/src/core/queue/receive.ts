@@ -115,7 +115,7 @@ function take(
 }
 
 function hand(queue: Queue, row: number, visibilityMs: number, turn: Turn): ReceivedMessage {
-  const receipt = queue.nextStamp();
+  const receipt = queue.nextStamp(turn);
   const delivery: KeptDelivery = {
     receiveCount: queue.table.receiveCount(row) + 1,
     firstReceivedAt: queue.table.firstReceivedAt(row) ?? turn.now,
@@ -183,7 +183,7 @@ function replay(
       ...delivery,
       receivedAt: turn.now,
       visibleAt: turn.now + visibilityMs,
-      stamp: queue.nextStamp(),
+      stamp: queue.nextStamp(turn),
     });
     return received(queue, row, delivery);
   });

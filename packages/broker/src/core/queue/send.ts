@@ -20,6 +20,7 @@ import { applyEntries, checkBatch } from './batch.ts';
 import {
   type CheckedAttributes,
   checkMessage,
+  checkPrepared,
   messageSize,
   messageSizeBound,
 } from './message-check.ts';
@@ -44,7 +45,12 @@ function sendOne(
   index: number,
   bodyMd5: string | undefined,
 ): SendResult | Refusal {
-  const attributes = checkMessage(entry, queue.settings.sizeBytesMax, index);
+  const { prepared } = entry;
+  const { sizeBytesMax } = queue.settings;
+  const attributes =
+    prepared === undefined
+      ? checkMessage(entry, sizeBytesMax, index)
+      : checkPrepared(prepared, sizeBytesMax);
   if (!attributes.ok) return attributes;
   const refusal = checkDelay(queue, entry) ?? checkContract(queue, entry, turn);
   if (refusal !== undefined) return refusal;
@@ -109,7 +115,7 @@ function sendStandard(
     return refuse('deduplication-id-on-standard');
   }
   const content = contentOf(entry, attributes, bodyMd5, entry.groupId, undefined);
-  const sequence = queue.nextStamp();
+  const sequence = queue.nextStamp(turn);
   const messageId = queue.idOf(sequence);
   const { delaySeconds } = entry;
   const delayMs = delaySeconds === undefined ? queue.settings.delayMs : delaySeconds * 1000;
@@ -166,7 +172,7 @@ function sendFifo(
     if (byBody !== none) return duplicate({ queue, content, kept, digests }, byBody, 'body', turn);
   }
 
-  const sequence = queue.nextStamp();
+  const sequence = queue.nextStamp(turn);
   const messageId = queue.idOf(sequence);
   const message = { sentAt: turn.now, delayMs: 0, groupId, content };
   queue.addMessage(turn, sequence, message, digests.group0);
@@ -234,7 +240,7 @@ function duplicate(
 }
 
 function contentOf(
-  { body, senderId }: SendEntry,
+  { body, senderId, prepared }: SendEntry,
   { values, traceHeader }: CheckedAttributes,
   bodyMd5: string | undefined,
   groupId: string | undefined,
@@ -242,9 +248,9 @@ function contentOf(
 ): MessageContent {
   return {
     body: body as string,
-    bodyMd5: bodyMd5 ?? md5Hex(body as string),
+    bodyMd5: prepared?.bodyMd5 ?? bodyMd5 ?? md5Hex(body as string),
     attributes: values,
-    attributesMd5: attributesMd5(values),
+    attributesMd5: prepared?.attributesMd5 ?? attributesMd5(values),
     traceHeader,
     senderId,
     groupId,

@@ -4,7 +4,13 @@
  */
 
 import type { KeptPostAttempt, MessageAttribute, Publication } from '../changes.ts';
-import type { AttributeInput, Attributes, Command, ExplainedEntry } from '../commands.ts';
+import type {
+  AttributeInput,
+  Attributes,
+  Command,
+  ExplainedEntry,
+  Violation,
+} from '../commands.ts';
 import type { Refusal } from '../errors.ts';
 import type { Suppressed } from '../events.ts';
 import type { FilterScope } from './filter-policy/filter-policy.ts';
@@ -20,6 +26,7 @@ export interface PublishEntry {
   readonly attributes?: readonly AttributeInput[] | undefined;
   /** The request's X-Amzn-Trace-Id. */
   readonly traceHeader?: string | undefined;
+  readonly violation?: Violation | undefined;
 }
 
 export interface Tag {
@@ -84,6 +91,8 @@ export type TopicCommand =
       readonly topicArn?: string | undefined;
       readonly protocol?: string | undefined;
       readonly endpoint?: string | undefined;
+      /** Why the server will not call the endpoint; absent if it will. */
+      readonly endpointProblem?: string | undefined;
       readonly attributes?: Attributes | undefined;
       readonly baseUrl: string;
     }
@@ -135,7 +144,12 @@ export type TopicCommand =
       readonly publications: readonly Publication[];
     }
   /** Ours: a topic's subscriptions, with their replays and posts, and the sizes of its window and archive. */
-  | { readonly type: 'describe-topic'; readonly topic: string }
+  | {
+      readonly type: 'describe-topic';
+      readonly topic: string;
+      /** How many subscriptions to describe, of the oldest; default 1,000, which is also the most. */
+      readonly limit?: number | undefined;
+    }
   /** Ours: as `explain` for queues. */
   | {
       readonly type: 'explain-topic';
@@ -208,6 +222,8 @@ export interface PublishResult {
   readonly isDuplicate: boolean;
   /** The details of a duplicate. */
   readonly suppressed?: Suppressed;
+  /** How the message breaks its contract, which only reports it; added outside of core. */
+  readonly violation?: Violation;
 }
 
 /** A subscription as lists show it. */
@@ -257,6 +273,7 @@ export interface TopicDescription {
   readonly isFifo: boolean;
   readonly windowEntries: number;
   readonly archived: number;
+  readonly subscriptionCount: number;
   readonly subscriptions: readonly DescribedSubscription[];
 }
 
@@ -295,6 +312,7 @@ export interface TopicOutcomes {
     readonly subscriptions: readonly SubscriptionView[];
     readonly next: SubscriptionPlace | undefined;
   };
+  /** Results for the first entries; those that are too much for one turn take another command. */
   publish: { readonly ok: true; readonly results: readonly PublishResult[] };
   'report-post': Done;
   replay: Done;

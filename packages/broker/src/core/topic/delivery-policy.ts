@@ -194,7 +194,7 @@ function wrongRetry(retry: Json | undefined): string | undefined {
     }
   }
   const { backoffFunction: backoff } = retry;
-  if (backoff !== undefined && !backoffFunctions.includes(String(backoff))) {
+  if (backoff !== undefined && !backoffFunctions.some((name) => name === backoff)) {
     return `backoffFunction must be one of ${backoffFunctions.join(', ')}.`;
   }
   const filled = retryOf(retry);

@@ -30,7 +30,10 @@ export interface Envelope {
   readonly tail: string;
 }
 
-export function messageFor(publication: Publication, protocol: string): string {
+export function messageFor(
+  publication: Pick<Publication, 'message' | 'messageFor'>,
+  protocol: string,
+): string {
   return publication.messageFor?.[protocol] ?? publication.message;
 }
 
@@ -70,8 +73,13 @@ export function envelopeText(
   baseUrl: string,
   subscriptionArn: string,
 ): string {
+  return `${head}${unsubscribeText(baseUrl, subscriptionArn)}${tail}`;
+}
+
+/** What stands between the halves. */
+export function unsubscribeText(baseUrl: string, subscriptionArn: string): string {
   const url = `${baseUrl}/?Action=Unsubscribe&SubscriptionArn=${subscriptionArn}`;
-  return `${head},\n${written({ UnsubscribeURL: url })}${tail}`;
+  return `,\n${written({ UnsubscribeURL: url })}`;
 }
 
 /** The request to confirm a subscription (5.5). */

@@ -69,6 +69,10 @@ export const topicErrors = {
     'InvalidParameterException',
     'Invalid parameter: {attribute} Reason: {reason}',
   ],
+  'topic-policy-invalid': [
+    'InvalidParameterException',
+    'Invalid parameter: Policy Error: {reason}',
+  ],
   'topic-archive-active': [
     'InvalidStateException',
     'Invalid state: a topic with an active archive policy cannot be deleted',
@@ -95,10 +99,6 @@ export const topicErrors = {
   'topic-action-unknown': [
     'InvalidParameterException',
     'Invalid parameter: Policy statement action out of service scope!',
-  ],
-  'topic-statements-too-many': [
-    'InvalidParameterException',
-    'Invalid parameter: Policy Reason: {count} statements were found, maximum allowed is {limit}',
   ],
 
   // Subscriptions (§5).
@@ -155,6 +155,18 @@ export const topicErrors = {
   'message-empty': ['InvalidParameterException', 'Invalid parameter: Empty message'],
   'subject-invalid': ['InvalidParameterException', 'Invalid parameter: Subject'],
   'publication-too-long': ['InvalidParameterException', 'Invalid parameter: Message too long'],
+  'publication-too-complex': [
+    'InvalidParameterException',
+    "Invalid parameter: Message Reason: Matching it with the topic's filter policies takes too many comparisons",
+  ],
+  'publication-too-wide': [
+    'InvalidParameterException',
+    'Invalid parameter: Message Reason: It is too large for {count} subscriptions',
+  ],
+  'publication-violates-contract': [
+    'InvalidParameterException',
+    'Invalid parameter: Message Reason: The message breaks the contract of its topic ({rule}). {reason}',
+  ],
   'structure-unknown': ['InvalidParameterException', 'Invalid parameter: MessageStructure'],
   'structure-not-json': [
     'InvalidParameterException',

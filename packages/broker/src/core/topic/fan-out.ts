@@ -10,16 +10,14 @@
 
 import { queueOfArn, type Realm } from '../arn.ts';
 import type { Publication } from '../changes.ts';
-import type { SendEntry, SendResult } from '../commands.ts';
-import { sha256Hex } from '../digest.ts';
+import type { AttributeInput, SendResult, Violation } from '../commands.ts';
 import { errorText } from '../errors.ts';
-import { isAllowed } from '../policy.ts';
+import { isAllowed } from '../is-allowed.ts';
 import type { Queue } from '../queue/queue.ts';
 import { send } from '../queue/send.ts';
 import type { Turn } from '../turn.ts';
-import { type Envelope, envelopeOf, envelopeText, messageFor, type Signer } from './envelope.ts';
-import { matches } from './filter-policy/filter-policy.ts';
-import { PublicationValues } from './filter-policy/publication-values.ts';
+import { messageFor, type Signer } from './envelope.ts';
+import { asInput, type Notice, queueProtocol, senderPrincipal } from './notice.ts';
 import { shownEndpoint } from './shown-endpoint.ts';
 import type { Subscription } from './subscription.ts';
 import type { Topic } from './topic.ts';
@@ -32,65 +30,35 @@ export interface Surroundings {
   /** Whether a queue's policy must allow the topic to send to it. */
   readonly arePoliciesEnforced: boolean;
   readonly signer: Signer | undefined;
+  /** How a message from a topic breaks the contract of a queue; absent if no queue has one. */
+  readonly judge: Judge | undefined;
 }
 
-/** One publication with what is derived from it for its subscribers, each made once. */
-export class Notice {
-  readonly topic: Topic;
-  readonly publication: Publication;
-  /** The replay that it is part of; undefined for a first delivery. */
-  readonly replayStamp: number | undefined;
-  readonly #signer: Signer | undefined;
-  readonly #values: Map<string, PublicationValues> = new Map();
-  readonly #envelopes: Map<string, Envelope> = new Map();
+/** Reads bodies, which core does not; always the same answer for the same message. */
+export type Judge = (
+  queue: string,
+  message: { readonly body: string; readonly attributes: readonly AttributeInput[] },
+) => Violation | undefined;
 
-  constructor(
-    topic: Topic,
-    publication: Publication,
-    signer: Signer | undefined,
-    replayStamp?: number,
-  ) {
-    this.topic = topic;
-    this.publication = publication;
-    this.replayStamp = replayStamp;
-    this.#signer = signer;
-  }
-
-  /** The values that filter policies look at. */
-  values(protocol: string): PublicationValues {
-    const message = messageFor(this.publication, protocol);
-    let values = this.#values.get(message);
-    if (values === undefined) {
-      values = new PublicationValues(message, this.publication.attributes);
-      this.#values.set(message, values);
-    }
-    return values;
-  }
-
-  body({ kept, arn }: Subscription, isRaw: boolean): string {
-    const { protocol } = kept;
-    if (isRaw) return messageFor(this.publication, protocol);
-    let envelope = this.#envelopes.get(protocol);
-    if (envelope === undefined) {
-      const { topic, publication } = this;
-      const { signatureVersion } = topic.settings;
-      const sender = {
-        arn: topic.arn,
-        isFifo: topic.isFifo,
-        signatureVersion,
-        signer: this.#signer,
-      };
-      envelope = envelopeOf(publication, protocol, sender, this.replayStamp !== undefined);
-      this.#envelopes.set(protocol, envelope);
-    }
-    return envelopeText(envelope, this.publication.baseUrl, arn);
-  }
-}
-
-/** Delivers to every subscription that takes publications as they are published. */
-export function fanOut(notice: Notice, surroundings: Surroundings, turn: Turn): void {
+/** Delivers to every subscription that takes publications as they are published, but for those that filter it out. */
+export function fanOut(
+  notice: Notice,
+  filteredOut: ReadonlySet<Subscription>,
+  surroundings: Surroundings,
+  turn: Turn,
+): void {
   for (const subscription of notice.topic.subscriptions.inOrder()) {
-    if (subscription.isLive) deliver(notice, subscription, surroundings, turn);
+    if (!subscription.isLive) continue;
+    if (filteredOut.has(subscription)) leaveOut(notice, subscription, turn);
+    else deliver(notice, subscription, surroundings, turn);
+  }
+}
+
+/** Notes that a subscription's filter policy rejects the publication. */
+export function leaveOut(notice: Notice, subscription: Subscription, turn: Turn): void {
+  turn.noteDelivery(notice.topic.name, 'filteredOut', subscription.id);
+  if (turn.isObserved) {
+    turn.events.push({ type: 'filtered-out', ...nameOf(notice, subscription, turn) });
   }
 }
 
@@ -101,13 +69,7 @@ export function deliver(
   turn: Turn,
 ): void {
   const { topic, publication } = notice;
-  const { filter, kept } = subscription;
-  if (filter !== undefined && !matches(filter, notice.values(kept.protocol))) {
-    turn.noteDelivery(topic.name, 'filteredOut', subscription.id);
-    if (turn.isObserved)
-      turn.events.push({ type: 'filtered-out', ...nameOf(notice, subscription, turn) });
-    return;
-  }
+  const { kept } = subscription;
   if (kept.protocol !== 'sqs') {
     if (topic.posts.isFull) {
       fail(
@@ -178,14 +140,13 @@ export function queuesReached(topic: Topic, realm: Realm): string[] {
 }
 
 const sendMessage = 'sqs:SendMessage';
-const principal = 'sns.amazonaws.com';
 
 /** The queue's answer, or why the queue did not take the message. */
 function sendTo(
   arn: string,
   notice: Notice,
   subscription: Subscription,
-  { realm, queue: find, arePoliciesEnforced }: Surroundings,
+  { realm, queue: find, arePoliciesEnforced, judge }: Surroundings,
   turn: Turn,
   isRaw: boolean,
 ): { queue: string; result: SendResult } | string {
@@ -194,67 +155,33 @@ function sendTo(
   if (queue === undefined) return `there is no queue ${arn}`;
   if (arePoliciesEnforced) {
     const asked = {
-      service: principal,
+      service: senderPrincipal,
       action: sendMessage,
       resource: queue.arn,
       sourceArn: notice.topic.arn,
       sourceAccount: realm.account,
     };
-    if (!isAllowed(queue.kept.attributes['Policy'] ?? '', asked)) {
-      return `the policy of ${queue.name} does not allow ${principal} to send for ${notice.topic.arn}`;
+    if (!isAllowed(queue.settings.policy, asked)) {
+      return `the policy of ${queue.name} does not allow ${senderPrincipal} to send for ${notice.topic.arn}`;
     }
   }
   queue.advance(turn);
-  const entries = [entryFor(queue, notice, subscription, isRaw)];
+  const entry = notice.entryFor(queue, subscription, isRaw);
+  const violation = judge && judged(queue.name, notice.publication, judge);
+  const entries = [violation === undefined ? entry : { ...entry, violation }];
   const outcome = send(queue, { type: 'send', queue: queue.name, isBatch: false, entries }, turn);
   if (!outcome.ok) return errorText(outcome);
   return { queue: queue.name, result: outcome.results[0] as SendResult };
 }
 
-/** The message as the queue gets it: ids by 9.6, attributes only with a raw body (9.3, 9.5). */
-function entryFor(
-  queue: Queue,
-  notice: Notice,
-  subscription: Subscription,
-  isRaw: boolean,
-): SendEntry {
-  const { topic, publication } = notice;
-  const { groupId, traceHeader } = publication;
-  const ids = queue.isFifo
-    ? { groupId, deduplicationId: deduplicationIdOf(notice) }
-    : { groupId: topic.isFifo ? undefined : groupId };
-  return {
-    body: notice.body(subscription, isRaw),
-    ...ids,
-    attributes: isRaw ? publication.attributes.map(asInput) : undefined,
-    systemAttributes:
-      traceHeader === undefined
-        ? undefined
-        : [{ name: 'AWSTraceHeader', type: 'String', stringValue: traceHeader }],
-    senderId: principal,
-  };
-}
-
 /**
- * The published id; a replay has one of its own, since the queue's window may still hold the first delivery's (ours:
- * rule 13.3 leaves it open).
+ * Judged as it was published, raw or not. Only reported, whatever the contract's mode: the publisher was told that the
+ * message is accepted, and a queue that refused it would lose an event wherever the subscription has no dead-letter queue.
  */
-function deduplicationIdOf({ publication, replayStamp }: Notice): string | undefined {
-  const { deduplicationId, messageId } = publication;
-  return replayStamp === undefined
-    ? deduplicationId
-    : sha256Hex(`${messageId} replayed ${replayStamp}`);
-}
-
-function asInput({ name, type, value }: Publication['attributes'][number]): {
-  name: string;
-  type: string;
-  stringValue?: string;
-  binaryValue?: Uint8Array;
-} {
-  return typeof value === 'string'
-    ? { name, type, stringValue: value }
-    : { name, type, binaryValue: value };
+function judged(queue: string, publication: Publication, judge: Judge): Violation | undefined {
+  const attributes = publication.attributes.map(asInput);
+  const violation = judge(queue, { body: messageFor(publication, queueProtocol), attributes });
+  return violation && { ...violation, mode: 'observe' };
 }
 
 function nameOf(

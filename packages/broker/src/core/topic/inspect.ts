@@ -5,6 +5,7 @@
 
 import type { ExplainedEntry } from '../commands.ts';
 import type { WindowMatch } from '../deduplication-window.ts';
+import { type Refusal, refuse } from '../errors.ts';
 import { topicWindowMs } from '../limits.ts';
 import { none } from '../slab.ts';
 import type { Turn } from '../turn.ts';
@@ -31,15 +32,23 @@ export function viewOf(topic: Topic, { arn, kept }: Subscription): SubscriptionV
 
 /** Of one subscription; an endpoint that is down for a while may have many thousands. */
 const postsDescribedMax = 100;
+/** Of one topic; describing these takes some 20 ms. */
+const subscriptionsDescribedMax = 1_000;
 
-export function describeTopic(topic: Topic): TopicDescription {
+export function describeTopic(
+  topic: Topic,
+  { limit = subscriptionsDescribedMax }: TopicCommandOf<'describe-topic'>,
+): TopicDescription {
+  const subscriptions = topic.subscriptions.inOrder();
+  const described = subscriptions.slice(0, Math.min(limit, subscriptionsDescribedMax));
   return {
     ok: true,
     topicArn: topic.arn,
     isFifo: topic.isFifo,
     windowEntries: topic.window.size,
     archived: topic.archive.size,
-    subscriptions: topic.subscriptions.inOrder().map((subscription) => {
+    subscriptionCount: subscriptions.length,
+    subscriptions: described.map((subscription) => {
       const { replay } = subscription.kept;
       return {
         ...viewOf(topic, subscription),
@@ -78,17 +87,16 @@ export function explainTopic(
 export function matchFilters(
   topic: Topic,
   { message, attributes, policy }: TopicCommandOf<'match-filters'>,
-): TopicOutcomes['match-filters'] {
+): TopicOutcomes['match-filters'] | Refusal {
   const values = new PublicationValues(message, attributes);
   const read = policy === undefined ? undefined : readFilterPolicy(policy.text, policy.scope);
-  return {
-    ok: true,
-    subscriptions: topic.subscriptions.inOrder().map(({ arn, filter }) => ({
-      subscriptionArn: arn,
-      isMatch: filter === undefined || matches(filter, values),
-    })),
-    policy: read === undefined || 'wrong' in read ? read : { isMatch: matches(read, values) },
-  };
+  const subscriptions = topic.subscriptions.inOrder().map(({ arn, filter }) => ({
+    subscriptionArn: arn,
+    isMatch: filter === undefined || matches(filter, values),
+  }));
+  const own = read === undefined || 'wrong' in read ? read : { isMatch: matches(read, values) };
+  if (values.work.isExceeded) return refuse('publication-too-complex');
+  return { ok: true, subscriptions, policy: own };
 }
 
 export function forgetTopicWindow(topic: Topic, turn: Turn): TopicOutcomes['forget-topic-window'] {

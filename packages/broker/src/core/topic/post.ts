@@ -12,7 +12,8 @@ import type { Turn } from '../turn.ts';
 import type { DuePost, TopicCommandOf, TopicOutcomes } from './commands.ts';
 import { effectivePolicy, retryDelay } from './delivery-policy.ts';
 import { confirmationText, envelopeOf, envelopeText, messageFor, type Signer } from './envelope.ts';
-import { fail, Notice, type Surroundings } from './fan-out.ts';
+import { fail, type Surroundings } from './fan-out.ts';
+import { Notice } from './notice.ts';
 import type { Topic } from './topic.ts';
 
 /** The calls to make now; each is in flight from here on. */

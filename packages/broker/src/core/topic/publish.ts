@@ -15,13 +15,16 @@ import { none } from '../slab.ts';
 import { comparedMd5 } from '../trace-context.ts';
 import type { Turn } from '../turn.ts';
 import type { PublishEntry, PublishResult, TopicCommandOf, TopicOutcomes } from './commands.ts';
-import { fanOut, Notice, type Surroundings } from './fan-out.ts';
+import { fanOut, type Surroundings } from './fan-out.ts';
+import { fittingInOneTurn, type PlannedFanOut, planFanOut } from './fan-out-plan.ts';
+import { Notice } from './notice.ts';
 import {
   type CheckedPublication,
   checkIds,
   checkPublication,
   publicationSize,
 } from './publication-check.ts';
+import type { Subscription } from './subscription.ts';
 import type { Topic } from './topic.ts';
 
 export function publish(
@@ -42,11 +45,16 @@ export function publish(
   }
   const wrongIds = checkIds(topic, entries);
   if (wrongIds !== undefined) return wrongIds;
-  const results = entries.map((entry, at) => {
+  const violation = checkContract(topic, entries, turn);
+  if (violation !== undefined) return violation;
+  const plan = planFanOut(topic, checked);
+  if ('ok' in plan) return plan;
+  const results = entries.slice(0, fittingInOneTurn(plan)).map((entry, at) => {
     const words = checked[at] as CheckedPublication;
+    const { filteredOut } = plan[at] as PlannedFanOut;
     return topic.isFifo
-      ? publishFifo(topic, { entry, words, baseUrl }, surroundings, turn)
-      : publishStandard(topic, { entry, words, baseUrl }, surroundings, turn);
+      ? publishFifo(topic, { entry, words, filteredOut, baseUrl }, surroundings, turn)
+      : publishStandard(topic, { entry, words, filteredOut, baseUrl }, surroundings, turn);
   });
   return { ok: true, results };
 }
@@ -76,9 +84,29 @@ function checkSize(
   return refuse(isBatch ? 'publications-too-long' : 'publication-too-long');
 }
 
+/** A violation is reported in both modes; only `reject` refuses, and then the whole request. */
+function checkContract(
+  { name }: Topic,
+  entries: readonly PublishEntry[],
+  turn: Turn,
+): Refusal | undefined {
+  let refusal: Refusal | undefined;
+  for (const { violation, groupId, message = '' } of entries) {
+    if (violation === undefined) continue;
+    const { mode, rule, reason } = violation;
+    if (turn.isObserved) {
+      const about = { at: turn.now, topic: name, groupId, message };
+      turn.events.push({ type: 'publication-violation', ...about, mode, rule, reason });
+    }
+    if (mode === 'reject') refusal ??= refuse('publication-violates-contract', { rule, reason });
+  }
+  return refusal;
+}
+
 interface Words {
   readonly entry: PublishEntry;
   readonly words: CheckedPublication;
+  readonly filteredOut: ReadonlySet<Subscription>;
   readonly baseUrl: string;
 }
 
@@ -90,7 +118,8 @@ function publishStandard(
 ): PublishResult {
   const publication = publicationOf(words, { messageId: turn.ids.uuid(), publishedAt: turn.now });
   tell(topic, publication, turn);
-  fanOut(new Notice(topic, publication, surroundings.signer), surroundings, turn);
+  const notice = new Notice(topic, publication, surroundings.signer);
+  fanOut(notice, words.filteredOut, surroundings, turn);
   return { ok: true, messageId: publication.messageId, sequence: undefined, isDuplicate: false };
 }
 
@@ -146,7 +175,8 @@ function publishFifo(
   const publication = publicationOf(words, ids);
   tell(topic, publication, turn);
   if (topic.settings.archiveMs !== undefined) topic.addToArchive(turn, sequence, publication);
-  fanOut(new Notice(topic, publication, surroundings.signer), surroundings, turn);
+  const notice = new Notice(topic, publication, surroundings.signer);
+  fanOut(notice, words.filteredOut, surroundings, turn);
   return { ok: true, messageId, sequence, isDuplicate: false };
 }
 

@@ -7,10 +7,13 @@
  */
 
 import type { KeptReplay, ReplayStatus } from '../changes.ts';
-import { replayedPerCommandMax } from '../limits.ts';
+import { deliveryBytes, fanOutBytesMax, filterWorkMax, replayedPerCommandMax } from '../limits.ts';
 import type { Turn } from '../turn.ts';
 import type { DueReplay, TopicCommandOf, TopicOutcomes } from './commands.ts';
-import { deliver, Notice, type Surroundings } from './fan-out.ts';
+import { deliver, fail, leaveOut, type Surroundings } from './fan-out.ts';
+import { filteredOut } from './fan-out-plan.ts';
+import { FilterWork } from './filter-policy/filter-work.ts';
+import { Notice } from './notice.ts';
 import type { Subscription } from './subscription.ts';
 import { replayPolicyOf } from './subscription-attributes.ts';
 import type { Topic } from './topic.ts';
@@ -72,16 +75,29 @@ export function replay(
     return { ok: true };
   }
   let { after } = progress;
+  let bytes = 0;
+  let units = 0;
   for (const publication of publications) {
     const { sequence = 0 } = publication;
     if (sequence <= after) continue;
+    // What is left is due at once, in another turn.
+    if (bytes > fanOutBytesMax || units > filterWorkMax) break;
     const notice = new Notice(topic, publication, surroundings.signer, progress.stamp);
-    deliver(notice, subscription, surroundings, turn);
+    const work = new FilterWork();
+    const isOut = filteredOut([subscription], publication, work).has(subscription);
+    if (work.isExceeded) fail(notice, subscription, tooComplex, surroundings, turn);
+    else if (isOut) leaveOut(notice, subscription, turn);
+    else deliver(notice, subscription, surroundings, turn);
     after = sequence;
+    bytes += deliveryBytes + publication.message.length;
+    units += work.spent;
   }
   topic.setSubscription(turn, id, { ...subscription.kept, replay: { ...progress, after } });
   return { ok: true };
 }
+
+/** A policy that was set after the publication may ask too much of it. */
+const tooComplex = 'matching it with the filter policy takes too many comparisons';
 
 /** Ends replays as failed, because their archive is gone. */
 export function endReplays(topic: Topic, turn: Turn): void {

@@ -14,7 +14,7 @@ import {
   fifoSubscriptionsMax,
   largePublicationSubscriptionsMax,
   publicationSizeBytesDefault,
-  subscriptionsMax,
+  unfilteredSubscriptionsMax,
 } from '../limits.ts';
 import type { Turn } from '../turn.ts';
 import type { TopicCommandOf, TopicOutcomes } from './commands.ts';
@@ -60,7 +60,8 @@ export function subscribe(
       : refuse('subscription-exists');
   }
   const refusal =
-    checkRoom(topic, protocol) ?? checkNew(topic, {}, changed.stored, neighbours, subscribePrefix);
+    checkRoom(topic, protocol, changed.stored) ??
+    checkNew(topic, {}, changed.stored, neighbours, subscribePrefix);
   if (refusal !== undefined) return refusal;
 
   const id = turn.ids.uuid();
@@ -108,7 +109,11 @@ function readTarget(topic: Topic, command: TopicCommandOf<'subscribe'>): Target 
   if (protocol !== 'sqs') {
     const isUrl =
       endpoint.startsWith(`${protocol}://`) && /^https?:\/\/[^\s/?#]+\S*$/.test(endpoint);
-    return isUrl ? { ok: true, protocol, endpoint } : refuse('endpoint-not-url');
+    if (!isUrl) return refuse('endpoint-not-url');
+    const { endpointProblem: reason } = command;
+    if (reason !== undefined)
+      return refuse('topic-parameter-invalid', { name: 'Endpoint', reason });
+    return { ok: true, protocol, endpoint };
   }
   if (!isArn(endpoint) || endpoint.split(':')[2] !== 'sqs') return refuse('endpoint-not-queue');
   if (!topic.isFifo && endpoint.endsWith('.fifo')) return refuse('endpoint-fifo-on-standard');
@@ -129,9 +134,14 @@ function sameAgain(
 function checkRoom(
   { isFifo, settings, subscriptions }: Topic,
   protocol: string,
+  attributes: Attributes,
 ): Refusal | undefined {
-  const limit = isFifo ? fifoSubscriptionsMax : subscriptionsMax;
-  if (subscriptions.size >= limit) return refuse('subscriptions-too-many', { limit });
+  const { size, filtering } = subscriptions;
+  const limit = isFifo ? fifoSubscriptionsMax : unfilteredSubscriptionsMax;
+  const isFiltered = !isFifo && attributes['FilterPolicy'] !== undefined;
+  if (!isFiltered && (isFifo ? size : size - filtering) >= limit) {
+    return refuse('subscriptions-too-many', { limit });
+  }
   if (settings.sizeBytesMax <= publicationSizeBytesDefault) return undefined;
   const isRoom = protocol === 'sqs' && subscriptions.size < largePublicationSubscriptionsMax;
   return isRoom ? undefined : refuseLarge();

@@ -42,10 +42,10 @@ export const subscriptionAttributeNames: readonly string[] = [
   'ReplayPolicy',
 ];
 
-const defaults: Attributes = {
-  RawMessageDelivery: 'false',
-  FilterPolicyScope: 'MessageAttributes',
-};
+const defaults: ReadonlyMap<string, string> = new Map([
+  ['RawMessageDelivery', 'false'],
+  ['FilterPolicyScope', 'MessageAttributes'],
+]);
 
 /** The stored attributes with the given ones applied; empty values remove. All or nothing. */
 export function changedSubscriptionAttributes(
@@ -80,7 +80,7 @@ export function hasSameSubscriptionAttributes(
   names: readonly string[],
 ): boolean {
   const valueIn = (attributes: Attributes, name: string): string | undefined =>
-    attributes[name] ?? defaults[name];
+    attributes[name] ?? defaults.get(name);
   return names.every((name) => valueIn(stored, name) === valueIn(others, name));
 }
 

@@ -18,8 +18,10 @@ import {
   publicationSizeBytesDefault,
   publicationSizeBytesMax,
 } from '../limits.ts';
+import { parsePolicy } from '../policy.ts';
+import { excessOf, topicPolicyQuotas } from '../policy-quotas.ts';
 import { readTopicDeliveryPolicy, shownTopicPolicy } from './delivery-policy.ts';
-import { defaultPolicy } from './topic-permissions.ts';
+import { defaultPolicy, excessText } from './topic-permissions.ts';
 
 export interface TopicSettings {
   readonly isContentBased: boolean;
@@ -35,6 +37,8 @@ type ReadValue = { ok: true; text: string } | { ok: false; reason: string };
 
 interface Row {
   readonly isFifoOnly?: boolean;
+  /** Default: as `topic-attribute-invalid`. */
+  readonly refusedAs?: 'topic-policy-invalid';
   read(value: string): ReadValue;
 }
 
@@ -53,8 +57,14 @@ const table: Readonly<Record<string, Row>> = {
         : bad(`It can have up to ${displayNameLengthMax} characters`),
   },
   Policy: {
-    read: (value) =>
-      value === '' || parseObject(value) !== undefined ? good(value) : bad('Policy is not JSON'),
+    refusedAs: 'topic-policy-invalid',
+    read: (value) => {
+      if (value === '') return good('');
+      const read = parsePolicy(value);
+      if (!read.ok) return read;
+      const excess = excessOf(value, read.policy, topicPolicyQuotas);
+      return excess === undefined ? good(value) : bad(excessText(excess));
+    },
   },
   DeliveryPolicy: { read: (value) => (value === '' ? good('') : readTopicDeliveryPolicy(value)) },
   KmsMasterKeyId: text,
@@ -89,7 +99,8 @@ export function readTopicAttribute(
   }
   const read = row.read(value);
   if (read.ok) return read;
-  return refuse('topic-attribute-invalid', { attribute: name, reason: read.reason });
+  const { refusedAs = 'topic-attribute-invalid' } = row;
+  return refuse(refusedAs, { attribute: name, reason: read.reason });
 }
 
 /** Publications above the default size go to few subscriptions, and to queues alone (3.10). */
@@ -181,12 +192,12 @@ function readArchivePolicy(value: string): ReadValue {
   if (policy === undefined) return bad('ArchivePolicy is not JSON');
   const { MessageRetentionPeriod: days, ...others } = policy;
   if (days === undefined && Object.keys(others).length === 0) return good('');
-  const isGood =
-    /^\d{1,3}$/.test(String(days)) && Number(days) >= 1 && Number(days) <= archiveDaysMax;
+  const text = typeof days === 'number' || typeof days === 'string' ? String(days) : '';
+  const isGood = /^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= archiveDaysMax;
   if (!isGood || Object.keys(others).length > 0) {
     return bad(`MessageRetentionPeriod must be a number of days from 1 to ${archiveDaysMax}`);
   }
-  return good(JSON.stringify({ MessageRetentionPeriod: String(Number(days)) }));
+  return good(JSON.stringify({ MessageRetentionPeriod: String(Number(text)) }));
 }
 
 function choice(...values: readonly string[]): Row {

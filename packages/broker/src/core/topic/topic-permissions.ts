@@ -6,7 +6,8 @@
 import type { Refusal } from '../errors.ts';
 import { refuse } from '../errors.ts';
 import { parseObject } from '../json-object.ts';
-import { policyStatementsMax } from '../limits.ts';
+import { parsePolicy } from '../policy.ts';
+import { type Excess, excessOf, topicPolicyQuotas } from '../policy-quotas.ts';
 import type { Turn } from '../turn.ts';
 import type { TopicCommandOf, TopicOutcomes } from './commands.ts';
 import type { Topic } from './topic.ts';
@@ -57,10 +58,6 @@ export function addTopicPermission(
   if (!actions.every((action) => grantedActions.includes(action))) {
     return refuse('topic-action-unknown');
   }
-  const count = statements.length + 1;
-  if (count > policyStatementsMax) {
-    return refuse('topic-statements-too-many', { count, limit: policyStatementsMax });
-  }
   const statement = {
     Sid: label,
     Effect: 'Allow',
@@ -68,8 +65,19 @@ export function addTopicPermission(
     Action: oneOrList(actions.map((action) => `SNS:${action}`)),
     Resource: topic.arn,
   };
-  setPolicy(topic, { ...policy, Statement: [...statements, statement] }, turn);
+  const changed = { ...policy, Statement: [...statements, statement] };
+  const text = JSON.stringify(changed);
+  const read = parsePolicy(text);
+  const excess = read.ok ? excessOf(text, read.policy, topicPolicyQuotas) : undefined;
+  if (excess !== undefined) {
+    return refuse('topic-policy-invalid', { reason: excessText(excess) });
+  }
+  setPolicy(topic, changed, turn);
   return { ok: true };
+}
+
+export function excessText({ what, count, limit }: Excess): string {
+  return `${count} ${what} were found, maximum allowed is ${limit}`;
 }
 
 /** Removing an unknown label is no error. */

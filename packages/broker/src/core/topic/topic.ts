@@ -81,7 +81,7 @@ export class Topic {
     turn.changes.push({ kind: 'topic-counter', topic: this.name, value: this.#counter });
   }
 
-  // The moves that rules make: each changes the state and records the change.
+  // The moves that rules make: each notes the topic, changes the state and records the change, in this order.
 
   configure(turn: Turn, kept: KeptTopic): void {
     turn.touchTopic(this);
@@ -96,16 +96,19 @@ export class Topic {
   }
 
   addToWindow(turn: Turn, sequence: number, value: KeptWindowEntry, digests: WindowDigests): void {
+    turn.touchTopic(this);
     this.window.add(sequence, value, digests);
     turn.changes.push({ kind: 'topic-window', topic: this.name, id: sequence, value, digests });
   }
 
   addToArchive(turn: Turn, sequence: number, publication: Publication): void {
+    turn.touchTopic(this);
     this.archive.add(sequence, publication.publishedAt);
     turn.changes.push({ kind: 'archived', topic: this.name, id: sequence, value: publication });
   }
 
   addPost(turn: Turn, id: number, post: KeptPost): void {
+    turn.touchTopic(this);
     this.posts.add(id, post.subscription, post.publication?.messageId);
     turn.changes.push({ kind: 'post', topic: this.name, id, value: post });
     this.setPostAttempt(turn, id, { attempts: 0, dueAt: turn.now });

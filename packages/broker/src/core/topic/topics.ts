@@ -8,6 +8,7 @@ import type { KeptTopic, TopicChange } from '../changes.ts';
 import { topicPlace } from '../changes.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import {
+  dataProtectionLengthMax,
   fifoTopicsMax,
   filterPoliciesMax,
   replaysMax,
@@ -148,7 +149,7 @@ export class Topics {
       case 'replay':
         return replay(topic, command, this.#surroundings, turn);
       case 'describe-topic':
-        return describeTopic(topic);
+        return describeTopic(topic, command);
       case 'explain-topic':
         return explainTopic(topic, command);
       case 'match-filters':
@@ -199,6 +200,8 @@ export class Topics {
         if (command.policy === undefined) {
           return refuse('topic-parameter-missing', { name: 'DataProtectionPolicy' });
         }
+        const excess = checkDataProtection(command.policy);
+        if (excess !== undefined) return excess;
         const dataProtectionPolicy = command.policy === '' ? undefined : command.policy;
         topic.configure(turn, { ...topic.kept, dataProtectionPolicy });
         return { ok: true };
@@ -237,7 +240,6 @@ export class Topics {
   #nameIn(command: TopicCommand): string | undefined {
     if ('topic' in command) return command.topic;
     if (command.type === 'create-topic') return command.name;
-    if (command.type === 'confirm-subscription') return this.#ofToken(command.token)?.name;
     if (command.type === 'list-topics' || command.type === 'list-subscriptions') return undefined;
     if ('subscriptionArn' in command) {
       const read = readSubscriptionArn(this.#realm, command.subscriptionArn);
@@ -254,13 +256,17 @@ export class Topics {
     if (!isTopicName(name, isFifo)) return refuse('topic-name-invalid');
     const tags = readTags(command.tags ?? []);
     if (!tags.ok) return tags;
+    const excess = checkDataProtection(dataProtectionPolicy);
+    if (excess !== undefined) return excess;
     const read = readTopicAttributes(isFifo, given);
     if (!read.ok) return read;
     const existing = this.#topics.get(name);
     if (existing !== undefined) {
       const { kept, arn } = existing;
       if (!hasSameAttributes(isFifo, kept.attributes, read.stored)) return refuse('topic-exists');
-      const isSubset = Object.entries(tags.tags).every(([key, value]) => kept.tags[key] === value);
+      const isSubset = Object.entries(tags.tags).every(
+        ([key, value]) => Object.hasOwn(kept.tags, key) && kept.tags[key] === value,
+      );
       return isSubset ? { ok: true, topicArn: arn } : refuse('topic-exists-with-tags');
     }
     const limit = isFifo ? fifoTopicsMax : topicsMax;
@@ -276,26 +282,20 @@ export class Topics {
       archivedSince: isArchived ? turn.now : undefined,
       unsubscribed: 0,
     };
-    this.put(name, value);
     turn.changes.push({ kind: 'topic', topic: name, value });
+    this.put(name, value);
     if (turn.isObserved) turn.events.push({ type: 'topic-created', at: turn.now, topic: name });
     return { ok: true, topicArn: (this.#topics.get(name) as Topic).arn };
   }
 
-  /** The token identifies the topic: the ARN need only be a topic's of this region, as on AWS (5.12). */
+  /** A token of another topic is as unknown as any other: who may confirm for one topic may not for all (5.12). */
   #confirm(command: TopicCommandOf<'confirm-subscription'>, turn: Turn): Outcome {
     const { topicArn, token } = command;
     if (topicArn === undefined) return refuse('topic-parameter-missing', { name: 'TopicArn' });
     if (token === undefined) return refuse('topic-parameter-missing', { name: 'Token' });
-    if (!readTopicArn(this.#realm, topicArn).ok) return refuse('confirmation-topic-invalid');
-    return confirmSubscription(this.#ofToken(token), command, turn);
-  }
-
-  #ofToken(token = ''): Topic | undefined {
-    for (const topic of this.#topics.values()) {
-      if (topic.subscriptions.ofToken(token) !== undefined) return topic;
-    }
-    return undefined;
+    const read = readTopicArn(this.#realm, topicArn);
+    if (!read.ok) return refuse('confirmation-topic-invalid');
+    return confirmSubscription(this.#topics.get(read.name), command, turn);
   }
 
   #delete(topic: Topic, turn: Turn): Outcome {
@@ -359,4 +359,10 @@ export class Topics {
         : undefined;
     },
   };
+}
+
+function checkDataProtection(policy = ''): Refusal | undefined {
+  if (policy.length <= dataProtectionLengthMax) return undefined;
+  const reason = `It can have up to ${dataProtectionLengthMax} characters`;
+  return refuse('topic-parameter-invalid', { name: 'DataProtectionPolicy', reason });
 }

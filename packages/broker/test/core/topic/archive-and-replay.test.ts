@@ -51,6 +51,10 @@ test('a retention is 1 to 365 days (13.1)', () => {
     const policy = JSON.stringify({ MessageRetentionPeriod: days });
     assertRefused(topic.trySet('ArchivePolicy', policy), invalid);
   }
+  for (const days of ['{"toString":1}', '["30"]', 'true']) {
+    const policy = `{"MessageRetentionPeriod":${days}}`;
+    assertRefused(topic.trySet('ArchivePolicy', policy), invalid);
+  }
   assertRefused(topic.trySet('ArchivePolicy', 'no'), invalid);
   topic.set('ArchivePolicy', '{"MessageRetentionPeriod":"365"}');
 });

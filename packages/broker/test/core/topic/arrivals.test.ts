@@ -5,7 +5,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isAllowed } from '../../../src/core/policy.ts';
+import { isAllowed } from '../../../src/core/is-allowed.ts';
+import { type Policy, parsePolicy } from '../../../src/core/policy.ts';
 import { accepted, arnOf, startedAt } from '../fixture.ts';
 import { baseUrl, openTopic, openTopics, type TestTopic, topicArnOf } from './fixture.ts';
 
@@ -200,6 +201,12 @@ function policyFor(topic: TestTopic, condition?: object): string {
   return JSON.stringify({ Version: '2012-10-17', Statement: [statement] });
 }
 
+function policyOf(...statements: object[]): Policy {
+  const read = parsePolicy(JSON.stringify({ Statement: statements }));
+  assert.ok(read.ok);
+  return read.policy;
+}
+
 test('where policies are enforced, the queue must allow the topic to send (12.1, 12.2)', () => {
   const home = openTopics({ arePoliciesEnforced: true });
   const topic = home.createTopic('prices');
@@ -232,8 +239,7 @@ test('a policy is evaluated by principal, action, resource and conditions (12.1)
     sourceAccount: '000000000000',
   };
   const allow = { Effect: 'Allow', Principal: { Service: 'sns.amazonaws.com' }, Action: 'SQS:*' };
-  const judge = (...statements: object[]) =>
-    isAllowed(JSON.stringify({ Statement: statements }), asked);
+  const judge = (...statements: object[]) => isAllowed(policyOf(...statements), asked);
   assert.ok(judge(allow));
   assert.ok(judge({ ...allow, Principal: { AWS: '*' }, Resource: 'arn:aws:sqs:*:*:jobs' }));
   assert.ok(judge({ ...allow, Condition: { ArnLike: { 'aws:SourceArn': 'arn:aws:sns:*:*:p*' } } }));
@@ -244,7 +250,6 @@ test('a policy is evaluated by principal, action, resource and conditions (12.1)
     }),
   );
   assert.ok(judge({ ...allow, Condition: { StringNotLike: { 'aws:SourceArn': '*other' } } }));
-  assert.equal(judge(), false);
   assert.equal(judge({ ...allow, Effect: 'Deny' }, allow), false);
   assert.equal(judge({ ...allow, Principal: { Service: 's3.amazonaws.com' } }), false);
   assert.equal(judge({ ...allow, Action: 'sqs:ReceiveMessage' }), false);
@@ -252,9 +257,10 @@ test('a policy is evaluated by principal, action, resource and conditions (12.1)
   assert.equal(judge({ ...allow, Condition: { ArnEquals: { 'aws:SourceArn': 'x' } } }), false);
   const secure = (is: string) => ({ Condition: { Bool: { 'aws:SecureTransport': is } } });
   assert.ok(judge({ ...allow, ...secure('true') }));
+  assert.ok(judge({ ...allow, Condition: { Bool: { 'aws:SecureTransport': true } } }));
   assert.ok(judge(allow, { ...allow, Effect: 'Deny', ...secure('false') }));
   assert.equal(judge(allow, { ...allow, Effect: 'Deny', ...secure('true') }), false);
-  assert.equal(isAllowed('no policy', asked), false);
+  assert.equal(isAllowed(undefined, asked), false);
 });
 
 test('a Deny with a Not element applies to all others, and an unknown condition denies and never allows (12.1)', () => {
@@ -271,8 +277,7 @@ test('a Deny with a Not element applies to all others, and an unknown condition 
   const { Principal: _, ...denyWhom } = deny;
   const { Action: __, ...denyWhat } = deny;
   const { Resource: ___, ...denyWhere } = deny;
-  const isDenied = (statement: object) =>
-    !isAllowed(JSON.stringify({ Statement: [allow, statement] }), asked);
+  const isDenied = (statement: object) => !isAllowed(policyOf(allow, statement), asked);
   const root = { AWS: 'arn:aws:iam::000000000000:root' };
   assert.ok(isDenied({ ...denyWhom, NotPrincipal: root }));
   assert.ok(!isDenied({ ...denyWhom, NotPrincipal: { Service: asked.service } }));
@@ -283,12 +288,34 @@ test('a Deny with a Not element applies to all others, and an unknown condition 
   for (const Condition of [
     { StringNotEquals: { 'aws:PrincipalOrgID': 'o-1' } },
     { 'ForAnyValue:ArnEquals': { 'aws:SourceArn': asked.sourceArn } },
-    'no condition',
+    { 'ForAnyValue:StringEqualsIfExists': { 'aws:SourceAccount': asked.sourceAccount } },
   ]) {
     assert.ok(isDenied({ ...deny, Condition }));
-    const alone = JSON.stringify({ Statement: [{ ...allow, Condition }] });
-    assert.equal(isAllowed(alone, asked), false);
+    assert.equal(isAllowed(policyOf({ ...allow, Condition }), asked), false);
   }
+});
+
+test('a policy that was stored before it would be refused allows nothing (12.1)', () => {
+  const home = openTopics({ arePoliciesEnforced: true });
+  const topic = home.createTopic('prices');
+  const { queue } = topic.subscribeQueue('jobs');
+  const allow = { Effect: 'Allow', Principal: '*', Action: 'sqs:*' };
+  for (const other of [
+    { ...allow, Effect: 'deny' },
+    { ...allow, Condition: { constructor: { 'aws:SourceArn': topic.arn } } },
+    JSON.parse(
+      `{"Effect":"Allow","Principal":"*","Action":"*","Condition":{"__proto__":{"a":"b"}}}`,
+    ),
+    { ...allow, Condition: [] },
+    { ...allow, Principle: '*' },
+  ]) {
+    const Policy = JSON.stringify({ Statement: [allow, other] });
+    const value = { createdAt: 1, modifiedAt: 1, secret: 's', attributes: { Policy }, tags: {} };
+    home.engine.absorb([{ kind: 'queue', queue: 'jobs', value }], startedAt);
+    topic.publish();
+    assert.equal(queue.receive().length, 0, Policy);
+  }
+  assert.equal(home.told('delivery-failed').length, 5);
 });
 
 test('a deleted queue loses only its own messages, and its subscription stays (12.2, 12.6)', () => {

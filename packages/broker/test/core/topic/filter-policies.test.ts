@@ -241,6 +241,12 @@ test('an invalid policy is reported with the texts of AWS (11.10)', () => {
     [{ k: [{ cidr: '10.0.0/8' }] }, 'Nonstandard IP address: 10.0.0'],
     [{ k: [{ numeric: [] }] }, 'Invalid member in numeric match: ]'],
     [{ k: [{ numeric: [1, 2] }] }, 'Invalid member in numeric match: 1'],
+    [{ k: [{ numeric: [{ toString: '<' }, 5] }] }, 'Invalid member in numeric match: {'],
+    [{ k: [{ numeric: [['<'], 5] }] }, 'Invalid member in numeric match: ['],
+    [
+      { k: [{ numeric: ['>', 1, { valueOf: 1, toString: 1 }, 2] }] },
+      'Bad value in numeric range: {',
+    ],
     [{ k: [{ numeric: ['op'] }] }, 'Unrecognized numeric range operator: op'],
     [{ k: [{ numeric: ['>='] }] }, 'Value of >= must be numeric'],
     [{ k: [{ numeric: ['=', '1'] }] }, 'Value of equals must be numeric'],

@@ -282,8 +282,9 @@ test('the posted token confirms, and gives the same answer when repeated (5.12)'
   assert.equal(topic.attributesOf(subscriptionArn)['PendingConfirmation'], 'false');
 });
 
-test('a token confirms with the ARN of any topic of the region, and with no other (5.12)', () => {
+test('a token confirms with the ARN of its own topic, and with no other (5.12)', () => {
   const topic = openTopic();
+  const other = topic.home.createTopic('other');
   const { subscriptionArn } = accepted(topic.trySubscribe({ protocol: 'http', endpoint }));
   topic.home.advance(0);
   const token = JSON.parse(topic.home.posted[0]?.body ?? '').Token;
@@ -297,8 +298,11 @@ test('a token confirms with the ARN of any topic of the region, and with no othe
     invalid,
     'Invalid parameter: TopicArn Reason: no value for required parameter',
   );
+  for (const arn of [other.arn, `${topic.arn}-gone`]) {
+    assertRefused(confirm(arn), invalid, 'Invalid parameter: Token');
+  }
   assert.equal(topic.attributesOf(subscriptionArn)['PendingConfirmation'], 'true');
-  assert.equal(accepted(confirm(`${topic.arn}-gone`)).subscriptionArn, subscriptionArn);
+  assert.equal(accepted(confirm(topic.arn)).subscriptionArn, subscriptionArn);
   assert.equal(topic.attributesOf(subscriptionArn)['PendingConfirmation'], 'false');
 });
 

@@ -5,6 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Outcome } from '../../../src/core/commands.ts';
 import { accepted, assertRefused } from '../fixture.ts';
 import { openTopic, openTopics, topicArnOf } from './fixture.ts';
 
@@ -149,6 +150,28 @@ test('the default policy allows the owner eight actions (3.6)', () => {
   });
 });
 
+test('a Policy that is not written in the policy language is refused, when set and at creation (3.6)', () => {
+  const topic = openTopic();
+  const allow = { Effect: 'Allow', Principal: '*', Action: 'SNS:Publish' };
+  const set = (Policy: object | string) =>
+    topic.trySet('Policy', typeof Policy === 'string' ? Policy : JSON.stringify(Policy));
+  accepted(set({ Statement: [allow] }));
+  const text = 'Invalid parameter: Policy Error: Effect is not one of Allow, Deny';
+  const Policy = { Statement: [{ ...allow, Effect: 'deny' }] };
+  assertRefused(set(Policy), invalid, text);
+  const attributes = { Policy: JSON.stringify(Policy) };
+  assertRefused(
+    topic.home.apply({ type: 'create-topic', name: 'other', attributes }),
+    invalid,
+    text,
+  );
+  const unknown = 'Invalid parameter: Policy Error: the condition operator constructor is unknown';
+  const Condition = { constructor: { 'aws:SourceArn': 'x' } };
+  assertRefused(set({ Statement: { ...allow, Condition } }), invalid, unknown);
+  assertRefused(set('{'), invalid, 'Invalid parameter: Policy Error: Policy is not JSON');
+  assert.equal(topic.attributes()['Policy'], JSON.stringify({ Statement: [allow] }));
+});
+
 test('the default delivery policy retries three times, 20 seconds apart (3.7)', () => {
   const { EffectiveDeliveryPolicy = '' } = openTopic().attributes();
   assert.deepEqual(JSON.parse(EffectiveDeliveryPolicy), {
@@ -205,7 +228,10 @@ test('a delivery policy out of bounds is refused (3.8)', () => {
     '{"numRetries":101}',
     '{"minDelayTarget":0}',
     '{"minDelayTarget":30}',
+    '{"maxDelayTarget":3601}',
     '{"backoffFunction":"wild"}',
+    '{"backoffFunction":["linear"]}',
+    '{"backoffFunction":{"toString":"linear"}}',
     '{"numRetries":1,"numNoDelayRetries":2}',
   ]) {
     const policy = `{"http":{"defaultHealthyRetryPolicy":${retry}}}`;
@@ -345,6 +371,15 @@ test('a label is used once, and actions must be those of topics (4.3)', () => {
     invalid,
     'Invalid parameter: Policy statement action out of service scope!',
   );
+});
+
+test('a data protection policy has up to 30,720 characters (4.4)', () => {
+  const topic = openTopic();
+  const put = (policy: string): Outcome<'put-data-protection'> =>
+    topic.home.apply({ type: 'put-data-protection', resourceArn: topic.arn, policy });
+  accepted(put('x'.repeat(30_720)));
+  const text = 'Invalid parameter: DataProtectionPolicy Reason: It can have up to 30720 characters';
+  assertRefused(put('x'.repeat(30_721)), 'InvalidParameterException', text);
 });
 
 test('a data protection policy is stored and returned, and not shown elsewhere (4.4)', () => {

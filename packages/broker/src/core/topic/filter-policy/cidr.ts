@@ -5,24 +5,24 @@
 
 import type { Wrong } from './condition.ts';
 
-export function readCidr(text: string): ((address: string) => boolean) | Wrong {
+/** Four or sixteen bytes. */
+export type Address = readonly number[];
+
+export function readCidr(text: string): ((address: Address) => boolean) | Wrong {
   const parts = text.split('/');
   if (parts.length !== 2) return { wrong: "Malformed CIDR, one '/' required" };
   const [address, bitsText] = parts as [string, string];
   if (!/^\d{1,3}$/.test(bitsText)) return { wrong: 'Malformed CIDR, mask bits must be an integer' };
-  const network = addressBytes(address);
+  const network = readAddress(address);
   if (network === undefined) return { wrong: `Nonstandard IP address: ${address}` };
   const bits = Number(bitsText);
   if (bits > network.length * 8) {
     return { wrong: `Malformed CIDR, mask bits must not exceed ${network.length * 8}` };
   }
-  return (candidate) => {
-    const bytes = addressBytes(candidate);
-    return bytes !== undefined && bytes.length === network.length && isPrefix(network, bytes, bits);
-  };
+  return (bytes) => bytes.length === network.length && isPrefix(network, bytes, bits);
 }
 
-function isPrefix(network: readonly number[], bytes: readonly number[], bits: number): boolean {
+function isPrefix(network: Address, bytes: Address, bits: number): boolean {
   const whole = bits >> 3;
   for (let at = 0; at < whole; at += 1) if (network[at] !== bytes[at]) return false;
   const rest = bits & 7;
@@ -31,8 +31,12 @@ function isPrefix(network: readonly number[], bytes: readonly number[], bits: nu
   return ((network[whole] as number) & mask) === ((bytes[whole] as number) & mask);
 }
 
-/** Four or sixteen bytes; undefined for a text that is no address. */
-function addressBytes(text: string): readonly number[] | undefined {
+/** The longest address has eight groups, the last two as an IPv4 address. */
+const addressLengthMax = 45;
+
+/** Undefined for a text that is no address. */
+export function readAddress(text: string): Address | undefined {
+  if (text.length > addressLengthMax) return undefined;
   return text.includes(':') ? ipv6Bytes(text) : ipv4Bytes(text);
 }
 

@@ -1,31 +1,43 @@
 /**
- * One condition of a filter policy, read from its JSON into a function from a value to whether it matches (11.3). Reading
- * happens once, when the policy is set; matching happens for every publication.
+ * One condition of a filter policy, read from its JSON into a function from values to whether one of them matches (11.3).
+ * Reading happens once, when the policy is set; matching happens for every publication, and what it may cost is known
+ * before it begins (filter-work.ts).
  *
- * A value is what an attribute or a leaf of the message holds: text, number, true, false or null. What is wrong with a
- * condition is told in Amazon's words (11.10).
+ * What is wrong with a condition is told in Amazon's words (11.10).
  */
 
 import { readCidr } from './cidr.ts';
+import { unitsOf } from './filter-work.ts';
+import { isScalar, type Scalar, type ValueList } from './value-list.ts';
 
-export type Scalar = string | number | boolean | null;
-
-export type Test = (value: Scalar) => boolean;
+type Test = (value: Scalar) => boolean;
 
 /** A policy is wrong; the text says how. */
 export interface Wrong {
   readonly wrong: string;
 }
 
-export type Condition =
-  | { readonly kind: 'value'; readonly test: Test }
-  /** Whether there is a value at all. */
-  | { readonly kind: 'exists'; readonly isWanted: boolean };
+export interface Condition {
+  holds(values: ValueList): boolean;
+  /** What `holds` may cost for these values, at most. */
+  cost(values: ValueList): number;
+}
 
 const wildcardsMax = 3;
 
+/** Reading an address takes as long as this many comparisons. */
+const addressUnits = 100;
+/** So does looking for the parts of a pattern, even in a short text. */
+const searchUnits = 8;
+/** A character that is searched for a short pattern takes as long as comparing this many. */
+const searchedChars = 16;
+/** Comparing a character of a prefix or suffix takes as long as this many of a whole text. */
+const affixChars = 8;
+/** Writing a character in lower case takes as long as comparing this many. */
+const foldedChars = 16;
+
 export function readCondition(json: unknown): Condition | Wrong {
-  if (isScalar(json)) return matching((value) => value === json);
+  if (isScalar(json)) return comparing((value) => value === json, lengthOf(json));
   if (Array.isArray(json)) return wrong('Match value must be String, number, true, false, or null');
   const operators = Object.entries(json as object);
   if (operators.length !== 1) return wrong('Only one key allowed in match expression');
@@ -45,27 +57,46 @@ export function readCondition(json: unknown): Condition | Wrong {
       if (typeof operand !== 'string') return wrong('prefix match pattern must be a string');
       const isInside = readCidr(operand);
       if (typeof isInside !== 'function') return isInside;
-      return matching((value) => typeof value === 'string' && isInside(value));
+      return {
+        holds: ({ addresses }) => addresses.some(isInside),
+        cost: (values) => values.size * (values.hasAddresses ? 1 : addressUnits),
+      };
     }
     case 'exists':
       return typeof operand === 'boolean'
-        ? { kind: 'exists', isWanted: operand }
+        ? { holds: ({ size }) => operand === size > 0, cost: () => 1 }
         : wrong('exists match pattern must be either true or false.');
     default:
       return wrong(`Unrecognized match type ${operator}`);
   }
 }
 
-function readTextual(operator: string, operand: unknown): Condition | Wrong {
+/** With `isNegated`, a value matches that the pattern does not match, whatever its type. */
+function readTextual(operator: string, operand: unknown, isNegated = false): Condition | Wrong {
   if (typeof operand !== 'string') return wrong(`${operator} match pattern must be a string`);
+  const test =
+    (isIt: (text: string) => boolean): Test =>
+    (value) =>
+      (typeof value === 'string' && isIt(value)) !== isNegated;
   switch (operator) {
     case 'prefix':
-      return matching((value) => typeof value === 'string' && value.startsWith(operand));
+      return comparing(
+        test((text) => text.startsWith(operand)),
+        operand.length,
+        affixChars,
+      );
     case 'suffix':
-      return matching((value) => typeof value === 'string' && value.endsWith(operand));
+      return comparing(
+        test((text) => text.endsWith(operand)),
+        operand.length,
+        affixChars,
+      );
     case 'equals-ignore-case': {
       const folded = operand.toLowerCase();
-      return matching((value) => typeof value === 'string' && value.toLowerCase() === folded);
+      return {
+        holds: (values) => values.folded.includes(folded),
+        cost: (values) => values.size + unitsOf(values.hasFolded ? 0 : foldedChars * values.chars),
+      };
     }
     default: {
       const doubledAt = operand.indexOf('**');
@@ -73,8 +104,14 @@ function readTextual(operator: string, operand: unknown): Condition | Wrong {
       if (operand.split('*').length - 1 > wildcardsMax) {
         return wrong(`wildcard match pattern can not have more than ${wildcardsMax} wildcards`);
       }
-      const isGlob = globOf(operand);
-      return matching((value) => typeof value === 'string' && isGlob(value));
+      const isGlob = test(globOf(operand));
+      return {
+        holds: ({ scalars }) => scalars.some(isGlob),
+        // Searching a text for a part of the pattern compares every character with every other, at worst.
+        cost: (values) =>
+          searchUnits * values.size +
+          unitsOf(values.chars * Math.max(operand.length, searchedChars)),
+      };
     }
   }
 }
@@ -84,11 +121,12 @@ function globOf(pattern: string): (text: string) => boolean {
   const parts = pattern.split('*');
   const first = parts[0] as string;
   const last = parts[parts.length - 1] as string;
+  const between = parts.slice(1, -1);
   if (parts.length === 1) return (text) => text === first;
   return (text) => {
     if (!text.startsWith(first)) return false;
     let at = first.length;
-    for (const part of parts.slice(1, -1)) {
+    for (const part of between) {
       const found = text.indexOf(part, at);
       if (found < 0) return false;
       at = found + part.length;
@@ -104,8 +142,9 @@ function readAnythingBut(operand: unknown): Condition | Wrong {
     if (!listed.every(isScalar)) {
       return wrong('Match value must be String, number, true, false, or null');
     }
-    const values = new Set<Scalar>(listed);
-    return matching((value) => !values.has(value));
+    const unwanted = new Set<Scalar>(listed);
+    // Looking a text up reads all of it.
+    return comparing((value) => !unwanted.has(value), Number.MAX_SAFE_INTEGER);
   }
   const entries = Object.entries(operand as object);
   if (entries.length !== 1) return wrong('Only one key allowed in match expression');
@@ -113,34 +152,35 @@ function readAnythingBut(operand: unknown): Condition | Wrong {
   if (!['prefix', 'suffix', 'wildcard'].includes(operator)) {
     return wrong(`Unsupported anything-but pattern: ${operator}`);
   }
-  const condition = readTextual(operator, pattern);
-  if ('wrong' in condition || condition.kind !== 'value') return condition;
-  return matching((value) => !condition.test(value));
+  return readTextual(operator, pattern, true);
 }
 
-const comparisons: Readonly<Record<string, (value: number, bound: number) => boolean>> = {
-  '=': (value, bound) => value === bound,
-  '<': (value, bound) => value < bound,
-  '<=': (value, bound) => value <= bound,
-  '>': (value, bound) => value > bound,
-  '>=': (value, bound) => value >= bound,
-};
+type Comparison = (value: number, bound: number) => boolean;
+
+const comparisons: ReadonlyMap<string, Comparison> = new Map<string, Comparison>([
+  ['=', (value, bound) => value === bound],
+  ['<', (value, bound) => value < bound],
+  ['<=', (value, bound) => value <= bound],
+  ['>', (value, bound) => value > bound],
+  ['>=', (value, bound) => value >= bound],
+]);
 
 /** `[op, n]`, or a lower bound and then an upper one. */
 function readNumeric(operand: unknown): Condition | Wrong {
   if (!Array.isArray(operand)) return wrong('Value of numeric must be an array.');
   const [operator, bound, upperOperator, upperBound] = operand as unknown[];
   if (operand.length === 0) return wrong('Invalid member in numeric match: ]');
-  if (typeof operator !== 'string') return wrong(`Invalid member in numeric match: ${operator}`);
-  const compare = Object.hasOwn(comparisons, operator) ? comparisons[operator] : undefined;
+  if (typeof operator !== 'string')
+    return wrong(`Invalid member in numeric match: ${tokenOf(operator)}`);
+  const compare = comparisons.get(operator);
   if (compare === undefined) return wrong(`Unrecognized numeric range operator: ${operator}`);
   if (typeof bound !== 'number') return notNumeric(operator);
   if (operand.length === 2) {
-    return matching((value) => typeof value === 'number' && compare(value, bound));
+    return comparing((value) => typeof value === 'number' && compare(value, bound), 0);
   }
   if (!operator.startsWith('>')) return wrong('Too many elements in numeric expression');
   if (typeof upperOperator !== 'string') {
-    return wrong(`Bad value in numeric range: ${String(upperOperator)}`);
+    return wrong(`Bad value in numeric range: ${tokenOf(upperOperator)}`);
   }
   if (upperOperator !== '<' && upperOperator !== '<=') {
     return wrong(`Bad numeric range operator: ${upperOperator}`);
@@ -148,22 +188,33 @@ function readNumeric(operand: unknown): Condition | Wrong {
   if (typeof upperBound !== 'number') return notNumeric(upperOperator);
   if (operand.length > 4) return wrong('Too many terms in numeric range expression');
   if (upperBound <= bound) return wrong('Bottom must be less than top');
-  const isBelow = comparisons[upperOperator] as (value: number, bound: number) => boolean;
-  return matching(
+  const isBelow = comparisons.get(upperOperator) as Comparison;
+  return comparing(
     (value) => typeof value === 'number' && compare(value, bound) && isBelow(value, upperBound),
+    0,
   );
+}
+
+/** How Amazon shows a value that is no text: by its first token. An object is never converted, since it may have a toString. */
+function tokenOf(value: unknown): string {
+  if (Array.isArray(value)) return '[';
+  return typeof value === 'object' && value !== null ? '{' : String(value);
 }
 
 function notNumeric(operator: string): Wrong {
   return wrong(`Value of ${operator === '=' ? 'equals' : operator} must be numeric`);
 }
 
-function isScalar(value: unknown): value is Scalar {
-  return value === null || ['string', 'number', 'boolean'].includes(typeof value);
+/** A condition that compares each value with up to `chars` characters, each of which counts `times`. */
+function comparing(test: Test, chars: number, times = 1): Condition {
+  return {
+    holds: ({ scalars }) => scalars.some(test),
+    cost: ({ size, chars: all }) => size + unitsOf(times * Math.min(all, size * chars)),
+  };
 }
 
-function matching(test: Test): Condition {
-  return { kind: 'value', test };
+function lengthOf(value: Scalar): number {
+  return typeof value === 'string' ? value.length : 0;
 }
 
 function wrong(text: string): Wrong {

@@ -8,7 +8,9 @@
 
 import { utf8Length } from '../../digest.ts';
 import { parseObject } from '../../json-object.ts';
-import { type Condition, readCondition, type Scalar, type Wrong } from './condition.ts';
+import { type Condition, readCondition, type Wrong } from './condition.ts';
+import type { FilterWork } from './filter-work.ts';
+import type { ValueList } from './value-list.ts';
 
 export type FilterScope = 'MessageAttributes' | 'MessageBody';
 
@@ -23,10 +25,12 @@ export interface FilterPolicy {
 
 /** Where values come from: an empty list for a path that is not there. */
 export interface FilterValues {
-  attribute(name: string): readonly Scalar[];
-  body(path: string): readonly Scalar[];
+  attribute(name: string): ValueList;
+  body(path: string): ValueList;
   /** Whether the message is a JSON object, which a body policy needs. */
   isObject(): boolean;
+  /** What matching may still cost. */
+  readonly work: FilterWork;
 }
 
 const policyBytesMax = 262_144;
@@ -49,26 +53,26 @@ export function readFilterPolicy(text: string, scope: FilterScope): FilterPolicy
   return { scope, rules: rules.rules };
 }
 
+/** Means nothing if it cost more than there was (`values.work.isExceeded`). */
 export function matches(policy: FilterPolicy, values: FilterValues): boolean {
   if (policy.scope === 'MessageBody') {
     return (
-      values.isObject() && policy.rules.every((rule) => holds(rule, (path) => values.body(path)))
+      values.isObject() &&
+      policy.rules.every((rule) => holds(rule, values.work, (path) => values.body(path)))
     );
   }
-  return policy.rules.every((rule) => holds(rule, (path) => values.attribute(path)));
+  return policy.rules.every((rule) => holds(rule, values.work, (path) => values.attribute(path)));
 }
 
-type Lookup = (path: string) => readonly Scalar[];
+type Lookup = (path: string) => ValueList;
 
-function holds(rule: Rule, lookup: Lookup): boolean {
+function holds(rule: Rule, work: FilterWork, lookup: Lookup): boolean {
   if ('anyOf' in rule) {
-    return rule.anyOf.some((rules) => rules.every((each) => holds(each, lookup)));
+    return rule.anyOf.some((rules) => rules.every((each) => holds(each, work, lookup)));
   }
   const values = lookup(rule.path);
-  return rule.conditions.some((condition) =>
-    condition.kind === 'exists'
-      ? condition.isWanted === values.length > 0
-      : values.some(condition.test),
+  return rule.conditions.some(
+    (condition) => work.spend(condition.cost(values)) && condition.holds(values),
   );
 }
 

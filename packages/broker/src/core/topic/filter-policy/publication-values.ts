@@ -8,36 +8,49 @@
  */
 
 import type { MessageAttribute } from '../../changes.ts';
-import type { Scalar } from './condition.ts';
 import type { FilterValues } from './filter-policy.ts';
+import { FilterWork, unitsOf } from './filter-work.ts';
+import { isScalar, noValues, type Scalar, ValueList } from './value-list.ts';
+
+/** Visiting a node of the message takes as long as this many comparisons. */
+const nodeUnits = 5;
+/** Making a character of a key takes as long as comparing this many. */
+const keyChars = 16;
 
 export class PublicationValues implements FilterValues {
+  readonly work: FilterWork;
   readonly #message: string;
   readonly #attributes: readonly MessageAttribute[];
-  readonly #found: Map<string, readonly Scalar[]> = new Map();
+  readonly #found: Map<string, ValueList> = new Map();
   /** Null until the message was parsed; undefined if it is no JSON object. */
   #body: object | undefined | null = null;
-  readonly #foundInBody: Map<string, readonly Scalar[]> = new Map();
+  readonly #foundInBody: Map<string, ValueList> = new Map();
 
-  constructor(message: string, attributes: readonly MessageAttribute[]) {
+  constructor(
+    message: string,
+    attributes: readonly MessageAttribute[],
+    work: FilterWork = new FilterWork(),
+  ) {
     this.#message = message;
     this.#attributes = attributes;
+    this.work = work;
   }
 
-  attribute(name: string): readonly Scalar[] {
+  attribute(name: string): ValueList {
     const known = this.#found.get(name);
     if (known !== undefined) return known;
     const attribute = this.#attributes.find((each) => each.name === name);
-    const values = attribute === undefined ? none : attributeValues(attribute);
+    const values = attribute === undefined ? noValues : attributeValues(attribute);
+    this.work.spend(this.#attributes.length + nodeUnits * values.size);
     this.#found.set(name, values);
     return values;
   }
 
-  body(path: string): readonly Scalar[] {
+  body(path: string): ValueList {
     const known = this.#foundInBody.get(path);
     if (known !== undefined) return known;
     const body = this.#parsed();
-    const values = body === undefined ? none : valuesAt(body, path);
+    const values = body === undefined ? noValues : valuesAt(body, path, this.work);
     this.#foundInBody.set(path, values);
     return values;
   }
@@ -52,48 +65,84 @@ export class PublicationValues implements FilterValues {
   }
 }
 
-const none: readonly Scalar[] = [];
-
 /** Binary counts as absent, and so does a String.Array that is no array (11.4). */
-function attributeValues({ type, value }: MessageAttribute): readonly Scalar[] {
-  if (typeof value !== 'string') return none;
+function attributeValues({ type, value }: MessageAttribute): ValueList {
+  if (typeof value !== 'string') return noValues;
   if (type === 'String.Array') {
     const list = parsedJson(value);
-    return Array.isArray(list) ? list.filter(isScalar) : none;
+    return Array.isArray(list) ? new ValueList(list.filter(isScalar)) : noValues;
   }
-  return [type.startsWith('Number') ? Number(value) : value];
+  return new ValueList([type.startsWith('Number') ? Number(value) : value]);
 }
 
-function valuesAt(body: object, path: string): Scalar[] {
+/** Ends early if the work is more than there may be. */
+function valuesAt(body: object, path: string, work: FilterWork): ValueList {
   const values: Scalar[] = [];
-  /** Nodes to look at, each with what is left of the path there; undefined at its end. */
-  const open: { readonly node: unknown; readonly left: string | undefined }[] = [
-    { node: body, left: path },
-  ];
+  const splits = new Splits(path);
+  /** Nodes to look at, each with how many parts of the path led there. */
+  const open: { readonly node: unknown; readonly at: number }[] = [{ node: body, at: 0 }];
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
-    const { node, left } = place;
+    const { node, at } = place;
+    if (!work.spend(nodeUnits)) return noValues;
     if (Array.isArray(node)) {
-      for (const element of node as unknown[]) open.push({ node: element, left });
-    } else if (left === undefined) {
+      for (const element of node as unknown[]) open.push({ node: element, at });
+    } else if (at === splits.parts) {
       if (isScalar(node)) values.push(node);
     } else if (typeof node === 'object' && node !== null) {
-      for (const [key, rest] of firstKeys(left)) {
+      const keys = splits.from(at, work);
+      work.spend(keys.length);
+      for (const { key, end } of keys) {
         if (Object.hasOwn(node, key)) {
-          open.push({ node: (node as Record<string, unknown>)[key], left: rest });
+          open.push({ node: (node as Record<string, unknown>)[key], at: end });
         }
       }
     }
   }
-  return values;
+  return new ValueList(values);
 }
 
-/** Every way to split the first key off a path: `a.b` is `a.b` with no rest, and `a` with the rest `b`. */
-function firstKeys(path: string): [key: string, rest: string | undefined][] {
-  const splits: [string, string | undefined][] = [[path, undefined]];
-  for (let dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1)) {
-    splits.push([path.slice(0, dot), path.slice(dot + 1)]);
+interface Split {
+  readonly key: string;
+  /** The part of the path that follows the key. */
+  readonly end: number;
+}
+
+/** Every way to take the next key from a path: of `a.b` it is `a`, and `a.b`. Each is made once for all nodes, as it may be long. */
+class Splits {
+  readonly #parts: readonly string[];
+  readonly #from: Map<number, readonly Split[]> = new Map();
+
+  constructor(path: string) {
+    this.#parts = path.split('.');
   }
-  return splits;
+
+  get parts(): number {
+    return this.#parts.length;
+  }
+
+  /** The keys that begin with this part; none if making them is too much work. */
+  from(part: number, work: FilterWork): readonly Split[] {
+    let splits = this.#from.get(part);
+    if (splits === undefined) {
+      const rest = this.#parts.slice(part);
+      const chars = rest.reduce(
+        (sum, { length }, at) => sum + (length + 1) * (rest.length - at),
+        0,
+      );
+      if (!work.spend(unitsOf(keyChars * chars))) return [];
+      splits = rest.map((_, at) => ({
+        key: asPropertyName(rest.slice(0, at + 1).join('.')),
+        end: part + at + 1,
+      }));
+      this.#from.set(part, splits);
+    }
+    return splits;
+  }
+}
+
+/** The same text as the engine keeps it for property names: looking up any other reads all its characters, each time. */
+function asPropertyName(text: string): string {
+  return Object.keys({ [text]: true })[0] as string;
 }
 
 function parsedObject(text: string): object | undefined {
@@ -108,8 +157,4 @@ function parsedJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isScalar(value: unknown): value is Scalar {
-  return value === null || ['string', 'number', 'boolean'].includes(typeof value);
 }
