@@ -199,6 +199,7 @@ test('a message moves without its neighbours, also one that cannot be read', () 
           content: { from: { queue: 'jobs', sequence: id } },
         },
       },
+      { kind: 'counter', queue: 'dead', value: to },
       removed(id),
     ];
     await afterCommits(directory, [

@@ -30,6 +30,7 @@ import { keyOf, nameKeyOf, rangeOf, textKeyOf } from '../../src/storage/local/lm
 import type { Put } from '../../src/storage/local/lmdb/lmdb-file.ts';
 import { openDataBackend } from '../../src/storage/local/local-backend.ts';
 import { ServerProcess } from '../support/server-process.ts';
+import { testOnSmallDisk } from '../support/small-disk.ts';
 import { checked, type Meddling, meddle, withDirectory } from './data-directories.ts';
 import { checkFixture, openFixture, startedAt, writeFixture } from './format-fixture.ts';
 
@@ -53,6 +54,20 @@ for (const fixture of readdirSync(fixtures)) {
       await checkFixture(backend);
       await backend.close();
     }));
+}
+
+for (const fixture of readdirSync(fixtures)) {
+  testOnSmallDisk(
+    `a directory of ${fixture} is read on a disk that is nearly full`,
+    async (disk) => {
+      const path = join(disk.path, 'data');
+      cpSync(join(fixtures, fixture), path, { recursive: true });
+      const backend = await openFixture(path);
+      await checkFixture(backend);
+      await backend.close();
+    },
+    { megabytes: 32 },
+  );
 }
 
 test('the current format is the newest fixture', () =>
@@ -86,6 +101,66 @@ test('an older format is brought up to date, step by step, and stays so', () =>
     await environment.close();
     const refusal = `newer OnceMQ \\(format ${newest}; this version reads up to ${currentFormat}\\)\\. Upgrade`;
     await refusedToOpen(path, new RegExp(refusal));
+  }));
+
+test('only the user of the server can read the data, and files of earlier versions become so', (t) => {
+  if (process.platform === 'win32') return t.skip('Windows has no such modes');
+  return withDirectory(async (path) => {
+    const directory = join(path, 'new');
+    const modes = (): number[] =>
+      [directory, ...readdirSync(directory).map((name) => join(directory, name))].map(
+        (file) => statSync(file).mode & 0o777,
+      );
+    let backend = await openFixture(directory);
+    assert.equal(modes()[0], 0o700);
+    assert.deepEqual(new Set(modes().slice(1)), new Set([0o600]));
+    await backend.close();
+    chmodSync(directory, 0o755);
+    chmodSync(join(directory, 'data.mdb'), 0o644);
+    backend = await openFixture(directory);
+    assert.deepEqual(new Set(modes()), new Set([0o755, 0o600]), 'the directory may be shared');
+    await backend.close();
+  });
+});
+
+test('a head whose key is damaged is missed, although another record has its place', () =>
+  withDirectory(async (path) => {
+    await writeFixture(path);
+    const file = join(path, 'data.mdb');
+    const bytes = readFileSync(file);
+    // On pages that are free, too.
+    for (const contents of [1, 2, 3, 4, 5, 6]) {
+      const key = keyOf('head', contents, 0);
+      for (let at = bytes.indexOf(key); at !== -1; at = bytes.indexOf(key, at + 1))
+        bytes[at + key.length - 1] = 1;
+    }
+    writeFileSync(file, bytes);
+    await refusedToOpen(path, /: head 1 does not match its checksum/);
+  }));
+
+test('--accept-loss starts without what is damaged, and says what that is; or that nothing was', () =>
+  withDirectory(async (path) => {
+    await writeFixture(path);
+    const file = join(path, 'data.mdb');
+    const bytes = readFileSync(file);
+    // On pages that are free, too.
+    const text = '"DelaySeconds":"600"';
+    for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + 1))
+      bytes[at + 3] = 0x40;
+    writeFileSync(file, bytes);
+    await refusedToOpen(path, /damaged: queue plain does not match its checksum.*--accept-loss/);
+    const said: string[] = [];
+    for (const _ of ['damaged', 'whole']) {
+      const onNotice = (text: string): void => void said.push(text);
+      const data = { directory: path, acceptsLoss: true, onNotice };
+      const backend = await openDataBackend({ clock: manualClock(startedAt) }, data);
+      const found = await backend.run({ type: 'find-queue', queue: 'plain' });
+      assert.equal(found.ok, false);
+      await backend.close();
+    }
+    assert.match(said[0] ?? '', /^damaged, and lost: queue plain does not match its checksum/);
+    assert.match(said.at(-1) ?? '', /^nothing was damaged: --accept-loss had no effect/);
+    assert.deepEqual((await checked(path)).problems, []);
   }));
 
 test('the ready line says that answers do not wait for the disk, if they do not', () =>
@@ -246,7 +321,7 @@ test('pages that are missing at the end but needed are said to be damaged, and d
     truncateSync(join(path, 'data.mdb'), metaBytes);
     assert.match(
       await ServerProcess.refusal(['--data', path]),
-      /The data in .* is damaged: MDB_CORRUPTED.*Restore a backup, or move the directory away/,
+      /The data in .* is damaged: page [0-9]+ of data\.mdb .*Restore a backup, or move the directory away/,
     );
   }));
 
@@ -368,7 +443,10 @@ test('check finds inconsistent messages, contents, deliveries and counters', () 
         /delivery 77 belongs to no message/,
         (put) => put(keyOf('delivery', 3, 77), Buffer.alloc(45)),
       ],
-      [/belong to no queue \(9\)/, (put) => put(keyOf('content', 9, 1), Buffer.alloc(1))],
+      [
+        /content 1 belongs to no queue or topic/,
+        (put) => put(keyOf('content', 9, 1), Buffer.alloc(1)),
+      ],
       [
         /the body of message 6 does not match its MD5/,
         (put, environment) => {

@@ -4,7 +4,8 @@
  * and nothing that was not.
  *
  * A real server on a real file system that is full: a small tmpfs where one can be mounted, and everywhere a limit on the
- * size of the file, which the kernel enforces below LMDB. Real time, because the server retries once a second.
+ * size of the file, which the kernel enforces below LMDB. Real time, because the server retries once a second; tests await
+ * what it logs.
  */
 
 import assert from 'node:assert/strict';
@@ -12,7 +13,6 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Environment } from '../../src/storage/local/lmdb/environment.ts';
 import { nameIn, rangeOf } from '../../src/storage/local/lmdb/keys.ts';
 import { PrometheusPage } from '../support/prometheus-page.ts';
@@ -65,9 +65,11 @@ class Sender {
   }
 }
 
-async function isWellAgain(server: ServerProcess): Promise<void> {
-  while ((await server.inspect('health')).status !== 200) await delay(50);
-}
+/** What the log says last: that changes are accepted, or that messages can be received and removed. */
+const isWellAgain = (server: ServerProcess): Promise<void> =>
+  server.says(/accepted again(?![\s\S]*(?:refused until|nothing can be added))/);
+const isDrainable = (server: ServerProcess): Promise<void> =>
+  server.says(/nothing can be added(?![\s\S]*refused until)/);
 
 async function receiveAll(server: ServerProcess): Promise<string[]> {
   const received: string[] = [];
@@ -84,18 +86,17 @@ async function receiveAll(server: ServerProcess): Promise<string[]> {
   }
 }
 
-/** Waits until something can be received, and deletes it. */
 async function receiveSome(server: ServerProcess, count: number): Promise<string[]> {
   const received: string[] = [];
   const QueueUrl = server.queueUrl(name);
   while (received.length < count) {
     const answer = await server.call('ReceiveMessage', { QueueUrl });
+    assert.equal(answer.status, 200);
     for (const { Body, ReceiptHandle } of answer.body.Messages ?? []) {
       const { status } = await server.call('DeleteMessage', { QueueUrl, ReceiptHandle });
       assert.equal(status, 200);
       received.push(Body.split(' ')[0] as string);
     }
-    if (answer.status !== 200) await delay(50);
   }
   return received;
 }
@@ -174,7 +175,8 @@ async function drain(server: ServerProcess, restart: () => Promise<ServerProcess
   const sender = new Sender(server, 100_000);
   await sender.sendUntilRefused();
   const look = { QueueUrl: server.queueUrl(name), VisibilityTimeout: 0 };
-  while ((await server.call('ReceiveMessage', look)).status === 503) await delay(50);
+  await isDrainable(server);
+  assert.equal((await server.call('ReceiveMessage', look)).status, 200);
   assert.equal((await sender.send()).status, 503, 'nothing is added before there is room');
   assert.equal((await server.inspect('health')).status, 503);
   assert.deepEqual(await receiveAll(server), sender.answeredInOrder());
@@ -221,7 +223,7 @@ testOnSmallDisk(
 testOnSmallDisk(
   'what is only in the journal when a disk fills up is kept and can be received, and the server recovers',
   async (disk) => {
-    const [data, ballast] = [join(disk.path, 'data'), join(disk.path, 'ballast')];
+    const data = join(disk.path, 'data');
     const server = await ServerProcess.start(['--data', data]);
     try {
       await server.call('CreateQueue', { QueueName: name, Attributes: { FifoQueue: 'true' } });
@@ -229,7 +231,7 @@ testOnSmallDisk(
       await server.call('CreateQueue', { QueueName: 'other' });
       assert.equal((await sender.send()).status, 200);
       assert.ok(existsSync(join(data, 'journal-1')));
-      fill(ballast);
+      const ballast = disk.fill('ballast');
       assert.match((await sender.sendUntilRefused()).body.message, /the disk is full/);
       const { length } = sender.answered;
       assert.ok(length > 100, 'the journal has its room already');
@@ -247,7 +249,7 @@ testOnSmallDisk(
       await server.kill();
     }
   },
-  '96m',
+  { megabytes: 192 },
 );
 
 test('a commit that the journal cannot take goes into the file, and is there after a crash', async () => {
@@ -278,11 +280,10 @@ test('a commit that the journal cannot take goes into the file, and is there aft
 
 /** A start without room for LMDB's files is refused with the reason, and succeeds once there is room. */
 async function startWhenFull(disk: SmallDisk): Promise<void> {
-  const ballast = join(disk.path, 'ballast');
   const [fresh, restored] = [join(disk.path, 'fresh'), join(disk.path, 'restored')];
   mkdirSync(fresh);
   cpSync('packages/broker/test/storage/fixtures/format-1', restored, { recursive: true });
-  fill(ballast);
+  const ballast = disk.fill('ballast');
   for (const data of [fresh, restored]) {
     const said = await ServerProcess.refusal(['--data', data]);
     assert.match(said, /cannot be opened: the disk is full\. Make room, or choose another/);
@@ -290,15 +291,6 @@ async function startWhenFull(disk: SmallDisk): Promise<void> {
   rmSync(ballast);
   const server = await ServerProcess.start(['--data', restored]);
   assert.equal(await server.kill('SIGTERM'), 0);
-}
-
-/** Takes all the room that is left. */
-function fill(file: string): void {
-  try {
-    for (;;) writeFileSync(file, Buffer.alloc(4096), { flag: 'a' });
-  } catch (error) {
-    assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC');
-  }
 }
 
 /** The server's file may not grow beyond a limit, which is enforced below LMDB. */

@@ -27,7 +27,8 @@ import { Environment } from '../../src/storage/local/lmdb/environment.ts';
 import { framesIn, writeFrame } from '../../src/storage/local/lmdb/frame.ts';
 import { keyOf, rangeOf } from '../../src/storage/local/lmdb/keys.ts';
 import type { Put } from '../../src/storage/local/lmdb/lmdb-file.ts';
-import { layersIn } from '../../src/storage/local/lmdb/unfolded.ts';
+import { sealBytes } from '../../src/storage/local/lmdb/seal.ts';
+import { contentsOf, partsOf } from '../../src/storage/local/lmdb/unfolded.ts';
 import { withDirectory } from './data-directories.ts';
 
 /** Keys of the records that a commit writes, with their values; null removes. */
@@ -192,6 +193,60 @@ test('a commit that is cut off, or has a wrong byte, is not there, and all befor
     assert.deepEqual(await readBy(copy, inside), third);
   }));
 
+test('a damaged commit with whole ones after it is damage, and the last one may be torn', () =>
+  withDirectory(async (path) => {
+    const [source, copy] = [join(path, 'source'), join(path, 'copy')];
+    const environment = await Environment.open({ directory: source });
+    await write(environment, [[0, 'first']]);
+    for (const value of ['second', 'third', 'fourth']) await write(environment, [[1, value]]);
+    crash(source, copy);
+    await environment.close();
+    const file = join(copy, 'journal-1');
+    const whole = readFileSync(file);
+    const ends = framesIn(whole).map(({ end }) => end);
+    assert.equal(ends.length, 3);
+    for (let byte = 0; byte < (ends[2] as number); byte += 1) {
+      const wrong = Buffer.from(whole);
+      wrong[byte] = (wrong[byte] as number) ^ 0x04;
+      writeFileSync(file, wrong);
+      const isLast = byte >= (ends[1] as number);
+      const [damage, notices]: [string[], string[]] = [[], []];
+      const reader = await Environment.open({
+        directory: copy,
+        isReadOnly: true,
+        isAlone: true,
+        onDamage: (what) => damage.push(what),
+        onNotice: (text) => notices.push(text),
+      });
+      const left = byte < (ends[0] as number) ? [] : [[1, isLast ? 'third' : 'second']];
+      assert.deepEqual(inside(reader), [[0, 'first'], ...left]);
+      await reader.close();
+      assert.deepEqual([damage.length, notices.length], isLast ? [0, 1] : [1, 0], `byte ${byte}`);
+    }
+  }));
+
+/** Numbers begin anew with each run, so what lies behind its last commit can look like the next one. */
+test('what a killed run has left behind is not taken for a torn commit of the next one', () =>
+  withDirectory(async (path) => {
+    let directory = join(path, '0');
+    for (const commits of [4, 3, 2, 1]) {
+      const environment = await Environment.open({ directory });
+      for (let count = 0; count < commits; count += 1) await write(environment, [[1, 'same']]);
+      const next = crash(directory, join(path, String(commits)));
+      await environment.close();
+      directory = next;
+      const notices: string[] = [];
+      const reader = await Environment.open({
+        directory,
+        isReadOnly: true,
+        isAlone: true,
+        onNotice: (text) => notices.push(text),
+      });
+      await reader.close();
+      assert.deepEqual(notices, [], `after ${commits} commits`);
+    }
+  }));
+
 /** Its commits are in LMDB's file, perhaps overwritten there by later ones. */
 test('a journal that another run has left behind is not read', () =>
   withDirectory(async (path) => {
@@ -270,7 +325,7 @@ function linkOf(descriptor: string): string {
   }
 }
 
-/** Whoever puts LMDB's file back and forgets the journal beside it gets the file as it was, and no mixture. */
+/** Whoever puts LMDB's file back and forgets the journal beside it is told so, and gets no mixture. */
 test('a file of an earlier time is not continued by frames that followed a later one', () =>
   withDirectory(async (path) => {
     const [directory, copy, backup] = [
@@ -291,8 +346,9 @@ test('a file of an earlier time is not continued by frames that followed a later
     for (const earlier of [copy, backup]) {
       for (const name of ['journal-1', 'journal-2'])
         cpSync(join(directory, name), join(earlier, name));
-      assert.deepEqual(await readBy(earlier, inside), [[0, 'first']]);
     }
+    await assert.rejects(readBy(copy, inside), /journal lacks a commit, and a later commit cannot/);
+    assert.deepEqual(await readBy(backup, inside), [[0, 'first']], 'it is a run of its own');
     await environment.close();
   }));
 
@@ -366,7 +422,9 @@ test('a frame whose writing failed does not come back once another commit has fo
     return bytes.subarray(0, end);
   };
   const read = (files: readonly Buffer[], number: number): string[] =>
-    layersIn(files, { run: 7, number }).map((layer) => String(layer.get('key')));
+    contentsOf(files, { run: 7, number }).layers.map((layer) =>
+      String(layer.get('key')?.subarray(0, -sealBytes)),
+    );
   const written = frame(1, 0, 'written');
   const failed = frame(2, 1, 'failed');
   const [later, last] = [frame(3, 1, 'later'), frame(4, 3, 'last')];
@@ -376,6 +434,38 @@ test('a frame whose writing failed does not come back once another commit has fo
   assert.deepEqual(read(files.toReversed(), 0), ['written', 'last'], 'in whichever order');
   assert.deepEqual(read(files, 1), ['last'], 'after a fold');
   assert.deepEqual(read(files, 2), [], 'after a direct commit');
+});
+
+test('what is folded in parts has the newest of each record, and removals first', () => {
+  const file = (number: number, after: number, writes: (put: Put) => void): Buffer => {
+    const bytes = Buffer.alloc(100_000);
+    writeFrame(bytes, 0, { run: 7, number, after }, writes);
+    return bytes;
+  };
+  const older = file(1, 0, (put) => {
+    for (let id = 0; id < 600; id += 1) put(keyOf('delivery', 1, id), Buffer.from('older'));
+  });
+  const newer = file(2, 1, (put) => {
+    put(keyOf('delivery', 1, 0), Buffer.from('newer'));
+    for (let id = 500; id < 600; id += 1) put(keyOf('delivery', 1, id), null);
+  });
+  const parts = [...partsOf(contentsOf([older, newer], { run: 7, number: 0 }).layers)];
+  assert.deepEqual(
+    parts.map(({ length }) => length),
+    [256, 256, 88],
+  );
+  const records = parts.flat();
+  assert.ok(records.slice(0, 100).every(({ value }) => value === null));
+  const values = new Map(
+    records.map(({ key, value }) => [
+      key.toString('hex'),
+      String(value?.subarray(0, -sealBytes) ?? null),
+    ]),
+  );
+  const folded = (id: number): string | undefined =>
+    values.get(keyOf('delivery', 1, id).toString('hex'));
+  assert.deepEqual([0, 1, 499, 500, 599].map(folded), ['newer', 'older', 'older', 'null', 'null']);
+  assert.equal(values.size, 600);
 });
 
 test('the checksum is that of zlib, also where Node.js does not have it', () => {

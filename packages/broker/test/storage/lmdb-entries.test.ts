@@ -10,8 +10,6 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Change, MessageContent } from '../../src/core/changes.ts';
 import { Engine } from '../../src/core/engine.ts';
-import type { EntriesUser } from '../../src/storage/local/entries.ts';
-import { checkData } from '../../src/storage/local/lmdb/check.ts';
 import { Environment } from '../../src/storage/local/lmdb/environment.ts';
 import { bringUpToDate } from '../../src/storage/local/lmdb/format.ts';
 import { contentKinds, rangeOf } from '../../src/storage/local/lmdb/keys.ts';
@@ -22,24 +20,11 @@ import { Simulation } from '../simulation/simulation.ts';
 import type { Scenario } from '../simulation/steps.ts';
 import { startedAt, type TopicStep, TopicWorld, topicSteps } from '../simulation/topic-steps.ts';
 import { temporaryDirectory } from './backends.ts';
+import { openEntries, problemsIn, user } from './lmdb-store.ts';
 
 interface Written {
   readonly changes: readonly Change[];
   readonly now: number;
-}
-
-const user = (now: number): EntriesUser => ({
-  now: () => now,
-  takeBack: () => assert.fail('a commit failed'),
-  suspend: () => {},
-  committed: () => {},
-  resume: () => {},
-});
-
-async function openEntries(directory: string, now: number): Promise<LmdbEntries> {
-  const environment = await Environment.open({ directory });
-  await bringUpToDate(environment);
-  return new LmdbEntries(environment, user(now));
 }
 
 function drive({ steps, inFlightMax }: Scenario): Written[] {
@@ -133,13 +118,6 @@ async function proveKept(path: string, written: readonly Written[], salt: number
     await later.close();
     assert.deepEqual(await problemsIn(path), []);
   }
-}
-
-async function problemsIn(directory: string): Promise<readonly string[]> {
-  const environment = await Environment.open({ directory, isReadOnly: true, isAlone: true });
-  const { problems } = checkData(environment);
-  await environment.close();
-  return problems;
 }
 
 for (const [title, lives] of [
@@ -369,7 +347,7 @@ async function openTimed() {
     await written;
     commits.ended += 1;
   };
-  const entries = new LmdbEntries(environment, user(0), () => stopwatch.ms);
+  const entries = new LmdbEntries(environment, user(0), { stopwatch: () => stopwatch.ms });
   for (const _ of entries.load());
   const request = (queue: string): Promise<string> => {
     entries.apply([{ kind: 'name', queue, value: 1 }]);

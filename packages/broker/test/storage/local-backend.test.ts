@@ -283,10 +283,10 @@ testEveryBackend(
 testEveryBackend('a page of peeked messages ends early where bodies are large', async (open) => {
   const backend = await withQueue(open);
   const queue = 'jobs.fifo';
-  for (let count = 0; count < 20; count += 1) await send(backend, 'x'.repeat(1_000_000));
+  for (let count = 0; count < 8; count += 1) await send(backend, 'x'.repeat(1_000_000));
   const peeked = await backend.peek({ type: 'peek-messages', queue, limit: 100 });
   assert.ok(peeked.ok);
-  assert.equal(peeked.messages.length, 17);
+  assert.equal(peeked.messages.length, 5);
   assert.equal(peeked.next, peeked.messages.at(-1)?.sequence);
   const rest = await backend.peek({
     type: 'peek-messages',

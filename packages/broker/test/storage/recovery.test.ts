@@ -1,5 +1,5 @@
 /**
- * What a store tries after a failed commit, and when: small commits at growing intervals while it is frozen, a large one when
+ * When a store adds nothing more because the room is needed for removing. And what it tries after a failed commit, and when: small commits at growing intervals while it is frozen, a large one when
  * the disk has room or something was removed. No time passes here; each call of `next` is one of its seconds.
  */
 
@@ -74,4 +74,30 @@ test('each new freeze waits twice as long, up to a minute, until a full recovery
   recovery.succeeded('add');
   recovery.failed('the disk is full', 100);
   assert.deepEqual(untilNext(recovery), [1, 'drain']);
+});
+
+test('while the room is needed for removing nothing is added, and nothing is tried', () => {
+  const recovery = new Recovery();
+  const drainingBytes = 1000;
+  assert.equal(recovery.measured({ bytes: 1000, drainingBytes }), false);
+  assert.equal(recovery.measured({ bytes: 999, drainingBytes }), true);
+  assert.deepEqual([recovery.reason, recovery.isFrozen], ['the disk is full', false]);
+  recovery.committed();
+  assert.equal(recovery.next(roomy), undefined);
+  assert.equal(recovery.measured({ bytes: 1124, drainingBytes }), false, 'not at once again');
+  assert.equal(recovery.measured({ bytes: 1125, drainingBytes }), true);
+  assert.equal(recovery.reason, undefined);
+  recovery.measured({ bytes: 0, drainingBytes });
+  assert.equal(recovery.measured(undefined), true, 'the journal takes commits');
+  assert.equal(recovery.reason, undefined);
+});
+
+test('a commit that failed is not followed by a large one before there is more room than removing needs', () => {
+  const recovery = new Recovery();
+  recovery.failed('the disk is full', 100);
+  assert.equal(recovery.measured({ bytes: 0, drainingBytes: 1000 }), false, 'it stays frozen');
+  recovery.succeeded('drain');
+  recovery.committed();
+  assert.equal(recovery.next(full, { bytes: 1124, drainingBytes: 1000 }), undefined);
+  assert.equal(recovery.next(full, { bytes: 1125, drainingBytes: 1000 }), 'add');
 });

@@ -37,7 +37,7 @@ export interface Entries {
   /** While nothing can be added: whether what is there cannot be received or removed either. */
   readonly isFrozen: boolean;
 
-  /** Whether what is kept could not be loaded again after a failed commit, so that not even reads can be answered. */
+  /** Whether what is kept could not be loaded again, so that not even reads can be answered. */
   readonly isIncomplete: boolean;
 
   /** What the sender wrote, if the message is still there. */
@@ -53,6 +53,12 @@ export interface Entries {
 
   /** All entries, piece by piece, as the puts that load an engine: each queue's settings before its contents. */
   load(): Iterable<readonly Change[]>;
+
+  /** The entries of these queues and topics (`placeOf`) with everything applied so far, kept or not, in the same form. */
+  applied(places: ReadonlySet<string>): Iterable<readonly Change[]>;
+
+  /** What is kept could not be loaded again: nothing is answered any more. */
+  abandon(error: unknown): void;
 
   /** Removes every entry. */
   clear(): void;

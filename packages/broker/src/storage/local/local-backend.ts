@@ -6,6 +6,10 @@
  * those that receive and remove, unless the store is frozen and can keep no change at all. If memory could not be brought
  * back to what is kept, nothing is answered.
  *
+ * If a command throws in the engine, memory holds a part of it and the store nothing: the queues and topics concerned are
+ * dropped and loaded again with everything applied before (`undo`), and the request fails alone. Nobody asked for a tick, so
+ * its failure is logged, and what failed is put off: otherwise it would be due again at once.
+ *
  * Time: every command is stamped with the clock's now. The alarm is set to the next moment at which something falls
  * due, in the engine or for a waiting receiver. When more has expired than one tick removes, ticks take turns with requests,
  * and a request waits while the queue or topic that it concerns still has some of it.
@@ -19,13 +23,14 @@ import {
   topicPlace,
 } from '../../core/changes.ts';
 import type { Command, CommandOf, Outcome } from '../../core/commands.ts';
-import { type Applied, Engine, type Ids } from '../../core/engine.ts';
+import { type Applied, CommandFailed, Engine, type Ids } from '../../core/engine.ts';
 import type { Refusal } from '../../core/errors.ts';
 import type { Event } from '../../core/events.ts';
 import { type Limits, strictLimits } from '../../core/limits.ts';
 import { isDraining, isLooking } from '../../core/looking.ts';
 import type { Profile } from '../../core/queue/attributes.ts';
 import type { Signer } from '../../core/topic/envelope.ts';
+import type { Judge } from '../../core/topic/fan-out.ts';
 import {
   type Backend,
   type DeliveryCounts,
@@ -65,6 +70,8 @@ export interface LocalOptions {
   readonly onAvailability?: OnAvailability | undefined;
   /** Called with what an event listener threw; default: it is ignored. */
   readonly onError?: (error: unknown) => void;
+  /** Called with what failed although no client asked for it: a tick, or the work for a topic; default: it is ignored. */
+  readonly onFailure?: (error: unknown) => void;
   /** Called when a message cannot be read and no request fails with it; default: it is ignored. */
   readonly onUnreadable?: (error: unknown) => void;
   /** Called after each commit to the disk. */
@@ -73,6 +80,8 @@ export interface LocalOptions {
   readonly arePoliciesEnforced?: boolean;
   /** Signs what standard topics send; without a signer nothing is signed. */
   readonly signer?: Signer;
+  /** Judges what topics bring to queues; without one nothing is judged. */
+  readonly judge?: Judge | undefined;
   /** Calls HTTP endpoints; without one no endpoint is ever reached. */
   readonly poster?: Poster;
 }
@@ -96,7 +105,11 @@ export async function openDataBackend(options: LocalOptions, data: DataOptions):
 }
 
 /** A page of peeked messages ends with the message whose body reaches this total. */
-const peekedCharsMax = 16 * 1024 * 1024;
+const peekedCharsMax = 4 * 1024 * 1024;
+
+/** After a failed tick no other follows for this long, and none does the work that failed for this long. */
+const failedTickMs = 1_000;
+const failedWorkMs = 60_000;
 
 /** How many changes are loaded before the event loop gets a turn. */
 const loadedAtOnce = 20_000;
@@ -133,6 +146,8 @@ class LocalBackend implements Backend, EntriesUser {
   /** After a tick that left something expired, until the next one may follow. */
   #rest: Promise<void> | undefined;
   #tickedAt = 0;
+  /** After a tick that failed. */
+  #noTickBefore = 0;
 
   constructor(options: LocalOptions, entriesFor: (user: EntriesUser) => Entries) {
     const { region = 'us-east-1', account = '000000000000' } = options;
@@ -170,6 +185,7 @@ class LocalBackend implements Backend, EntriesUser {
         this.#whenCurrent(command, async (now) => {
           this.#apply(command, now);
         }),
+      onFailure: (error, topic) => this.#putOff(topic && topicPlace(topic), error),
     });
   }
 
@@ -386,8 +402,8 @@ class LocalBackend implements Backend, EntriesUser {
 
   #newEngine(): Engine {
     const { limits = strictLimits, profile = 'aws', arePoliciesEnforced = false } = this.#options;
-    const { signer } = this.#options;
-    return new Engine({ ...this.realm, limits, profile, arePoliciesEnforced, signer });
+    const { signer, judge } = this.#options;
+    return new Engine({ ...this.realm, limits, profile, arePoliciesEnforced, signer, judge });
   }
 
   async #advance(milliseconds: number): Promise<number> {
@@ -455,7 +471,13 @@ class LocalBackend implements Backend, EntriesUser {
   /** Calls `go` with the current time: now or, if the last tick left something where the command looks, after it is gone. */
   #whenCurrent<T>(command: Command, go: (now: number) => Promise<T>): Promise<T> {
     const now = this.#catchUp();
-    if (!this.#isBehind(command)) return go(now);
+    if (!this.#isBehind(command)) {
+      try {
+        return go(now);
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    }
     return Promise.resolve(this.#rest).then(() => {
       if (this.#isClosed) throw new Unavailable('the server is stopping');
       return this.#whenCurrent(command, go);
@@ -476,14 +498,41 @@ class LocalBackend implements Backend, EntriesUser {
 
   /** Runs one command through the engine; its changes go to the entries and its events to the readers. */
   #step<C extends Command>(command: C, now: number = this.#clock.now()): Applied<C['type']> {
-    const { isObserved } = this.#readers;
-    const applied = this.#engine.apply(command, { now, ids: this.#ids, isObserved });
+    const applied = this.#applyOrUndo(command, now);
     this.#entries.apply(applied.changes);
     if (applied.events.length + applied.deliveries.length > 0) {
       this.#readers.tell(applied, this.#entries.kept());
     }
     if (this.#polls.size > 0) this.#polls.stir(applied.changes);
     return applied;
+  }
+
+  #applyOrUndo<C extends Command>(command: C, now: number): Applied<C['type']> {
+    const { isObserved } = this.#readers;
+    try {
+      return this.#engine.apply(command, { now, ids: this.#ids, isObserved });
+    } catch (error) {
+      if (error instanceof CommandFailed) this.#undo(error.concerned);
+      throw error;
+    }
+  }
+
+  /** Brings these queues and topics back to what was applied to them before. */
+  #undo(places: ReadonlySet<string>): void {
+    try {
+      this.takeBack(places, this.#entries.applied(places));
+    } catch (error) {
+      this.#entries.abandon(error);
+      this.suspend();
+    }
+  }
+
+  /** Reports a failure that nobody waits for, and lets the queue or topic rest where it happened. */
+  #putOff(place: string | undefined, error: unknown): void {
+    // That is told by `onAvailability`.
+    if (!(error instanceof Unavailable)) this.#options.onFailure?.(error);
+    if (place !== undefined) this.#engine.postpone(place, this.#clock.now() + failedWorkMs);
+    this.#setAlarm();
   }
 
   #askAgain(command: CommandOf<'receive'>): Asked {
@@ -505,17 +554,24 @@ class LocalBackend implements Backend, EntriesUser {
     const now = this.#clock.now();
     if (!this.#entries.isFrozen) {
       const due = this.#nextTickAt();
-      if (due !== undefined && due <= now && this.#rest === undefined) {
-        const { outcome } = this.#step({ type: 'tick' }, now);
-        this.#tickedAt = now;
-        if (outcome.ok && outcome.isUnfinished) this.#rest = this.#takeRest();
-        if (outcome.ok) this.#work.follow(outcome);
-      }
+      if (due !== undefined && due <= now && this.#rest === undefined) this.#tick(now);
       this.#polls.stirDue(now);
       this.#serve();
     }
     this.#polls.giveUpOverdue(now);
     this.#setAlarm();
+  }
+
+  #tick(now: number): void {
+    try {
+      const { outcome } = this.#step({ type: 'tick' }, now);
+      this.#tickedAt = now;
+      if (outcome.ok && outcome.isUnfinished) this.#rest = this.#takeRest();
+      if (outcome.ok) this.#work.follow(outcome);
+    } catch (error) {
+      this.#noTickBefore = now + failedTickMs;
+      this.#putOff(error instanceof CommandFailed ? error.working : undefined, error);
+    }
   }
 
   /** Ends when what the tick did is kept, so that little waits to be written, and other requests have had their turn. */
@@ -536,7 +592,8 @@ class LocalBackend implements Backend, EntriesUser {
 
   /** None while nothing can be added: a tick would, for move tasks and replays. What expires does so with other commands. */
   #nextTickAt(): number | undefined {
-    return this.unavailable() === undefined ? this.#engine.nextDueAt() : undefined;
+    const due = this.unavailable() === undefined ? this.#engine.nextDueAt() : undefined;
+    return due === undefined ? undefined : Math.max(due, this.#noTickBefore);
   }
 
   #setAlarm(): void {

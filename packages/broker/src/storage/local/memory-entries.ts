@@ -45,6 +45,7 @@ export class MemoryEntries implements Entries {
   #latest: { readonly name: string; readonly entries: QueueEntries } | undefined;
   readonly #names: Map<string, number> = new Map();
   readonly topics: TopicEntries = new TopicEntries();
+  #abandonedFor: string | undefined;
 
   /** Keeps one command's changes, in their order. */
   apply(changes: readonly Change[]): void {
@@ -68,11 +69,16 @@ export class MemoryEntries implements Entries {
     return undefined;
   }
 
-  readonly isFrozen = false;
-  readonly isIncomplete = false;
+  get isFrozen(): boolean {
+    return this.isIncomplete;
+  }
 
-  unavailable(): undefined {
-    return undefined;
+  get isIncomplete(): boolean {
+    return this.#abandonedFor !== undefined;
+  }
+
+  unavailable(): string | undefined {
+    return this.#abandonedFor;
   }
 
   content(queue: string, sequence: number): MessageContent | undefined {
@@ -97,17 +103,21 @@ export class MemoryEntries implements Entries {
     yield [...this.changes()];
   }
 
+  *applied(places: ReadonlySet<string>): Generator<readonly Change[]> {
+    for (const place of places) yield [...this.changes(place)];
+  }
+
+  abandon(error: unknown): void {
+    this.#abandonedFor = `a queue or topic could not be loaded again, so the server has to be restarted: ${error}`;
+  }
+
   /**
    * All entries, or those of one place (`placeOf`), as the puts that load an engine: of each queue its settings, counter,
    * messages, deliveries and window in order of their sequence, attempts, tasks; then the names still taken; then topics.
    */
   *changes(place?: string): Generator<Change> {
-    for (const [name, entries] of this.#queues) {
-      if (place === undefined || place === name) yield* entriesOf(name, entries);
-    }
-    for (const [name, value] of this.#names) {
-      if (place === undefined || place === name) yield { kind: 'name', queue: name, value };
-    }
+    for (const [name, entries] of at(this.#queues, place)) yield* entriesOf(name, entries);
+    for (const [name, value] of at(this.#names, place)) yield { kind: 'name', queue: name, value };
     yield* this.topics.changes(place);
   }
 
@@ -179,6 +189,13 @@ export class MemoryEntries implements Entries {
     }
     return { ...message, content };
   }
+}
+
+/** All of them, or the one of this name. */
+function at<T>(all: ReadonlyMap<string, T>, name: string | undefined): Iterable<[string, T]> {
+  if (name === undefined) return all;
+  const found = all.get(name);
+  return found === undefined ? [] : [[name, found]];
 }
 
 function* entriesOf(queue: string, entries: QueueEntries): Generator<Change> {

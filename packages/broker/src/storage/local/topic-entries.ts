@@ -11,7 +11,7 @@ import {
   type KeptWindowEntry,
   type Publication,
   type TopicChange,
-  topicPlace,
+  topicIn,
 } from '../../core/changes.ts';
 import { BySequence } from './by-sequence.ts';
 import type { TopicEntriesReader } from './entries.ts';
@@ -90,9 +90,13 @@ export class TopicEntries implements TopicEntriesReader {
 
   /** All entries, or those of one place: of each topic its settings, counter, subscriptions, then the rest in order. */
   *changes(place?: string): Generator<TopicChange> {
-    for (const [topic, entries] of this.#topics) {
-      if (place === undefined || place === topicPlace(topic)) yield* entriesOf(topic, entries);
+    if (place === undefined) {
+      for (const [topic, entries] of this.#topics) yield* entriesOf(topic, entries);
+      return;
     }
+    const topic = topicIn(place);
+    const entries = topic === undefined ? undefined : this.#topics.get(topic);
+    if (topic !== undefined && entries !== undefined) yield* entriesOf(topic, entries);
   }
 }
 

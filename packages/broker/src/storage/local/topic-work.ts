@@ -30,6 +30,8 @@ export interface TopicWorkOptions {
   readonly step: (command: Command) => void;
   /** Applies a command that comes on its own. */
   readonly report: (command: Command) => Promise<void>;
+  /** With a topic: its work failed, and must not be due again at once. */
+  readonly onFailure: (error: unknown, topic?: string) => void;
 }
 
 const nobody: PostResult = {
@@ -42,6 +44,8 @@ export class TopicWork {
   readonly #options: TopicWorkOptions;
   readonly #closing: AbortController = new AbortController();
   readonly #underWay: Set<Promise<void>> = new Set();
+  /** The turn of the latest call to be written: each has its own, since an envelope may take long to write and sign. */
+  #turn: Promise<void> = Promise.resolve();
 
   constructor(options: TopicWorkOptions) {
     this.#options = options;
@@ -57,7 +61,7 @@ export class TopicWork {
     for (const due of tick.posts) {
       // A call that throws is made again when its lease ends.
       const call = this.#call(due)
-        .catch(() => {})
+        .catch((error: unknown) => this.#options.onFailure(error))
         .finally(() => this.#underWay.delete(call));
       this.#underWay.add(call);
     }
@@ -74,13 +78,17 @@ export class TopicWork {
   }
 
   #replay({ topic, subscription, sequences }: DueReplay): void {
-    const entries = this.#options.entries();
-    const publications = sequences.map((sequence) => {
-      const publication = entries.archived(topic, sequence);
-      if (publication === undefined) throw new Error(`${topic} has no archived ${sequence}`);
-      return publication;
-    });
-    this.#options.step({ type: 'replay', topic, subscription, publications });
+    const { entries, step, onFailure } = this.#options;
+    try {
+      const publications = sequences.map((sequence) => {
+        const publication = entries().archived(topic, sequence);
+        if (publication === undefined) throw new Error(`${topic} has no archived ${sequence}`);
+        return publication;
+      });
+      step({ type: 'replay', topic, subscription, publications });
+    } catch (error) {
+      onFailure(error, topic);
+    }
   }
 
   async #call(due: DuePost): Promise<void> {
@@ -93,6 +101,8 @@ export class TopicWork {
       () => false,
     );
     const { signal } = this.#closing;
+    this.#turn = this.#turn.then(() => new Promise((resolve) => setImmediate(resolve)));
+    await this.#turn;
     if (!isKept || signal.aborted) return;
     const { headers, body } = postRequest(due, post, now(), signer);
     const result = poster === undefined ? nobody : await poster({ url, headers, body }, signal);

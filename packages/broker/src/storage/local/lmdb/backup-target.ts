@@ -15,16 +15,18 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { directoryMode, makeDirectory } from '../../make-directory.ts';
 import { dataFile } from './data-directory.ts';
 import { DataError, readingError } from './data-error.ts';
 import { Environment } from './environment.ts';
 
-const reasons: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied (EACCES)',
-  EPERM: 'permission denied (EPERM)',
-  EROFS: 'it is read-only (EROFS)',
-  ENOTDIR: 'a part of its path is a file (ENOTDIR)',
-};
+const reasons: ReadonlyMap<string, string> = new Map([
+  ['EACCES', 'permission denied (EACCES)'],
+  ['EPERM', 'permission denied (EPERM)'],
+  ['ENOENT', 'no directory can be made there (ENOENT)'],
+  ['EROFS', 'it is read-only (EROFS)'],
+  ['ENOTDIR', 'a part of its path is a file (ENOTDIR)'],
+]);
 
 export class BackupTarget {
   readonly #directory: string;
@@ -46,24 +48,25 @@ export class BackupTarget {
       if (statSync(this.#directory, { throwIfNoEntry: false })?.isDirectory() === false) {
         throw this.#refusal('it is a file');
       }
-      this.#made = mkdirSync(this.#directory, { recursive: true });
-      mkdirSync(this.#unfinished);
+      this.#made = makeDirectory(this.#directory);
+      mkdirSync(this.#unfinished, { mode: directoryMode });
     } catch (error) {
       if (this.#made !== undefined) this.clear();
       throw this.#writeError(error);
     }
   }
 
-  /** May run in another process than `prepare`. */
-  async take(environment: Environment): Promise<void> {
+  /** Returns which records of the copy are damaged. May run in another process than `prepare`. */
+  async take(environment: Environment): Promise<readonly string[]> {
     try {
       await environment.copyTo(this.#unfinished);
-      await foldJournal(this.#unfinished);
+      const damaged = await foldJournal(this.#unfinished);
       const copy = join(this.#unfinished, dataFile);
       const descriptor = openSync(copy, 'r+');
       fsyncSync(descriptor);
       closeSync(descriptor);
       renameSync(copy, join(this.#directory, dataFile));
+      return damaged;
     } catch (error) {
       const reason = readingError(environment.directory, error);
       throw reason instanceof DataError ? reason : this.#writeError(error);
@@ -87,7 +90,7 @@ export class BackupTarget {
     if (error instanceof DataError) return error;
     const { code = '', message } = error as NodeJS.ErrnoException;
     const isFull = code === 'ENOSPC' || message.startsWith('No space left');
-    return this.#refusal(isFull ? 'the disk is full' : (reasons[code] ?? message), error);
+    return this.#refusal(isFull ? 'the disk is full' : (reasons.get(code) ?? message), error);
   }
 
   #refusal(reason: string, cause?: unknown): DataError {
@@ -99,10 +102,11 @@ export class BackupTarget {
 }
 
 /** So that the copy is one file, and of a run of its own: no frame of the server's later commits follows it, wherever it is put. */
-async function foldJournal(directory: string): Promise<void> {
+async function foldJournal(directory: string): Promise<readonly string[]> {
   const environment = await Environment.open({ directory });
   try {
     await environment.write(() => {}, { isDirect: true });
+    return environment.damagedRecords();
   } finally {
     await environment.close();
   }

@@ -8,11 +8,14 @@ import { createHash } from 'node:crypto';
 import type { KeptDelivery, WindowDigests } from '../../../core/changes.ts';
 import { blockOf, GroupTexts, type LoadedWindowEntry, readBlock, slotOf } from './block.ts';
 import { contentIn, slotsIn } from './content-run.ts';
-import type { Environment } from './environment.ts';
+import { Damage } from './damage.ts';
+import { reading } from './data-error.ts';
+import { Environment } from './environment.ts';
 import { knownFormat } from './format.ts';
 import { jsonIn } from './json-record.ts';
-import { contentKinds, contentsIn, idIn, type Kind, keyOf, rangeOf, textIn } from './keys.ts';
-import { latestTime, loadStore, type Store } from './loading.ts';
+import { idIn, type Kind, keyOf, keyText, rangeOf, textIn } from './keys.ts';
+import type { Entry } from './lmdb-file.ts';
+import { latestTimeIn, loadStore, type Store, strayKeys } from './loading.ts';
 import { Block, emptyHead, type Head, type PlaceRecords, readHead } from './place-records.ts';
 import { readContent, readDelivery } from './records.ts';
 
@@ -42,21 +45,50 @@ export interface CheckReport {
   readonly topics: readonly CheckedTopic[];
   /** Contents of purged and deleted queues that are still to be cleared away. */
   readonly givenUp: number;
-  /** What is inconsistent, the first hundred. */
+  /** What is damaged or inconsistent, the first hundred. */
   readonly problems: readonly string[];
+  /** What is missing, but no damage. */
+  readonly notes: readonly string[];
 }
 
 const problemsMax = 100;
 
-export function checkData(environment: Environment): CheckReport {
-  const problems: string[] = [];
+export interface FoundOnOpening {
+  readonly problems: readonly string[];
+  readonly notes: readonly string[];
+}
+
+/** Opens the data in the directory for reading, and verifies it. */
+export async function checkDirectory(directory: string): Promise<CheckReport> {
+  const [problems, notes]: [string[], string[]] = [[], []];
+  const environment = await Environment.open({
+    directory,
+    isReadOnly: true,
+    isAlone: true,
+    onDamage: (what) => problems.push(what),
+    onNotice: (text) => notes.push(text),
+  });
+  try {
+    return reading(environment.directory, () => checkData(environment, { problems, notes }));
+  } finally {
+    await environment.close();
+  }
+}
+
+export function checkData(
+  environment: Environment,
+  found: FoundOnOpening = { problems: [], notes: [] },
+): CheckReport {
+  const problems = [...found.problems];
   const report = (text: string): void => {
     if (problems.length < problemsMax) problems.push(text);
   };
   const format = knownFormat(environment) ?? 0;
-  const store = loadStore(environment);
+  const damage = new Damage();
+  const store = loadStore(environment, damage);
+  for (const what of damage.told) report(what);
   checkNumbers(environment, store, report);
-  attempt(report, 'the time of the last commit', () => latestTime(environment));
+  attempt(report, 'the time of the last commit', () => latestTimeIn(environment));
   const queues: CheckedQueue[] = [];
   const topics: CheckedTopic[] = [];
   for (const place of store.places) {
@@ -66,7 +98,9 @@ export function checkData(environment: Environment): CheckReport {
     else topics.push(check.topic());
   }
   const { records, fileBytes } = environment.usage();
-  return { format, records, fileBytes, queues, topics, givenUp: store.givenUp.length, problems };
+  const { notes } = found;
+  const givenUp = store.givenUp.length;
+  return { format, records, fileBytes, queues, topics, givenUp, problems, notes };
 }
 
 type Report = (text: string) => void;
@@ -91,18 +125,8 @@ function checkNumbers(environment: Environment, store: Store, report: Report): v
       owners.set(number, place);
     }
   }
-  for (const kind of contentKinds) {
-    const { start, end } = rangeOf(kind);
-    let from: Buffer = start;
-    // Skips from each number's first key to the next number's.
-    for (;;) {
-      const [key] = environment.keys({ start: from, end }, 1);
-      if (key === undefined) break;
-      const contents = contentsIn(key);
-      if (!owners.has(contents)) report(`records of kind ${kind} belong to no queue (${contents})`);
-      from = rangeOf(kind, contents).end;
-    }
-  }
+  for (const key of strayKeys(environment, store))
+    report(`${keyText(key)} belongs to no queue or topic`);
 }
 
 /** The kinds whose records are JSON. */
@@ -138,9 +162,11 @@ class PlaceCheck {
   }
 
   run(): void {
-    const bytes = this.#environment.get(keyOf('head', this.#contents, 0));
-    const head = bytes && attempt(this.#report, 'head', () => readHead(bytes));
-    this.#checkBlocks(head ?? emptyHead);
+    const head = attempt(this.#report, 'head', () => {
+      const bytes = this.#environment.get(keyOf('head', this.#contents, 0));
+      return bytes === undefined ? emptyHead : readHead(bytes);
+    });
+    this.#checkBlocks(head);
     for (const kind of jsonKinds) this.#found.set(kind, this.#checkJson(kind));
   }
 
@@ -164,10 +190,11 @@ class PlaceCheck {
     };
   }
 
-  #checkBlocks(head: Head): void {
-    this.#counter = head.counter;
-    this.#windowFrom = head.windowFrom;
-    for (const { key, value } of this.#environment.range(rangeOf('block', this.#contents))) {
+  /** Without a head, what is found is not compared with it. */
+  #checkBlocks(head: Head | undefined): void {
+    this.#counter = head?.counter ?? Number.POSITIVE_INFINITY;
+    this.#windowFrom = head?.windowFrom ?? 0;
+    for (const { key, value } of this.#range('block', this.#contents)) {
       this.#checkBlock(idIn(key), value);
     }
     for (const id of this.#contentsLeft.upTo(Number.POSITIVE_INFINITY)) {
@@ -176,6 +203,7 @@ class PlaceCheck {
     for (const id of this.#deliveriesLeft.upTo(Number.POSITIVE_INFINITY)) {
       this.#report(`delivery ${id} belongs to no message`);
     }
+    if (head === undefined) return;
     this.#compare('messages', head.messages, this.#messages);
     this.#compare('window entries', head.windowEntries, this.#windowEntries);
   }
@@ -184,7 +212,7 @@ class PlaceCheck {
   #checkJson(kind: (typeof jsonKinds)[number]): number {
     let count = 0;
     for (const number of this.#place.numbers) {
-      for (const { key, value } of this.#environment.range(rangeOf(kind, number))) {
+      for (const { key, value } of this.#range(kind, number)) {
         const id = namedByText.has(kind) ? textIn(key) : idIn(key);
         attempt(this.#report, `${kind} ${id}`, () => jsonIn(value, 'record'));
         count += 1;
@@ -199,10 +227,10 @@ class PlaceCheck {
 
   #checkBlock(number: number, bytes: Buffer): void {
     const block = new Block(number);
-    const removed = this.#environment.get(keyOf('removed', this.#contents, number));
-    if (removed !== undefined) {
-      attempt(this.#report, `removed ${number}`, () => block.setRemoved(removed));
-    }
+    attempt(this.#report, `removed ${number}`, () => {
+      const removed = this.#environment.get(keyOf('removed', this.#contents, number));
+      if (removed !== undefined) block.setRemoved(removed);
+    });
     attempt(this.#report, `block ${number}`, () =>
       readBlock({ owner: this.#place, number, bytes }, new GroupTexts(), {
         message: (id, { sentAt, deadLetterSource }, isFirst) => {
@@ -281,9 +309,14 @@ class PlaceCheck {
     if (!isSame) this.#report(`window entry ${id} is stored under a wrong id`);
   }
 
+  #range(kind: Kind, number: number): Iterable<Entry> {
+    return this.#environment.range(rangeOf(kind, number), (key) =>
+      this.#report(`${keyText(key)} does not match its checksum`),
+    );
+  }
+
   #walk<T>(kind: 'content' | 'delivery', read: (value: Buffer) => T): Walk<T> {
-    const range = this.#environment.range(rangeOf(kind, this.#contents));
-    return new Walk(range, (value, id) =>
+    return new Walk(this.#range(kind, this.#contents), (value, id) =>
       attempt(this.#report, `${kind} ${id}`, () => read(value)),
     );
   }

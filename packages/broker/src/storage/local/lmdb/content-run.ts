@@ -13,6 +13,7 @@ import type { MessageContent } from '../../../core/changes.ts';
 import { slotOf } from './block.ts';
 import { ByteReader, type ByteWriter, DamagedError } from './bytes.ts';
 import { contentBytesMax, writeContent } from './records.ts';
+import { sealBytes } from './seal.ts';
 
 /** The first byte; that of a content has flags below it. */
 const runMark = 0x80;
@@ -21,7 +22,7 @@ const runMark = 0x80;
  * What fits on one of LMDB's pages. Records from 2,016 bytes on have pages of their own: one page is always found, several
  * must be side by side. A content that is longer is a run of one.
  */
-export const runBytesMax = 4_072;
+export const runBytesMax: number = 4_072 - sealBytes;
 
 const markBytes = 1;
 /** Its slot in the block, and its length. */

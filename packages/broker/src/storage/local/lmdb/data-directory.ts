@@ -3,14 +3,20 @@
  * for new ones. LMDB would kill the process with a signal where an error message is due.
  */
 
-import { accessSync, constants, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { accessSync, chmodSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeDirectory } from '../../make-directory.ts';
 import { DataError } from './data-error.ts';
 
 export const dataFile = 'data.mdb';
 /** Used in turns (journal.ts). */
 export const journalFiles: readonly string[] = ['journal-1', 'journal-2'];
+/** Room on the disk for what is only in the journal (journal.ts). */
+export const reserveFile = 'journal-reserve';
 const lockFile = 'lock.mdb';
+
+/** Only the server's user reads them, as the directories that are made for them (make-directory.ts). */
+export const fileMode = 0o600;
 
 /** What LMDB's two files take at first, with a margin. */
 const firstBytes = 64 * 1024;
@@ -18,14 +24,14 @@ const firstBytes = 64 * 1024;
 /** Creates the directory if it does not exist. */
 export function prepareToWrite(directory: string): void {
   try {
-    if (!existsSync(directory)) {
-      mkdirSync(directory, { recursive: !existsSync(dirname(directory)) });
-    }
+    if (!existsSync(directory)) makeDirectory(directory);
     refuseFile(directory);
     accessSync(directory, constants.R_OK | constants.W_OK);
     for (const name of [dataFile, lockFile, ...journalFiles]) {
       const file = join(directory, name);
-      if (existsSync(file)) accessSync(file, constants.R_OK | constants.W_OK);
+      if (!existsSync(file)) continue;
+      accessSync(file, constants.R_OK | constants.W_OK);
+      tighten(file);
     }
   } catch (cause) {
     if (cause instanceof DataError) throw cause;
@@ -38,6 +44,13 @@ export function prepareToWrite(directory: string): void {
     );
   }
   requireRoom(directory);
+}
+
+/** Files of earlier versions could be read by others. Only their owner can change that. */
+function tighten(file: string): void {
+  const { mode, uid } = statSync(file);
+  const isOurs = uid === process.getuid?.();
+  if (isOurs && (mode & 0o777) !== fileMode) chmodSync(file, fileMode);
 }
 
 /** Where LMDB cannot write its lock file, it does without: processes do not see each other then. */
@@ -79,11 +92,11 @@ export function lockRefusal(directory: string): string | undefined {
   }
 }
 
-/** Infinite if it cannot be determined. */
+/** Infinite if it cannot be determined; some file systems say that they have no size at all. */
 export function freeBytes(directory: string): number {
   try {
-    const { bavail, bsize } = statfsSync(directory);
-    return bavail * bsize;
+    const { bavail, blocks, bsize } = statfsSync(directory);
+    return blocks > 0 ? bavail * bsize : Number.POSITIVE_INFINITY;
   } catch {
     return Number.POSITIVE_INFINITY;
   }

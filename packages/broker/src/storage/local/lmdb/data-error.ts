@@ -10,12 +10,36 @@ export class DataError extends Error {
   override readonly name: string = 'DataError';
 }
 
+/** What helps if data is damaged. */
+export const remedy = 'Restore a backup, or move the directory away to start empty.';
+
+/** The data cannot be read. */
+export class DamagedDataError extends DataError {
+  /** The message without the advice to look closer with `oncemq check`, which is no advice for that command itself. */
+  readonly finding: string;
+
+  constructor(directory: string, finding: string, options: ErrorOptions) {
+    super(`${finding} oncemq check ${directory} shows details.`, options);
+    this.finding = finding;
+  }
+}
+
 export function damaged(directory: string, what: string, cause?: unknown): DataError {
+  const finding = `The data in ${directory} is damaged: ${what}. ${remedy}`;
+  return new DamagedDataError(directory, finding, { cause });
+}
+
+/** The same where the rest can be read: a server can go on with that, if it is told to. */
+export function damagedInPart(directory: string, what: readonly string[]): DataError {
+  const shown = what.slice(0, damageShownMax);
+  const more = what.length - shown.length;
+  const list = [...shown, ...(more > 0 ? [`${more} more`] : [])].join('; ');
   return new DataError(
-    `The data in ${directory} is damaged: ${what}. Restore a backup, or move the directory away to start empty. oncemq check ${directory} shows details.`,
-    { cause },
+    `The data in ${directory} is damaged: ${list}. Restore a backup, or copy the directory and start with --accept-loss to go on without what is lost. oncemq check ${directory} shows details.`,
   );
 }
+
+const damageShownMax = 20;
 
 /** Runs code that reads records; malformed records and LMDB's own errors become an error about the directory. */
 export function reading<T>(directory: string, read: () => T): T {

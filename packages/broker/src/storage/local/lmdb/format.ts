@@ -1,54 +1,49 @@
 /**
  * The format of the store, by number, in a record of its own. A store of an older format is upgraded at the start, step
- * by step, each step one transaction; one of a newer format is refused, because this program would misread it.
+ * by step; one of a newer format is refused, because this program would misread it.
  */
 
 import { DataError, damaged } from './data-error.ts';
 import type { Environment } from './environment.ts';
-import { nameKeyOf } from './keys.ts';
 import type { Put } from './lmdb-file.ts';
 
 /**
  * 1: each content has a record of its own. 2: contents share records (content-run.ts). 3: window entries are found by a keyed
- * digest of their id (block.ts). 4: commits can be in the journal only (environment.ts). What the older ones wrote is still read,
- * so nothing is converted.
+ * digest of their id (block.ts). 4: commits can be in the journal only (environment.ts). 5: each record has a checksum (seal.ts),
+ * which the upgrade adds; beyond that, what the older ones wrote is still read.
  */
-export const currentFormat = 4;
+export const currentFormat = 5;
 
-/** Upgrades a store of format n to n + 1, by n; what it writes is committed together with the new number. */
+/** From this one on, records have checksums. */
+export const firstSealedFormat = 5;
+
+/** Upgrades a store of format n to n + 1, by n, beyond the first that has checksums; it is committed with the new number. */
 export type Upgrade = (environment: Environment, put: Put) => void;
-
-export const upgrades: Readonly<Record<number, Upgrade>> = {
-  1: () => {},
-  2: () => {},
-  3: () => {},
-};
 
 export interface Formats {
   readonly current: number;
   readonly upgrades: Readonly<Record<number, Upgrade>>;
 }
 
-/** Older versions know no journal: they must find in LMDB's file that they are too old. */
-const inFile = { isDirect: true };
-
+/** `onProgress` is called now and then with the number of records that were converted. */
 export async function bringUpToDate(
   environment: Environment,
-  { current, upgrades: steps }: Formats = { current: currentFormat, upgrades },
+  { current, upgrades }: Formats = { current: currentFormat, upgrades: {} },
+  onProgress: (records: number) => void = () => {},
 ): Promise<void> {
   let format = knownFormat(environment, current);
   if (format === undefined) {
-    await environment.write((put) => put(key(), bytesOf(current)), inFile);
+    await environment.write(() => {}, { format: current });
     return;
   }
+  if (!environment.isSealed) {
+    await environment.sealRecords(firstSealedFormat, onProgress);
+    format = firstSealedFormat;
+  }
   for (; format < current; format += 1) {
-    const step = steps[format];
-    const next = format + 1;
+    const step = upgrades[format];
     if (step === undefined) throw new Error(`no upgrade from format ${format}`);
-    await environment.write((put) => {
-      step(environment, put);
-      put(key(), bytesOf(next));
-    }, inFile);
+    await environment.write((put) => step(environment, put), { format: format + 1 });
   }
 }
 
@@ -66,20 +61,21 @@ export function knownFormat(
 
 /** The store's format; undefined if it is empty. */
 export function formatOf(environment: Environment): number | undefined {
-  const bytes = environment.get(key());
-  if (bytes === undefined) {
-    if (environment.usage().records === 0) return undefined;
-    throw damaged(environment.directory, 'it has records, but no format number');
-  }
-  const format = Number(bytes.toString('utf8'));
-  if (Number.isInteger(format) && format > 0) return format;
-  throw damaged(environment.directory, 'its format number is not valid');
+  const { format } = environment;
+  if (format !== undefined || environment.usage().records === 0) return format;
+  throw damaged(environment.directory, 'it has records, but no format number');
 }
 
-function key(): Buffer {
-  return nameKeyOf('store', 'format');
+/**
+ * The text of the format's record, the only one without a checksum: versions that know none must be able to read it. They
+ * take `5.0` for the number that it is; and no change of one byte makes it a number that they, or this version, would accept.
+ */
+export function formatText(format: number): string {
+  return format < firstSealedFormat ? String(format) : `${format}.0`;
 }
 
-function bytesOf(format: number): Buffer {
-  return Buffer.from(String(format), 'utf8');
+/** Undefined if it is not a format's text. */
+export function formatIn(text: string): number | undefined {
+  const format = Number.parseInt(text, 10);
+  return format > 0 && formatText(format) === text ? format : undefined;
 }

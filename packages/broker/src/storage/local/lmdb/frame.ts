@@ -2,7 +2,8 @@
  * A frame: one commit in the journal, whole or not there at all.
  *
  *   checksum of all that follows (4 bytes), length of the records (4), run (8), number (8), number of the frame before (8),
- *   and the records: length of the key (2), length of the value (4; all bits set for a removal), key, value
+ *   and the records: length of the key (2), length of the value (4; all bits set for a removal), key, value with its
+ *   checksum (seal.ts)
  *
  * A run is one process's use of the data directory, in which numbers rise. A frame says which one it follows: so what an
  * earlier use of the file has left behind is not taken for a frame, nor one whose writing failed, if another has followed.
@@ -10,6 +11,7 @@
 
 import { checksumOf } from './checksum.ts';
 import type { Writes } from './lmdb-file.ts';
+import { sealBytes } from './seal.ts';
 
 export interface FrameHead {
   readonly run: number;
@@ -25,7 +27,7 @@ export interface Frame extends FrameHead {
 }
 
 const lengthAt = 4;
-const runAt = 8;
+export const runAt = 8;
 const numberAt = 16;
 const afterAt = 24;
 export const headBytes = 32;
@@ -44,12 +46,16 @@ export function writeFrame(
   let at = start + headBytes;
   writes((key, value) => {
     const valueAt = at + recordHeadBytes + key.length;
-    const end = valueAt + (value?.length ?? 0);
+    const end = valueAt + (value === null ? 0 : value.length + sealBytes);
     if (end <= bytes.length) {
       bytes.writeUInt16LE(key.length, at);
-      bytes.writeUInt32LE(value?.length ?? removal, at + valueLengthAt);
+      bytes.writeUInt32LE(value === null ? removal : end - valueAt, at + valueLengthAt);
       bytes.set(key, at + recordHeadBytes);
-      if (value !== null) bytes.set(value, valueAt);
+      if (value !== null) {
+        bytes.set(value, valueAt);
+        const keyAndValue = bytes.subarray(at + recordHeadBytes, end - sealBytes);
+        bytes.writeUInt32LE(checksumOf(keyAndValue), end - sealBytes);
+      }
     }
     at = end;
   });
@@ -74,14 +80,23 @@ export function framesIn(bytes: Buffer): Frame[] {
   return frames;
 }
 
-function frameAt(bytes: Buffer, at: number): Frame | undefined {
+/** The frame that begins here; undefined if there is none that is whole. */
+export function frameAt(bytes: Buffer, at: number): Frame | undefined {
   const start = at + headBytes;
   if (start > bytes.length) return undefined;
   const end = start + bytes.readUInt32LE(at + lengthAt);
   if (end > bytes.length) return undefined;
   if (checksumOf(bytes.subarray(at + lengthAt, end)) !== bytes.readUInt32LE(at)) return undefined;
-  const [run, number] = [bytes.readDoubleLE(at + runAt), bytes.readDoubleLE(at + numberAt)];
-  return { run, number, after: bytes.readDoubleLE(at + afterAt), start, end };
+  return { ...headAt(bytes, at), start, end };
+}
+
+/** What the bytes say here, if they are a frame's; there must be `headBytes` of them. */
+export function headAt(bytes: Buffer, at: number): FrameHead {
+  return {
+    run: bytes.readDoubleLE(at + runAt),
+    number: bytes.readDoubleLE(at + numberAt),
+    after: bytes.readDoubleLE(at + afterAt),
+  };
 }
 
 /** Where each record begins. */

@@ -7,9 +7,13 @@
  * one takes commits. Files have their full size from the beginning: writing where something was before is what syncs
  * fastest, and a disk that is full later does not matter. What they have is in memory as well, so nothing is read again
  * before the next start.
+ *
+ * Beside them is a reserve: a file that only takes room. If others fill the disk, it is removed, and what the journal has
+ * still finds room in LMDB's file.
  */
 
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -26,7 +30,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { journalFiles } from './data-directory.ts';
+import { fileMode, journalFiles, reserveFile } from './data-directory.ts';
 import { headBytes, writeFrame } from './frame.ts';
 import type { Writes } from './lmdb-file.ts';
 import { type Folded, Layer } from './unfolded.ts';
@@ -45,6 +49,11 @@ const journalBytesDefault = 4 * 1024 * 1024;
 const recordsMax = 4096;
 /** A commit that takes more than this part of a file goes into LMDB's file at once: a second copy would cost more than a sync. */
 const frameShareMax = 1 / 8;
+
+/** How much room a record takes in LMDB's file, at worst, for each byte that it has in the journal: values have whole pages. */
+const growthMax = 2;
+
+const reservePieceBytes = 1024 * 1024;
 
 const writeAt = promisify(write);
 const sync = promisify(fdatasync);
@@ -68,7 +77,7 @@ class JournalFile {
     const { O_CREAT, O_DSYNC, O_RDWR } = constants;
     const flags = O_RDWR | O_CREAT | (this.#isSyncedByWrite ? O_DSYNC : 0);
     if (statSync(path, { throwIfNoEntry: false })?.size !== bytesMax) allocate(path, bytesMax);
-    this.#descriptor = openSync(path, flags, 0o644);
+    this.#descriptor = openSync(path, flags, fileMode);
   }
 
   async write(start: number, end: number): Promise<void> {
@@ -140,6 +149,7 @@ export class Journal {
       for (const name of journalFiles) {
         files.push(new JournalFile(join(directory, name), bytesMax, durability));
       }
+      makeReserve(directory, growthMax * bytesMax * journalFiles.length);
       syncDirectory(directory);
     } catch (error) {
       for (const file of files) void file.close();
@@ -215,7 +225,7 @@ export class Journal {
 }
 
 function allocate(path: string, bytes: number): void {
-  const descriptor = openSync(path, 'w', 0o644);
+  const descriptor = openSync(path, 'w', fileMode);
   try {
     for (let at = 0; at < bytes; )
       at += writeSync(descriptor, Buffer.alloc(bytes - at), 0, bytes - at, at);
@@ -264,5 +274,25 @@ export function syncJournal(directory: string): void {
 }
 
 export function removeJournal(directory: string): void {
-  for (const name of journalFiles) rmSync(join(directory, name), { force: true });
+  for (const name of [...journalFiles, reserveFile]) rmSync(join(directory, name), { force: true });
+}
+
+/** Makes room on the disk. */
+export function releaseReserve(directory: string): void {
+  rmSync(join(directory, reserveFile), { force: true });
+}
+
+/** Not of zeros: some file systems do without room for them. Not synced: it has its room, and nobody reads it. */
+function makeReserve(directory: string, bytes: number): void {
+  const file = join(directory, reserveFile);
+  if (statSync(file, { throwIfNoEntry: false })?.size === bytes) return;
+  const piece = randomBytes(reservePieceBytes);
+  const descriptor = openSync(file, 'w', fileMode);
+  try {
+    for (let left = bytes; left > 0; ) {
+      left -= writeSync(descriptor, piece, 0, Math.min(left, piece.length));
+    }
+  } finally {
+    closeSync(descriptor);
+  }
 }

@@ -92,6 +92,40 @@ export function rangeOf(kind: Kind, contents?: number): { start: Buffer; end: Bu
   return { start, end };
 }
 
+/** A record that only shows that there is room. */
+export function probeKeyOf(name: string): Buffer {
+  return nameKeyOf('store', `probe${name}`);
+}
+
+const storeNames = /^(format|journal|time|unsealed|probe.*)$/;
+
+/** Whether a key is one of the store's own, or has the form of some other kind's. */
+export function isKnownKey(key: Buffer): boolean {
+  const kind = kindNames[key[0] ?? kindNames.length];
+  if (kind === 'store') return storeNames.test(nameIn(key));
+  return kind !== undefined && (named.has(kind) || key.length >= idAt);
+}
+
+const kindNames = Object.keys(kinds) as Kind[];
+const named: ReadonlySet<Kind> = new Set<Kind>(['store', 'queue', 'topic', 'name']);
+const namedByText: ReadonlySet<Kind> = new Set<Kind>(['attempt', 'task', 'subscription']);
+
+/** A record's key for people: its kind and its name or number. */
+export function keyText(key: Buffer): string {
+  const kind = kindNames[key[0] ?? kindNames.length];
+  if (kind === undefined || (!named.has(kind) && key.length < idAt))
+    return 'record of no known kind';
+  if (named.has(kind)) return `${kind} ${nameIn(key)}`;
+  if (namedByText.has(kind)) return `${kind} ${textIn(key)}`;
+  return key.length < idAt + idBytes ? kind : `${kind} ${idIn(key)}`;
+}
+
+/** Whether it is a known key of something that is kept under a number. */
+export function hasNumber(key: Buffer): boolean {
+  const kind = kindNames[key[0] ?? kindNames.length];
+  return kind !== undefined && kind !== 'given-up' && !named.has(kind) && key.length >= idAt;
+}
+
 /** Whether a record with this key, a character for each byte, never changes before it is removed for good. */
 export function isWrittenOnce(key: string): boolean {
   return key.charCodeAt(0) === kinds.content;

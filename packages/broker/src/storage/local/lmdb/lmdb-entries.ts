@@ -10,7 +10,7 @@
  * When a commit fails, what it held and what has gathered since is lost, and whoever waits for it gets an error. The
  * queues and topics concerned are loaded again from the file into the engine. Commits are then tried until all is well
  * (recovery.ts). Read-only commands are answered all the while; what expires with them gathers and is written later. If
- * loading fails too, the engine is incomplete and nothing is answered until a restart.
+ * loading fails too, the engine is incomplete and nothing is answered until a restart (`abandon`).
  */
 
 import {
@@ -24,11 +24,13 @@ import type { Entries, EntriesUser } from '../entries.ts';
 import { preparedNow } from '../prepared.ts';
 import { Batch } from './batch.ts';
 import { ByteWriter } from './bytes.ts';
+import { Damage, refuseDamage } from './damage.ts';
 import { readingError } from './data-error.ts';
 import type { Environment } from './environment.ts';
 import { jsonOf } from './json-record.ts';
-import { nameKeyOf } from './keys.ts';
-import type { Put } from './lmdb-file.ts';
+import { nameKeyOf, probeKeyOf } from './keys.ts';
+import { diskIsFull, type Put } from './lmdb-file.ts';
+import { timeKey } from './loading.ts';
 import { Places } from './places.ts';
 import { type Attempt, Recovery } from './recovery.ts';
 
@@ -40,14 +42,21 @@ const awaitedShare = 0.25;
 const commitMsMax = 20;
 const retryMs = 1000;
 
-const timeKey = nameKeyOf('store', 'time');
-
 const probeRecordBytes = 1000;
 const probeRecordsMax = 1000;
-const probeKeys = { start: nameKeyOf('store', 'probe'), end: nameKeyOf('store', 'probf') };
+const probeKeys = { start: probeKeyOf(''), end: nameKeyOf('store', 'probf') };
 
-const cannotLoadAgain =
-  'a commit failed, and what is kept could not be loaded again, so the server has to be restarted';
+const cannotLoadAgain = 'what is kept could not be loaded again, so the server has to be restarted';
+
+/** Told what a start found damaged, if anything; if it returns, that is removed. */
+export type OnLoaded = (damage: Damage) => void;
+
+export interface LmdbEntriesOptions {
+  /** Measures real time, in milliseconds: the user's clock may stand still. */
+  readonly stopwatch?: () => number;
+  /** Default: any damage is an error. */
+  readonly onLoaded?: OnLoaded;
+}
 
 export class LmdbEntries implements Entries {
   readonly kind = 'lmdb';
@@ -55,6 +64,7 @@ export class LmdbEntries implements Entries {
   readonly #environment: Environment;
   readonly #user: EntriesUser;
   readonly #stopwatch: () => number;
+  readonly #onLoaded: OnLoaded;
   readonly #places: Places;
   /** The writers of finished batches, to be reused. */
   readonly #writers: ByteWriter[] = [];
@@ -68,20 +78,24 @@ export class LmdbEntries implements Entries {
   #awaited = 0;
   #awaitedUntil = 0;
   readonly #recovery: Recovery = new Recovery();
-  #isIncomplete = false;
+  /** Why what is kept could not be loaded again. Final: no later commit ends it. */
+  #abandonedFor: string | undefined;
   #isAttemptDue = false;
   #isClosing = false;
   #retry: NodeJS.Timeout | undefined;
 
-  /** `stopwatch` measures real time, in milliseconds; the user's clock may stand still. */
   constructor(
     environment: Environment,
     user: EntriesUser,
-    stopwatch: () => number = () => performance.now(),
+    {
+      stopwatch = () => performance.now(),
+      onLoaded = (damage) => refuseDamage(environment.directory, damage),
+    }: LmdbEntriesOptions = {},
   ) {
     this.#environment = environment;
     this.#user = user;
     this.#stopwatch = stopwatch;
+    this.#onLoaded = onLoaded;
     this.#places = new Places(environment);
     this.topics = this.#places;
   }
@@ -115,15 +129,15 @@ export class LmdbEntries implements Entries {
   }
 
   unavailable(): string | undefined {
-    return this.#recovery.reason;
+    return this.#abandonedFor ?? this.#recovery.reason;
   }
 
   get isFrozen(): boolean {
-    return this.#recovery.isFrozen;
+    return this.isIncomplete || this.#recovery.isFrozen;
   }
 
   get isIncomplete(): boolean {
-    return this.#isIncomplete;
+    return this.#abandonedFor !== undefined;
   }
 
   content(queue: string, sequence: number): MessageContent | undefined {
@@ -140,12 +154,32 @@ export class LmdbEntries implements Entries {
 
   *load(): Generator<readonly Change[]> {
     try {
-      yield* this.#places.load(this.#user.now(), this.#gathering);
+      const damage = new Damage();
+      yield* this.#places.load(this.#user.now(), this.#gathering, damage);
+      this.#onLoaded(damage);
+      for (const key of damage.removals) this.#gathering.writeKey(key, null);
       this.#removeProbe();
+      this.#measure();
       this.#sweep();
     } catch (error) {
       throw readingError(this.#environment.directory, error);
     }
+  }
+
+  applied(places: ReadonlySet<string>): Iterable<readonly Change[]> {
+    const batches = this.#writing === undefined ? [] : [this.#writing];
+    return this.#places.applied(places, [...batches, this.#gathering]);
+  }
+
+  abandon(error: unknown): void {
+    // What cannot be read is not overwritten either: the store stays frozen.
+    const { message } = readingError(this.#environment.directory, error) as Error;
+    const reason = `${cannotLoadAgain}: ${message}`;
+    const lost = this.#gathering;
+    this.#gathering = this.#newBatch();
+    this.#abandonedFor = reason;
+    this.#stopTrying();
+    lost.fail(new Unavailable(reason));
   }
 
   clear(): void {
@@ -217,7 +251,10 @@ export class LmdbEntries implements Entries {
   #write(batch: Batch): Promise<void> {
     if (batch.flaw !== undefined) return Promise.reject(batch.flaw);
     this.#places.complete(batch);
-    return this.#writeAll(batch);
+    // LMDB would find out too, and complain to standard error in its own words.
+    const room = this.unavailable() === undefined ? this.#environment.room() : undefined;
+    const isTooLarge = room !== undefined && room.bytes < batch.bytes;
+    return isTooLarge ? Promise.reject(new Error(diskIsFull)) : this.#writeAll(batch);
   }
 
   #writeAll(batch: Batch): Promise<void> {
@@ -225,8 +262,7 @@ export class LmdbEntries implements Entries {
       batch.writeAll(put);
       put(timeKey, this.#time());
     };
-    const isDraining = this.#recovery.reason !== undefined;
-    return this.#environment.write(writes, { isDirect: batch.isDirect, isDraining });
+    return this.#environment.write(writes, { isDirect: batch.isDirect });
   }
 
   /** The current time, written with each commit: a later start does not go back before it. */
@@ -258,14 +294,37 @@ export class LmdbEntries implements Entries {
     this.#reuseWriters(batch);
     batch.succeed();
     this.#recovery.committed();
+    this.#measure();
     if (this.#isAttemptDue) this.#tryAgain();
     this.#sweep();
   }
 
+  /** Not while something is written. */
+  #measure(): void {
+    const hasChanged = this.#recovery.measured(this.#environment.room());
+    if (!hasChanged || this.#isClosing || this.isIncomplete) return;
+    if (this.unavailable() === undefined) {
+      this.#stopTrying();
+      this.#user.resume();
+    } else {
+      this.#keepTrying();
+      this.#user.suspend();
+    }
+  }
+
+  #keepTrying(): void {
+    if (this.#isClosing || this.isIncomplete) return;
+    this.#retry ??= setInterval(() => this.#tryAgain(), retryMs).unref();
+  }
+
+  #stopTrying(): void {
+    clearInterval(this.#retry);
+    this.#retry = undefined;
+  }
+
   /** Clears away a part of what was given up, unless the store is frozen or closing, and goes on with what has gathered. */
   #sweep(): void {
-    const mayFold = this.#recovery.reason === undefined;
-    if (!this.isFrozen && !this.#isClosing) this.#places.sweep(this.#gathering, mayFold);
+    if (!this.isFrozen && !this.#isClosing) this.#places.sweep(this.#gathering);
     this.#schedule();
   }
 
@@ -276,16 +335,14 @@ export class LmdbEntries implements Entries {
     this.#writing = undefined;
     this.#gathering = this.#newBatch();
     this.#places.forget(places);
-    if (!this.#isClosing) this.#retry ??= setInterval(() => this.#tryAgain(), retryMs).unref();
+    this.#keepTrying();
     try {
-      const kept = this.#places.load(this.#user.now(), this.#gathering, places);
+      const damage = new Damage();
+      const kept = this.#places.load(this.#user.now(), this.#gathering, damage, places);
       this.#user.takeBack(places, kept);
+      refuseDamage(this.#environment.directory, damage);
     } catch (error) {
-      // What cannot be read is not overwritten either: the store stays frozen.
-      const { message } = readingError(this.#environment.directory, error) as Error;
-      this.#recovery.failed(`${cannotLoadAgain}: ${message}`, 0);
-      this.#isIncomplete = true;
-      clearInterval(this.#retry);
+      this.abandon(error);
     }
     this.#user.suspend();
     const error = new Unavailable(reason);
@@ -296,8 +353,11 @@ export class LmdbEntries implements Entries {
   /** Tries a commit, after the one that is in flight. */
   #tryAgain(): void {
     this.#isAttemptDue = this.#writing !== undefined || this.#scheduled !== undefined;
-    if (this.#isAttemptDue || this.#isClosing) return;
-    const attempt = this.#recovery.next((bytes) => this.#environment.hasRoom(bytes));
+    if (this.#isAttemptDue || this.#isClosing || this.isIncomplete) return;
+    this.#measure();
+    if (this.unavailable() === undefined) return;
+    const hasRoom = (bytes: number): boolean => this.#environment.hasRoom(bytes);
+    const attempt = this.#recovery.next(hasRoom, this.#environment.room());
     if (attempt === undefined) return;
     const batch = this.#newBatch();
     if (attempt === 'add') writeProbe(batch, this.#recovery.attemptBytes);
@@ -324,12 +384,11 @@ export class LmdbEntries implements Entries {
     this.#writing = undefined;
     this.#recovery.succeeded(attempt);
     if (attempt === 'add') {
-      clearInterval(this.#retry);
-      this.#retry = undefined;
+      this.#stopTrying();
       this.#removeProbe();
     }
     this.#sweep();
-    if (!this.#isClosing) this.#user.resume();
+    if (!this.#isClosing && !this.isIncomplete) this.#user.resume();
   }
 
   /** Also at a start: a server that was killed may have left it. */
@@ -344,6 +403,6 @@ export class LmdbEntries implements Entries {
 function writeProbe(batch: Batch, bytes: number): void {
   const records = Math.min(Math.ceil(bytes / probeRecordBytes), probeRecordsMax);
   for (let number = 0; number < records; number += 1) {
-    batch.writeKey(nameKeyOf('store', `probe ${number}`), Buffer.alloc(probeRecordBytes));
+    batch.writeKey(probeKeyOf(` ${number}`), Buffer.alloc(probeRecordBytes));
   }
 }

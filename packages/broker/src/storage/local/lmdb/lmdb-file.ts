@@ -4,10 +4,12 @@
  * earlier, so its overlapping sync is off.
  */
 
+import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
-import { dataFile, freeBytes } from './data-directory.ts';
+import { dataFile, fileMode, freeBytes } from './data-directory.ts';
 import { DataError, damaged, readingError } from './data-error.ts';
+import { metaProblem, structureProblem } from './file-structure.ts';
 import { checkMetaPages, extendToWhole } from './meta-pages.ts';
 import { sameNumber, takeLock } from './process-lock.ts';
 
@@ -32,7 +34,32 @@ export interface Usage {
   readonly records: number;
 }
 
+export interface Pages {
+  readonly usedBytes: number;
+  /** What can be written before the file takes more of the disk. */
+  readonly unusedBytes: number;
+}
+
 const anyKey: Buffer = Buffer.alloc(1);
+
+interface Tree {
+  readonly treeBranchPageCount: number;
+  readonly treeLeafPageCount: number;
+  readonly overflowPages: number;
+}
+
+interface Stats extends Tree {
+  readonly pageSize: number;
+  readonly entryCount: number;
+  readonly lastPageNumber: number;
+  readonly free: Tree;
+}
+
+const metaPages = 2;
+
+const zeros: Buffer = Buffer.alloc(1024 * 1024);
+
+export const diskIsFull = 'the disk is full';
 
 /** With less free space than this, a failed commit is put down to a full disk. */
 const fullBytes = 1024 * 1024;
@@ -60,17 +87,25 @@ export class LmdbFile {
   ): Promise<LmdbFile> {
     const file = join(directory, dataFile);
     checkMetaPages(file, isReadOnly);
+    if (statSync(file, { throwIfNoEntry: false })?.size) refuse(directory, metaProblem(file));
     const db = openDatabase(directory, isReadOnly);
     try {
       const release = isAlone ? await takeLock(directory, db) : () => {};
       // Until it had the lock, another process could have written.
       db.resetReadTxn();
       if (!isReadOnly) extendToWhole(file);
+      // Beside a server, pages change meanwhile.
+      if (isAlone) refuse(directory, structureProblem(file, isReadOnly));
       return new LmdbFile(directory, db, release);
     } catch (error) {
       await db.close();
       throw readingError(directory, error);
     }
+  }
+
+  /** Reads what another process has written meanwhile. */
+  refresh(): void {
+    this.#db.resetReadTxn();
   }
 
   /** The value is valid until the next `get`. */
@@ -128,15 +163,38 @@ export class LmdbFile {
   }
 
   usage(): Usage {
-    const stats = this.#db.getStats() as {
-      pageSize: number;
-      entryCount: number;
-      lastPageNumber: number;
-    };
-    return {
-      fileBytes: (stats.lastPageNumber + 1) * stats.pageSize,
-      records: stats.entryCount,
-    };
+    const { lastPageNumber, pageSize, entryCount } = this.#stats();
+    return { fileBytes: (lastPageNumber + 1) * pageSize, records: entryCount };
+  }
+
+  /** A page that is neither in the tree of records nor in that of free pages is free; and so is what follows the last page. */
+  pages(): Pages {
+    const stats = this.#stats();
+    const { lastPageNumber, pageSize } = stats;
+    const usedBytes = (metaPages + pagesOf(stats) + pagesOf(stats.free)) * pageSize;
+    const size = statSync(join(this.directory, dataFile)).size;
+    return { usedBytes, unusedBytes: Math.max(size, (lastPageNumber + 1) * pageSize) - usedBytes };
+  }
+
+  /** Takes this much more of the disk, if it has that, so that nobody else does. Not while something is written. */
+  extend(bytes: number): void {
+    try {
+      // Appended, never written over a page: LMDB may have made the file longer meanwhile.
+      const descriptor = openSync(join(this.directory, dataFile), 'a');
+      try {
+        for (let left = bytes; left > 0; ) {
+          left -= writeSync(descriptor, zeros, 0, Math.min(left, zeros.length));
+        }
+      } finally {
+        closeSync(descriptor);
+      }
+    } catch {
+      // Then the file has what it could get.
+    }
+  }
+
+  #stats(): Stats {
+    return this.#db.getStats() as Stats;
   }
 
   async close(): Promise<void> {
@@ -151,20 +209,30 @@ export class LmdbFile {
     const text = cause instanceof Error ? cause.message : String(error);
     // LMDB reports a full disk as a plain I/O error when a part could still be written.
     const isFull = text.startsWith('No space left') || !this.hasRoom(fullBytes);
-    if (isFull) return new Error('the disk is full', { cause });
+    if (isFull) return new Error(diskIsFull, { cause });
     return damagePattern.test(text)
       ? damaged(this.directory, text, cause)
       : new Error(text, { cause });
   }
 }
 
+function pagesOf({ treeBranchPageCount, treeLeafPageCount, overflowPages }: Tree): number {
+  return treeBranchPageCount + treeLeafPageCount + overflowPages;
+}
+
+function refuse(directory: string, problem: string | undefined): void {
+  if (problem !== undefined) throw damaged(directory, problem);
+}
+
 function openDatabase(directory: string, readOnly: boolean): RootDatabase<Buffer, Buffer> {
   // When a transaction begins: with the first write after a batch, and never before the batch is complete, however large it is.
-  // (The first option is in lmdb's README, the second in its source; its types have neither.)
+  // (The first option is in lmdb's README, the others in its source; its types have none of them.)
   const start = { txnStartThreshold: 1, batchStartThreshold: Number.MAX_SAFE_INTEGER };
+  const files = { permissionsMode: fileMode };
   try {
     return open<Buffer, Buffer>({
       ...start,
+      ...files,
       path: directory,
       noSubdir: false,
       encoding: 'binary',

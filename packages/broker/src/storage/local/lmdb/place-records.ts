@@ -85,6 +85,11 @@ export class Block {
     return this.#removed.has(slotOf(sequence));
   }
 
+  /** Whether it has the message, and it is not removed. */
+  hasMessage(sequence: number): boolean {
+    return this.#isLive(slotOf(sequence));
+  }
+
   /** The sequence under which the content of a message is kept; undefined if the message is not there. */
   contentKey(sequence: number): number | undefined {
     let slot = slotOf(sequence);

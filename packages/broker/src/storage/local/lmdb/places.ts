@@ -30,13 +30,24 @@ import {
 } from './block-changes.ts';
 import { DamagedError } from './bytes.ts';
 import { contentIn } from './content-run.ts';
+import { Damage, refuseDamage } from './damage.ts';
 import { reading } from './data-error.ts';
 import type { Environment } from './environment.ts';
 import { jsonIn, jsonOf } from './json-record.ts';
-import { contentKinds, keyOf, nameKeyOf, rangeOf, textKeyOf } from './keys.ts';
-import { loadPlace, loadStore } from './loading.ts';
+import {
+  contentKinds,
+  contentsIn,
+  hasNumber,
+  keyOf,
+  keyText,
+  nameKeyOf,
+  rangeOf,
+  textKeyOf,
+} from './keys.ts';
+import { loadPlace, loadStore, type Store, strayKeys } from './loading.ts';
 import { PlaceRecords } from './place-records.ts';
 import { readContent, writeDelivery } from './records.ts';
+import { Unwritten } from './unwritten.ts';
 
 /** How many keys one commit clears away, so that clearing never delays anybody: fewer while there is other work. */
 const sweptKeysMax = 1000;
@@ -152,8 +163,15 @@ export class Places implements TopicEntriesReader {
   }
 
   /** Loads these places, or all, from the file; the removal of what has expired by now goes into the batch. */
-  *load(now: number, batch: Batch, places?: ReadonlySet<string>): Generator<readonly Change[]> {
-    const store = loadStore(this.#environment);
+  *load(
+    now: number,
+    batch: Batch,
+    damage: Damage,
+    places?: ReadonlySet<string>,
+  ): Generator<readonly Change[]> {
+    const environment = this.#environment;
+    const store = loadStore(environment, damage);
+    if (places === undefined) this.#noteStrays(store, batch, damage);
     this.#givenUp.push(...store.givenUp);
     for (const number of [...store.givenUp, ...store.places.flatMap(({ numbers }) => numbers)]) {
       this.#contentsMax = Math.max(this.#contentsMax, number);
@@ -166,7 +184,9 @@ export class Places implements TopicEntriesReader {
     for (const records of store.places) {
       if (places?.has(records.place) === false) continue;
       this.#places.set(records.place, records);
-      yield* loadPlace(this.#environment, records, now);
+      const before = damage.count;
+      yield* loadPlace({ reader: environment, records, now, damage });
+      if (damage.count > before) noteAll(records, batch);
       const over = [...records.blocks.values()].filter(({ isOver }) => isOver);
       if (over.length === 0 && !records.hasMovedWindow) continue;
       batch.touch(records);
@@ -176,13 +196,31 @@ export class Places implements TopicEntriesReader {
   }
 
   /**
-   * Adds the removal of a part of what was given up to the batch; the rest follows with later ones. Unless `mayFold`, LMDB's
-   * file may have no room for what is only in the journal; then it waits.
+   * What was applied to these places so far, in the file or in the `batches` on their way there, the oldest first. What it
+   * knows of them stays as it is; so nothing is left out that has expired, because its removal is still to come.
    */
-  sweep(batch: Batch, mayFold: boolean): void {
+  *applied(places: ReadonlySet<string>, batches: readonly Batch[]): Generator<readonly Change[]> {
+    const unwritten = new Unwritten(this.#environment, batches);
+    const damage = new Damage();
+    for (const place of places) {
+      const taken = unwritten.get(nameKeyOf('name', place));
+      if (taken !== undefined) {
+        yield [{ kind: 'name', queue: place, value: jsonIn<number>(taken, 'name') }];
+      }
+      const records = this.#places.get(place);
+      if (records === undefined) continue;
+      unwritten.addNoted(records);
+      const copy = new PlaceRecords(records.kind, records.name, records);
+      const now = Number.NEGATIVE_INFINITY;
+      yield* loadPlace({ reader: unwritten, records: copy, now, damage });
+    }
+    refuseDamage(this.#environment.directory, damage);
+  }
+
+  /** Adds the removal of a part of what was given up to the batch; the rest follows with later ones. */
+  sweep(batch: Batch): void {
     const contents = this.#givenUp[0];
     if (contents === undefined) return;
-    if (!mayFold && this.#environment.hasUnfolded) return;
     // In the journal, removals would be passed over again and again until they are folded.
     batch.isDirect = true;
     let room = batch.isEmpty ? sweptKeysMax : sweptKeysBusyMax;
@@ -195,6 +233,21 @@ export class Places implements TopicEntriesReader {
     }
     this.#givenUp.shift();
     batch.write('given-up', contents, 0, null);
+  }
+
+  /** What belongs to nobody is given up, if the loss is accepted; nobody else may get its number. */
+  #noteStrays(store: Store, batch: Batch, damage: Damage): void {
+    const numbers = new Set<number>();
+    for (const key of strayKeys(this.#environment, store)) {
+      damage.note('', `${keyText(key)} belongs to no queue or topic`);
+      damage.hasLostOwner = true;
+      if (hasNumber(key)) numbers.add(contentsIn(key));
+      else damage.remove(key);
+    }
+    for (const number of numbers) {
+      this.#contentsMax = Math.max(this.#contentsMax, number);
+      giveUp(number, batch);
+    }
   }
 
   #find<T>(
@@ -407,6 +460,13 @@ const unreadable: Buffer = Buffer.alloc(0);
 function writePlace(records: PlaceRecords, batch: Batch): void {
   const { kind, name, kept, contents, other } = records;
   batch.writeKey(nameKeyOf(kind, name), jsonOf({ kept, contents, other }));
+}
+
+/** After a loss, heads and removed messages are written as they were loaded. */
+function noteAll(records: PlaceRecords, batch: Batch): void {
+  batch.touch(records);
+  batch.heads.add(records);
+  for (const block of records.blocks.values()) if (block.hasRemoved) batch.note(block, records);
 }
 
 function giveUp(contents: number, batch: Batch): void {

@@ -4,10 +4,19 @@
  */
 
 import { type Frame, framesIn, keyAt, keyTextAt, recordsIn, valueAt } from './frame.ts';
+import type { Durability } from './journal.ts';
 import { isWrittenOnce } from './keys.ts';
 import type { Entry, KeyRange, Put } from './lmdb-file.ts';
 
-export class Layer {
+/** What `merged` reads, newer than LMDB's file. */
+export interface Records {
+  /** Null if it is removed; undefined if it is not here. */
+  get(key: string): Buffer | null | undefined;
+  /** In order. */
+  keysIn(start: string, end: string): Generator<string, void>;
+}
+
+export class Layer implements Records {
   readonly #bytes: Buffer;
   readonly #records: Map<string, number> = new Map();
   #sortedKeys: readonly string[] | undefined;
@@ -64,19 +73,27 @@ export class Layer {
   }
 
   /** In order; sorted once for as long as nothing is added. */
-  *keysIn(start: string, end: string): Generator<string, void> {
+  keysIn(start: string, end: string): Generator<string, void> {
     this.#sortedKeys ??= [...this.#records.keys()].sort();
-    const keys = this.#sortedKeys;
-    for (let at = firstFrom(keys, start); at < keys.length; at += 1) {
-      const key = keys[at] as string;
-      if (key >= end) return;
-      yield key;
-    }
+    return keysFrom(this.#sortedKeys, start, end);
+  }
+}
+
+/** Those of the sorted keys that are in the range. */
+export function* keysFrom(
+  sorted: readonly string[],
+  start: string,
+  end: string,
+): Generator<string, void> {
+  for (let at = firstFrom(sorted, start); at < sorted.length; at += 1) {
+    const key = sorted[at] as string;
+    if (key >= end) return;
+    yield key;
   }
 }
 
 /** Null if the record is removed; undefined if no layer has it. */
-export function newest(layers: readonly Layer[], key: string): Buffer | null | undefined {
+export function newest(layers: readonly Records[], key: string): Buffer | null | undefined {
   for (let at = layers.length - 1; at >= 0; at -= 1) {
     const value = layers[at]?.get(key);
     if (value !== undefined) return value;
@@ -84,10 +101,41 @@ export function newest(layers: readonly Layer[], key: string): Buffer | null | u
   return undefined;
 }
 
+/** A record to be written; null removes it. */
+export interface Unfolded {
+  readonly key: Buffer;
+  readonly value: Buffer | null;
+}
+
+/** How much of it a part has, at most, unless a single record is larger. */
+const partRecordsMax = 256;
+const partBytesMax = 256 * 1024;
+
+/** All that the layers have, in parts; removals first, since they make room for the rest. */
+export function* partsOf(layers: readonly Layer[]): Generator<readonly Unfolded[]> {
+  const removals: Unfolded[] = [];
+  const others: Unfolded[] = [];
+  for (const [index, layer] of layers.entries()) {
+    const put: Put = (key, value) => (value === null ? removals : others).push({ key, value });
+    layer.each(put, layers[index + 1]);
+  }
+  let part: Unfolded[] = [];
+  let bytes = 0;
+  for (const record of [...removals, ...others]) {
+    part.push(record);
+    bytes += record.value?.length ?? 0;
+    if (part.length < partRecordsMax && bytes < partBytesMax) continue;
+    yield part;
+    part = [];
+    bytes = 0;
+  }
+  if (part.length > 0) yield part;
+}
+
 /** What LMDB's file and the layers have together, in order. Values from the layers are copies. */
 export function* merged(
   inFile: Iterable<Entry>,
-  layers: readonly Layer[],
+  layers: readonly Records[],
   range: KeyRange,
 ): Generator<Entry> {
   const keys = keysOf(layers, range.start.toString('latin1'), range.end.toString('latin1'));
@@ -101,7 +149,7 @@ export function* merged(
 }
 
 /** The keys of all layers, in order, each once. */
-function* keysOf(layers: readonly Layer[], start: string, end: string): Generator<string, void> {
+function* keysOf(layers: readonly Records[], start: string, end: string): Generator<string, void> {
   const walks = layers.map((layer) => layer.keysIn(start, end));
   const heads = walks.map((walk) => walk.next());
   for (;;) {
@@ -118,7 +166,7 @@ function* keysOf(layers: readonly Layer[], start: string, end: string): Generato
 }
 
 /** Nothing if the record is removed. */
-function* entryOf(layers: readonly Layer[], key: string): Generator<Entry> {
+function* entryOf(layers: readonly Records[], key: string): Generator<Entry> {
   const value = newest(layers, key);
   if (value) yield { key: Buffer.from(key, 'latin1'), value: Buffer.from(value) };
 }
@@ -127,26 +175,40 @@ function* entryOf(layers: readonly Layer[], key: string): Generator<Entry> {
 export interface Folded {
   readonly run: number;
   readonly number: number;
+  /** Set by a run whose answers did not wait for the disk: after a power cut, its commits may be there in part. */
+  readonly durability?: Durability | undefined;
 }
 
-/** What these files of the journal have beyond that, as layers, the oldest first. */
-export function layersIn(files: readonly Buffer[], { run, number }: Folded): Layer[] {
-  const following = new Map<number, { frame: Frame; layer: Layer }>();
-  for (const bytes of files) {
-    const layer = new Layer(bytes);
+export interface JournalContents {
+  /** What LMDB's file does not have, the oldest first. */
+  readonly layers: readonly Layer[];
+  /** The number of the last commit. */
+  readonly last: number;
+  /** Where in each file the frames end that are in the layers. */
+  readonly ends: readonly number[];
+}
+
+/** What these files of the journal have beyond what LMDB's file has. */
+export function contentsOf(files: readonly Buffer[], { run, number }: Folded): JournalContents {
+  const following = new Map<number, { frame: Frame; file: number }>();
+  for (const [file, bytes] of files.entries()) {
     for (const frame of framesIn(bytes)) {
       const other = following.get(frame.after)?.frame.number ?? 0;
-      if (frame.run === run && frame.number > other) following.set(frame.after, { frame, layer });
+      if (frame.run === run && frame.number > other) following.set(frame.after, { frame, file });
     }
   }
-  const layers = new Set<Layer>();
-  let next = following.get(number);
-  while (next !== undefined) {
-    next.layer.add(next.frame);
-    layers.add(next.layer);
-    next = following.get(next.frame.number);
+  const layers = files.map((bytes) => new Layer(bytes));
+  const inOrder = new Set<Layer>();
+  const ends = files.map(() => 0);
+  let last = number;
+  for (let next = following.get(last); next !== undefined; next = following.get(last)) {
+    const layer = layers[next.file] as Layer;
+    layer.add(next.frame);
+    inOrder.add(layer);
+    ends[next.file] = next.frame.end;
+    last = next.frame.number;
   }
-  return [...layers];
+  return { layers: [...inOrder], last, ends };
 }
 
 /** The index of the first key that is not before this one. */
@@ -158,4 +220,14 @@ function firstFrom(keys: readonly string[], start: string): number {
     else high = middle;
   }
   return low;
+}
+
+/** Takes no more than it needs: `check` asks for the first key of a range again and again. */
+export function* firstKeys(entries: Iterable<Entry>, count: number): Generator<Buffer> {
+  let left = count;
+  for (const { key } of entries) {
+    yield key;
+    left -= 1;
+    if (left === 0) return;
+  }
 }
