@@ -35,10 +35,35 @@ export interface TestServer {
   };
   /** The events since the start or the last reset, oldest first; at most the latest 10,000. */
   readonly events: readonly Event[];
+  /**
+   * Resolves to the first message of the queue that fits, sent before or after the call. It looks at the events, so it
+   * receives nothing and changes nothing. Rejects after `timeoutMs` of real time, 5 s by default.
+   */
+  waitForMessage(queue: string, options?: WaitOptions): Promise<SentMessage>;
+  /**
+   * Rejects if a message that fits is sent to the queue until the clock has moved by `seconds`, 0 by default: then only
+   * what has been sent counts. It moves the clock itself, and does not sleep.
+   */
+  expectNoMessage(queue: string, options?: ExpectOptions): Promise<void>;
   /** Removes all queues and events. The clock stays where it is. */
   reset(): Promise<void>;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+export type SentMessage = Extract<Event, { type: 'sent' }>;
+
+/** Which message is meant; default: any. */
+type Fits = (message: SentMessage) => boolean;
+
+export interface WaitOptions {
+  readonly fits?: Fits;
+  readonly timeoutMs?: number;
+}
+
+export interface ExpectOptions {
+  readonly fits?: Fits;
+  readonly seconds?: number;
 }
 
 const eventsMax = 10_000;
@@ -53,10 +78,21 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const [first] = server.config.credentials;
   const { accessKeyId, secretAccessKey } = first ?? anyCredentials;
   const events: Event[] = [];
+  const listeners = new Set<(event: Event) => void>();
   backend.listen((event) => {
     events.push(event);
     if (events.length > eventsMax) events.shift();
+    for (const listener of listeners) listener(event);
   });
+  const isSent = (event: Event, queue: string, fits: Fits): event is SentMessage =>
+    event.type === 'sent' && event.queue === queue && fits(event);
+  const advance = async (seconds: number): Promise<number> => {
+    const milliseconds = advanceMsOf(seconds);
+    if (milliseconds !== undefined) return backend.advance(milliseconds);
+    throw new RangeError(
+      `clock.advance takes a number of seconds from 0 to ${advanceSecondsMax}, not ${String(seconds)}.`,
+    );
+  };
   return {
     url,
     clientConfig: {
@@ -66,13 +102,32 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     },
     clock: {
       now: () => backend.now(),
-      advance: async (seconds) => {
-        const milliseconds = advanceMsOf(seconds);
-        if (milliseconds !== undefined) return backend.advance(milliseconds);
-        throw new RangeError(
-          `clock.advance takes a number of seconds from 0 to ${advanceSecondsMax}, not ${String(seconds)}.`,
-        );
-      },
+      advance,
+    },
+    waitForMessage: (queue, { fits = any, timeoutMs = 5_000 } = {}) =>
+      new Promise((resolve, reject) => {
+        const found = events.find((event) => isSent(event, queue, fits));
+        if (found !== undefined) return resolve(found as SentMessage);
+        const end = (): void => {
+          clearTimeout(timer);
+          listeners.delete(listener);
+        };
+        const listener = (event: Event): void => {
+          if (!isSent(event, queue, fits)) return;
+          end();
+          resolve(event);
+        };
+        const timer = setTimeout(() => {
+          end();
+          reject(new Error(`No such message was sent to ${queue} within ${timeoutMs} ms.`));
+        }, timeoutMs);
+        listeners.add(listener);
+      }),
+    expectNoMessage: async (queue, { fits = any, seconds = 0 } = {}) => {
+      await advance(seconds);
+      const found = events.find((event) => isSent(event, queue, fits)) as SentMessage | undefined;
+      if (found === undefined) return;
+      throw new Error(`${queue} has a message that was not expected: ${found.messageId}.`);
     },
     events,
     reset: async () => {
@@ -82,4 +137,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+function any(): boolean {
+  return true;
 }

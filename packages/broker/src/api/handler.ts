@@ -13,12 +13,13 @@ import type { Action, ActionBackend, Answer, Call } from './actions/action.ts';
 import { snsActionFunctions } from './actions/sns/table.ts';
 import { sqsActionFunctions } from './actions/sqs/table.ts';
 import type { Authentication } from './auth/authentication.ts';
-import { type Caller, callerOf, unsignedCallerOf } from './auth/caller.ts';
+import { type Caller, callerOf, callProblem, unsignedCallerOf } from './auth/caller.ts';
+import { isJsonRequest } from './protocol/body-size.ts';
 import { type Fault, fault, type ProtocolCode } from './protocol/error-codes.ts';
 import { jsonForm } from './protocol/json.ts';
 import { queryForm } from './protocol/query.ts';
 import { queryJsonForm } from './protocol/query-json.ts';
-import type { NamedAction, ReadRequest, Service, WireForm } from './protocol/wire-form.ts';
+import type { NamedAction, ReadRequest, Service, Unread, WireForm } from './protocol/wire-form.ts';
 import type { ApiRequest, ApiResponse } from './request.ts';
 import type { ActionShape } from './shapes/shape.ts';
 import { snsActions } from './shapes/sns.ts';
@@ -36,6 +37,8 @@ export interface ApiOptions {
   readonly authentication?: Authentication | undefined;
   /** Notified of every request once its answer is ready; if absent, requests are not timed. */
   readonly requests?: RequestObserver | undefined;
+  /** Why the server will not call a URL for a topic; absent if it calls all. */
+  readonly endpointProblemOf?: ((url: string) => string | undefined) | undefined;
   /** Called with the cause whenever a request is answered with 500. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
@@ -65,7 +68,7 @@ export function createApi(options: ApiOptions): Api {
     fail: ({ headers, requestId }, code, detail) => {
       const problem = fault(code, detail);
       options.requests?.answered(undefined, problem, 0);
-      return formOf(headers).fail(problem, requestId);
+      return refusal(formOf(headers), problem, requestId);
     },
   };
 }
@@ -92,11 +95,19 @@ const actions: Readonly<Record<Service, ReadonlyMap<string, RunnableAction>>> = 
   sns: tableOf('sns', snsActions, snsActionFunctions),
 };
 
-/** AWS JSON is recognized by its headers; everything else is AWS Query, for which clients can request JSON answers. */
+/** What is not AWS JSON is AWS Query, for which clients can request JSON answers. */
 function formOf(headers: ApiRequest['headers']): WireForm {
-  if (headers['x-amz-target'] !== undefined) return jsonForm;
-  if (headers['content-type']?.includes('x-amz-json') === true) return jsonForm;
+  if (isJsonRequest(headers)) return jsonForm;
   return headers['accept']?.includes('application/json') === true ? queryJsonForm : queryForm;
+}
+
+const retryAfterSeconds = 1;
+
+/** Whoever gets 503 is told when to try again. */
+function refusal(form: WireForm, problem: Fault, requestId: string): ApiResponse {
+  const response = form.fail(problem, requestId);
+  if (response.status !== 503) return response;
+  return { ...response, headers: { ...response.headers, 'Retry-After': `${retryAfterSeconds}` } };
 }
 
 /**
@@ -146,6 +157,10 @@ class Exchange implements Call {
     return this.#caller?.isAnonymous === true;
   }
 
+  endpointProblemOf(url: string): string | undefined {
+    return this.#options.endpointProblemOf?.(url);
+  }
+
   get traceHeader(): string | undefined {
     const header = this.#request.headers['x-amzn-trace-id'];
     // A message keeps it; as it is, it would keep all other headers, too.
@@ -156,20 +171,39 @@ class Exchange implements Call {
   answer(): Promise<ApiResponse> {
     const request = this.#request;
     const { authentication, publicUrl } = this.#options;
+    if (authentication !== undefined) {
+      return this.#answerSigned(authentication).catch((error: unknown) =>
+        this.#counted(this.#fail(error)),
+      );
+    }
     try {
-      const read = this.#form.read(request, actions);
-      this.#action = read.action;
-      if (read.isJsonAsked === true) this.#form = queryJsonForm;
+      const read = this.#read();
       if (!read.ok) return Promise.resolve(this.#counted(this.#refuse(read)));
-      if (authentication === undefined) {
-        return this.#carryOut(read, unsignedCallerOf(request, read.action, publicUrl));
-      }
-      return callerOf(request, read.action, authentication, this.baseUrl)
-        .then((caller) => this.#carryOut(read, caller))
-        .catch((error: unknown) => this.#counted(this.#fail(error)));
+      return this.#carryOut(read, unsignedCallerOf(request, read.action, publicUrl));
     } catch (error) {
       return Promise.resolve(this.#counted(this.#fail(error)));
     }
+  }
+
+  /** The signature comes first: parsing a large body takes much longer, and strangers are not to cause it. */
+  async #answerSigned(authentication: Authentication): Promise<ApiResponse> {
+    const glimpse = this.#form.glimpse(this.#request, actions);
+    if ('code' in glimpse) return this.#counted(this.#refuse(glimpse));
+    this.#action = glimpse.action;
+    if (glimpse.isJsonAsked === true) this.#form = queryJsonForm;
+    const resource = this.baseUrl + this.#request.path;
+    const caller = await callerOf(this.#request, glimpse, authentication, resource);
+    if (!caller.ok) return this.#counted(this.#refuse(toldBy(glimpse, caller)));
+    const read = this.#read();
+    if (!read.ok) return this.#counted(this.#refuse(read));
+    return this.#carryOut(read, callProblem(caller, read.action, resource) ?? caller);
+  }
+
+  #read(): ReadRequest<RunnableAction> | Unread {
+    const read = this.#form.read(this.#request, actions);
+    this.#action = read.action;
+    if (read.isJsonAsked === true) this.#form = queryJsonForm;
+    return read;
   }
 
   respond(answer: Answer | Fault): ApiResponse {
@@ -213,7 +247,7 @@ class Exchange implements Call {
 
   #refuse(problem: Fault): ApiResponse {
     this.#problem = problem;
-    return this.#form.fail(problem, this.#request.requestId);
+    return refusal(this.#form, problem, this.#request.requestId);
   }
 
   /** Counts the request as answered: its response leaves now. */
@@ -226,7 +260,7 @@ class Exchange implements Call {
 
 const noOutput = {};
 
-function toldBy(action: NamedAction | undefined, problem: Fault): Fault {
+function toldBy(action: Pick<NamedAction, 'service'> | undefined, problem: Fault): Fault {
   return action?.service === 'sns' ? { ...problem, service: 'sns' } : problem;
 }
 

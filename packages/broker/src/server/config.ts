@@ -5,10 +5,11 @@
  */
 
 import { readFileSync } from 'node:fs';
+import { nearestName } from '@oncemq/toolkit/nearest-name';
 import type { Credential } from '../api/auth/credential.ts';
-import { nearestName } from '../api/nearest-name.ts';
 import { ConfigError } from './config-error.ts';
 import { credentialsOf, credentialVariables, environmentCredentials } from './credentials.ts';
+import { endpointProblem } from './endpoint-addresses.ts';
 import { type QueueConfig, queuesOf } from './queues-at-start.ts';
 import { isServiceLink } from './service-links.ts';
 import { exportsOf, type TelemetryExports } from './telemetry/otel-environment.ts';
@@ -26,6 +27,10 @@ export interface Config {
   readonly account: string;
   /** The URL by which clients reach the server, without a trailing slash; default: the Host header of each request. */
   readonly publicUrl: string | undefined;
+  /** Host names under which browsers may use the server, beyond local names, `host` and that of `publicUrl`. */
+  readonly allowedHosts: readonly string[];
+  /** How many bytes the bodies of all requests may take together. */
+  readonly bodyBytesMax: number;
   readonly profile: 'aws' | 'yandex';
   readonly limits: 'strict' | 'relaxed';
   readonly log: 'pretty' | 'json' | 'silent';
@@ -34,6 +39,8 @@ export interface Config {
   readonly credentials: readonly Credential[];
   /** Whether a queue's policy must allow a topic to send to it; always true if signatures are checked. */
   readonly arePoliciesEnforced: boolean;
+  /** Addresses, address ranges and host names that topics may call although they are not public. */
+  readonly allowedEndpoints: readonly string[];
   /** The file that binds queues to contracts. */
   readonly contract: string | undefined;
   /** Where the ledger, a record of what happened to every message, is kept; undefined if there is none. */
@@ -53,6 +60,8 @@ export type Storage =
       readonly directory: string;
       /** What an answer waits for: the disk, or the operating system only. */
       readonly durability: 'fsync' | 'os';
+      /** Whether it starts without what is damaged, and removes that. */
+      readonly acceptsLoss: boolean;
     };
 
 interface Setting {
@@ -61,6 +70,8 @@ interface Setting {
   readonly value?: string;
   readonly choices?: readonly string[];
   readonly pattern?: RegExp;
+  /** Whether it may be given several times; the values are also written as one, with commas. Patterns check each. */
+  readonly isList?: true;
   /** What the pattern asks for, where the doc does not say it. */
   readonly form?: string;
   readonly default?: string;
@@ -97,6 +108,9 @@ export const settings: Readonly<Record<string, Setting>> = {
     choices: ['fsync', 'os'],
     default: 'fsync',
   },
+  'accept-loss': {
+    doc: 'start without what is damaged in the data directory, and remove it; for one start',
+  },
   memory: { doc: 'keep everything in memory and nothing on disk, instead of --data' },
   postgres: {
     doc: 'PostgreSQL database to store everything in',
@@ -128,6 +142,20 @@ export const settings: Readonly<Record<string, Setting>> = {
     pattern: /^https?:\/\/[^/?#\s]+\/?$/,
     form: 'http:// or https:// and a host, with or without a port, without a path',
   },
+  'allow-host': {
+    doc: 'host name under which browsers may use the server; can be repeated',
+    value: 'NAME',
+    isList: true,
+    pattern: /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)$/,
+    form: 'a host name or address, without a port',
+  },
+  'bodies-max-bytes': {
+    doc: 'maximum memory for the bodies of all requests together, at least 10000000',
+    value: 'BYTES',
+    pattern: /^[1-9][0-9]{7,14}$/,
+    form: 'a number of bytes, at least 10000000',
+    default: '268435456',
+  },
   profile: {
     doc: 'aws, or yandex: FIFO queues also treat equal bodies as duplicates',
     value: 'NAME',
@@ -148,6 +176,13 @@ export const settings: Readonly<Record<string, Setting>> = {
   },
   'enforce-policies': {
     doc: 'topics deliver only to queues whose policy allows it, as on AWS',
+  },
+  'allow-endpoints': {
+    doc: 'address range (CIDR) or host that topics may call although it is not public; with --auth sigv4; can be repeated',
+    value: 'CIDR|HOST',
+    isList: true,
+    pattern: /^([0-9a-fA-F:.]+\/\d{1,3}|[0-9a-fA-F:.]+|[A-Za-z0-9._-]+)$/,
+    form: 'an address, a range like 10.0.0.0/8, or a host name',
   },
   contract: {
     doc: 'JSON file with the contracts of queues',
@@ -199,11 +234,17 @@ export function readConfig(
   const fromEnvironment = environmentSettings(environment);
   const file = fromFlags['config'] ?? fromEnvironment['config'];
   const fromFile = file === undefined ? noFile : fileSettings(file);
-  const layers = [fromFile.settings, fromEnvironment, fromFlags];
-  for (const layer of layers) {
-    for (const [name, value] of Object.entries(layer)) check(name, value);
+  const layers: readonly Layer[] = [
+    { values: fromFile.settings, spell: (name) => `${file}: ${keyOf(name)}` },
+    { values: fromEnvironment, spell: variableOf },
+    { values: fromFlags, spell: (name) => name },
+  ];
+  for (const { values, spell } of layers) {
+    for (const [name, value] of Object.entries(values)) check(name, value, spell(name));
   }
   const given = merged(layers);
+  const spelled = (name: string): string =>
+    layers.findLast(({ values }) => values[name] !== undefined)?.spell(name) ?? name;
   const value = (name: string): string => given[name] ?? (settings[name] as Setting).default ?? '';
   const auth = value('auth') as Config['auth'];
   const credentials = credentialsOf(
@@ -223,17 +264,20 @@ export function readConfig(
   return Object.freeze({
     host: value('host'),
     port: Number(value('port')),
-    storage: storageOf(given, value),
+    storage: storageOf(given, value, spelled),
     clock: value('clock') as Config['clock'],
     region: given['region'] ?? (profile === 'yandex' ? 'ru-central1' : 'us-east-1'),
     account: value('account'),
     publicUrl: given['public-url']?.replace(/\/$/, ''),
+    allowedHosts: listOf(given['allow-host']).map((name) => name.toLowerCase()),
+    bodyBytesMax: Number(value('bodies-max-bytes')),
     profile,
     limits: value('limits') as Config['limits'],
     log: value('log') as Config['log'],
     auth,
     credentials,
     arePoliciesEnforced: auth === 'sigv4' || isOn(given['enforce-policies']),
+    allowedEndpoints: allowedEndpointsOf(given, auth, spelled),
     contract: given['contract'],
     ledger:
       given['ledger'] === undefined
@@ -251,18 +295,25 @@ export function readConfig(
   });
 }
 
-type Layer = Readonly<Record<string, string>>;
+type Given = Readonly<Record<string, string>>;
+
+/** The settings of one origin, and how one of them is named there, for errors. */
+interface Layer {
+  readonly values: Given;
+  spell(name: string): string;
+}
 
 /** Later layers win. `data` and `memory` are one choice of storage, so either one overrides the other of an earlier layer. */
-function merged(layers: readonly Layer[]): Layer {
+function merged(layers: readonly Layer[]): Given {
   const given: Record<string, string> = {};
-  for (const layer of layers) {
-    if (layer['data'] !== undefined) delete given['memory'];
-    if (isOn(layer['memory'])) {
+  for (const { values } of layers) {
+    if (values['data'] !== undefined) delete given['memory'];
+    if (isOn(values['memory'])) {
       delete given['data'];
       delete given['durability'];
+      delete given['accept-loss'];
     }
-    Object.assign(given, layer);
+    Object.assign(given, values);
   }
   return given;
 }
@@ -274,30 +325,61 @@ function isOn(value: string | undefined): boolean {
 
 const switchValues = ['true', 'false', '1', '0'];
 
-function storageOf(given: Layer, value: (name: string) => string): Storage {
+/** Without signatures topics may call every address, so the setting would have no effect. */
+function allowedEndpointsOf(
+  given: Given,
+  auth: Config['auth'],
+  spelled: (name: string) => string,
+): string[] {
+  const name = spelled('allow-endpoints');
+  const allowed = listOf(given['allow-endpoints']);
+  if (allowed.length > 0 && auth === 'off') {
+    throw new ConfigError(
+      `${name} has no effect without --auth sigv4: topics may call every address.`,
+    );
+  }
+  const problem = allowed.map(endpointProblem).find((text) => text !== undefined);
+  if (problem !== undefined) throw new ConfigError(`${name}: ${problem}`);
+  return allowed;
+}
+
+function storageOf(
+  given: Given,
+  value: (name: string) => string,
+  spelled: (name: string) => string,
+): Storage {
   if (!isOn(given['memory'])) {
     const durability = value('durability') as 'fsync' | 'os';
-    return { kind: 'data', directory: value('data'), durability };
+    const acceptsLoss = isOn(given['accept-loss']);
+    return { kind: 'data', directory: value('data'), durability, acceptsLoss };
   }
-  const unfit = ['data', 'durability'].find((name) => given[name] !== undefined);
+  const isGiven = (name: string): boolean =>
+    name === 'accept-loss' ? isOn(given[name]) : given[name] !== undefined;
+  const unfit = ['data', 'durability', 'accept-loss'].find(isGiven);
   if (unfit === undefined) return { kind: 'memory' };
   throw new ConfigError(
-    `memory and ${unfit} cannot be used together: in memory, nothing is stored on disk.`,
+    `${spelled('memory')} and ${spelled(unfit)} cannot be used together: in memory, nothing is stored on disk.`,
   );
 }
 
-function check(name: string, value: string): void {
+function check(name: string, value: string, spelled: string): void {
   const setting = settings[name] as Setting;
   const { pattern, notYet, value: taken, doc, form = doc } = setting;
   const choices = taken === undefined ? switchValues : setting.choices;
-  if (value === '') throw new ConfigError(`${name} needs a value: ${doc}.`);
+  if (value === '') throw new ConfigError(`${spelled} needs a value: ${doc}.`);
   if (notYet !== undefined) throw new ConfigError(notYet);
   if (choices !== undefined && !choices.includes(value)) {
-    throw new ConfigError(`${name} must be one of ${choices.join(', ')}, not ${value}.`);
+    throw new ConfigError(`${spelled} must be one of ${choices.join(', ')}, not ${value}.`);
   }
-  if (pattern !== undefined && !pattern.test(value)) {
-    throw new ConfigError(`${name}: ${value} is not valid (${form}).`);
+  const wrong = (setting.isList ? listOf(value) : [value]).find((each) => !pattern?.test(each));
+  if (pattern !== undefined && wrong !== undefined) {
+    throw new ConfigError(`${spelled}: ${wrong} is not valid (${form}).`);
   }
+}
+
+/** The values of a setting that is a list. */
+function listOf(value = ''): string[] {
+  return value === '' ? [] : value.split(',').map((each) => each.trim());
 }
 
 function checkNames(
@@ -325,9 +407,16 @@ function environmentSettings(
     const name = variable.slice(environmentPrefix.length).toLowerCase().replaceAll('_', '-');
     found[name] = value;
   }
-  const spell = (name: string): string =>
-    `${environmentPrefix}${name.toUpperCase().replaceAll('-', '_')}`;
-  return checkNames(found, 'variable', spell);
+  return checkNames(found, 'variable', variableOf);
+}
+
+function variableOf(name: string): string {
+  return `${environmentPrefix}${name.toUpperCase().replaceAll('-', '_')}`;
+}
+
+/** The setting's key in a config file. */
+function keyOf(name: string): string {
+  return name.replace(/-[a-z]/g, (pair) => (pair[1] as string).toUpperCase());
 }
 
 interface FileSettings {
@@ -339,23 +428,31 @@ const noFile: FileSettings = { settings: {}, lists: {} };
 
 function fileSettings(file: string): FileSettings {
   const { queues, topics, credentials, ...others } = parseFile(file);
-  const found: Record<string, string> = {};
-  for (const [key, value] of Object.entries(others)) {
+  const found = Object.entries(others).map(([key, value]): [string, string] => {
     const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     if (name === 'config')
       throw new ConfigError(`${file}: a config file cannot refer to another one.`);
     const isPlain = ['string', 'number', 'boolean'].includes(typeof value);
-    if (Object.hasOwn(settings, name) && !isPlain) {
-      throw new ConfigError(`${file}: ${key} must be a string, a number, true or false.`);
+    const isList = settings[name]?.isList === true && isListOfTexts(value);
+    if (Object.hasOwn(settings, name) && !isPlain && !isList) {
+      const form = settings[name]?.isList ? 'a string or a list of strings' : plainForm;
+      throw new ConfigError(`${file}: ${key} must be ${form}.`);
     }
-    found[name] = String(value);
-  }
-  const spell = (name: string): string =>
-    name.replace(/-[a-z]/g, (pair) => (pair[1] as string).toUpperCase());
+    return [name, isPlain || isList ? String(value) : ''];
+  });
+  const lists = ['queues', 'topics', 'credentials'];
   return {
-    settings: checkNames(found, `setting in ${file}:`, spell, ['queues', 'topics', 'credentials']),
+    settings: checkNames(Object.fromEntries(found), `setting in ${file}:`, keyOf, lists),
     lists: { queues, topics, credentials },
   };
+}
+
+const plainForm = 'a string, a number, true or false';
+
+function isListOfTexts(value: unknown): boolean {
+  return (
+    Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'string')
+  );
 }
 
 function parseFile(file: string): Record<string, unknown> {

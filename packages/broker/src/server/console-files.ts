@@ -28,12 +28,12 @@ const folder: URL = new URL('../console/', import.meta.url);
 const pagePath = 'index.html';
 const filesPrefix = 'console/';
 
-const types: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-};
+const types: ReadonlyMap<string, string> = new Map([
+  ['.html', 'text/html; charset=utf-8'],
+  ['.js', 'text/javascript; charset=utf-8'],
+  ['.css', 'text/css; charset=utf-8'],
+  ['.svg', 'image/svg+xml'],
+]);
 
 const policy: string = [
   "default-src 'self'",
@@ -93,7 +93,7 @@ type Headers = Readonly<Record<string, string | undefined>>;
 function readFiles(): Map<string, ConsoleFile> {
   const found = new Map<string, ConsoleFile>();
   for (const name of readdirSync(folder)) {
-    const type = types[extname(name)];
+    const type = types.get(extname(name));
     if (type === undefined) continue;
     const plain = readFileSync(new URL(name, folder));
     const tag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;

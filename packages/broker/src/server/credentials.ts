@@ -4,8 +4,8 @@
  * never its secret.
  */
 
+import { nearestName } from '@oncemq/toolkit/nearest-name';
 import { Credential } from '../api/auth/credential.ts';
-import { nearestName } from '../api/nearest-name.ts';
 import { ConfigError } from './config-error.ts';
 
 /** One key, as written in a config file. */
@@ -59,11 +59,13 @@ export function credentialsOf(
         const text = `the accessKeyId ${credential.accessKeyId} is already in use`;
         throw new ConfigError(`${where}[${index}]: ${text}.`);
       }
+      if (found.size === credentialsMax) {
+        throw new ConfigError(
+          `${where}[${index}]: there can be at most ${credentialsMax} credentials.`,
+        );
+      }
       found.set(credential.accessKeyId, credential);
     }
-  }
-  if (found.size > credentialsMax) {
-    throw new ConfigError(`There can be at most ${credentialsMax} credentials, not ${found.size}.`);
   }
   return [...found.values()];
 }

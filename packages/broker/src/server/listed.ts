@@ -3,21 +3,31 @@
  * whose values become strings, as in AWS.
  */
 
-import { nearestName } from '../api/nearest-name.ts';
+import { nearestName } from '@oncemq/toolkit/nearest-name';
 import { ConfigError } from './config-error.ts';
 
 /** Values may be written as numbers, booleans or, for policies, objects; all become strings. */
 export function texts(value: unknown, where: string): Record<string, string> {
   if (value === undefined) return {};
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new ConfigError(`${where}: attributes and tags must be objects.`);
+    throw new ConfigError(`${where} must be an object.`);
   }
   return Object.fromEntries(
     Object.entries(value).map(([key, entry]) => [
       key,
-      typeof entry === 'object' ? JSON.stringify(entry) : String(entry),
+      typeof entry === 'object' ? jsonOf(entry, `${where}.${key}`) : String(entry),
     ]),
   );
+}
+
+/** Objects that are nested too deeply, or, from a program, contain themselves, have no text. */
+function jsonOf(value: unknown, where: string): string {
+  try {
+    return JSON.stringify(value);
+  } catch (cause) {
+    const { message } = cause as Error;
+    throw new ConfigError(`${where} cannot be written as JSON: ${message}.`, { cause });
+  }
 }
 
 /** `where` is its place in errors. */

@@ -19,9 +19,15 @@ export function createLog(form: 'pretty' | 'json' | 'silent'): Log {
   };
   return {
     error: (text, cause) => {
-      const detail = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
-      write('error', text, detail);
+      write('error', text, detailOf(cause));
     },
     info: (text) => write('info', text),
   };
+}
+
+/** With what caused it: that is where the mistake is. */
+function detailOf(problem: unknown): string {
+  if (!(problem instanceof Error)) return String(problem);
+  const own = problem.stack ?? problem.message;
+  return problem.cause === undefined ? own : `${own}\ncaused by ${detailOf(problem.cause)}`;
 }

@@ -16,6 +16,8 @@ export interface ServerOptions {
   readonly data?: string;
   /** Default fsync. */
   readonly durability?: 'fsync' | 'os';
+  /** Starts without what is damaged in `data`, and removes it. Default false: any damage is an error. */
+  readonly acceptLoss?: boolean;
   /** Keeps everything in memory and nothing on disk, instead of `data`. */
   readonly memory?: boolean;
   /** Default real. */
@@ -26,6 +28,10 @@ export interface ServerOptions {
   readonly account?: string;
   /** Default: the Host header of each request. */
   readonly publicUrl?: string;
+  /** Host names under which browsers may use the server, beyond local names, `host` and that of `publicUrl`. */
+  readonly allowHost?: string | readonly string[];
+  /** How many bytes the bodies of all requests may take together; default 256 MiB, at least 10,000,000. */
+  readonly bodiesMaxBytes?: number;
   /** Default aws. */
   readonly profile?: 'aws' | 'yandex';
   /** Default strict. */
@@ -37,6 +43,8 @@ export interface ServerOptions {
   readonly credentials?: readonly CredentialConfig[];
   /** Topics deliver only to queues whose policy allows it. Default false; always true with auth. */
   readonly enforcePolicies?: boolean;
+  /** With auth: addresses, address ranges and host names that topics may call although they are not public. */
+  readonly allowEndpoints?: string | readonly string[];
   /** A JSON file with the contracts that queues are held to. */
   readonly contract?: string;
   /** The directory of the ledger, a record of what happened to every message, for `oncemq trace`. */

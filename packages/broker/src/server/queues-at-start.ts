@@ -2,7 +2,7 @@
  * Reads the queues that a config file or a program lists, and creates those that do not exist when the server starts.
  */
 
-import { nearestName } from '../api/nearest-name.ts';
+import { nearestName } from '@oncemq/toolkit/nearest-name';
 import { errorText } from '../core/errors.ts';
 import { settableAttributes } from '../core/queue/attributes.ts';
 import type { Backend } from '../storage/backend.ts';
@@ -10,6 +10,8 @@ import { ConfigError } from './config-error.ts';
 import { objectOf, texts } from './listed.ts';
 
 export interface QueueConfig {
+  /** Where it is listed, for errors. */
+  readonly where: string;
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
   readonly tags: Readonly<Record<string, string>>;
@@ -25,7 +27,12 @@ export function queuesOf(value: unknown, list: string): QueueConfig[] {
     const queue = objectOf(typeof item === 'string' ? { name: item } : item, queueKeys, where);
     const { name, attributes, tags } = queue;
     if (typeof name !== 'string') throw new ConfigError(`${where}: name must be a string.`);
-    return { name, attributes: texts(attributes, where), tags: texts(tags, where) };
+    return {
+      where,
+      name,
+      attributes: texts(attributes, `${where}.attributes`),
+      tags: texts(tags, `${where}.tags`),
+    };
   });
 }
 
@@ -33,7 +40,7 @@ export async function createQueues(
   backend: Backend,
   queues: readonly QueueConfig[],
 ): Promise<void> {
-  for (const { name, attributes, tags } of queues) {
+  for (const { where, name, attributes, tags } of queues) {
     const isFifo = name.endsWith('.fifo');
     const outcome = await backend.run({
       type: 'create-queue',
@@ -45,7 +52,9 @@ export async function createQueues(
       const unknown = Object.keys(attributes).find((each) => !settableAttributes.includes(each));
       const near = unknown === undefined ? undefined : nearestName(unknown, settableAttributes);
       const hint = near === undefined ? '' : ` Did you mean ${near}?`;
-      throw new ConfigError(`The queue ${name} cannot be created: ${errorText(outcome)}${hint}`);
+      throw new ConfigError(
+        `${where}: the queue ${name} cannot be created: ${errorText(outcome)}${hint}`,
+      );
     }
   }
 }

@@ -1,11 +1,19 @@
 /**
- * Signs what standard topics send (SNS 9.4). The key is generated at first use and lives as long as the process; its
- * self-signed certificate is served so that receivers can verify signatures.
+ * Signs what standard topics send (SNS 9.4). The key lives as long as the process; its self-signed certificate is served so
+ * that receivers can verify signatures. It is generated beside the first work of the process, since that takes a tenth of
+ * a second; what is to be signed before then has to wait for it.
  *
  * Node cannot create certificates. A certificate is a few nested DER records, and this file encodes only those.
  */
 
-import { createSign, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import {
+  createSign,
+  generateKeyPair,
+  generateKeyPairSync,
+  type KeyObject,
+  type KeyPairKeyObjectResult,
+  randomBytes,
+} from 'node:crypto';
 import type { Signer } from '../core/topic/envelope.ts';
 
 /** A signer with its certificate. */
@@ -18,9 +26,19 @@ interface Pair {
   readonly certificate: string;
 }
 
+/** One per process. */
 let pair: Pair | undefined;
+let isBegun = false;
+const options = { modulusLength: 2048 };
 
 export function createSigner(): CertifiedSigner {
+  if (!isBegun) {
+    isBegun = true;
+    generateKeyPair('rsa', options, (error, publicKey, privateKey) => {
+      // Should it fail, the first use fails too, and says why.
+      if (error === null) pair ??= certified({ publicKey, privateKey });
+    });
+  }
   return {
     certificatePath: '/_oncemq/signing-certificate.pem',
     certificate: () => pairOf().certificate,
@@ -31,13 +49,13 @@ export function createSigner(): CertifiedSigner {
   };
 }
 
-/** One per process: generating it takes a tenth of a second. */
 function pairOf(): Pair {
-  if (pair === undefined) {
-    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-    pair = { key: privateKey, certificate: certificateFor(privateKey, publicKey) };
-  }
+  pair ??= certified(generateKeyPairSync('rsa', options));
   return pair;
+}
+
+function certified({ privateKey, publicKey }: KeyPairKeyObjectResult): Pair {
+  return { key: privateKey, certificate: certificateFor(privateKey, publicKey) };
 }
 
 // The DER types (X.690) that a certificate (RFC 5280) consists of.

@@ -6,23 +6,23 @@
 import type { AddressInfo } from 'node:net';
 import { rejectionOf } from '../api/auth/admission.ts';
 import type { Authentication } from '../api/auth/authentication.ts';
-import { isLocalName } from '../api/auth/foreign-page.ts';
 import { createApi } from '../api/handler.ts';
 import { EventStream } from '../api/inspect/event-stream.ts';
 import { createInspect } from '../api/inspect/inspect.ts';
 import { relaxedLimits, strictLimits } from '../core/limits.ts';
+import type { Judge } from '../core/topic/fan-out.ts';
 import type { Backend } from '../storage/backend.ts';
 import type { Commit } from '../storage/local/entries.ts';
 import { openDataBackend, openMemoryBackend } from '../storage/local/local-backend.ts';
 import { type Clock, manualClock, realClock, virtualClock } from './clock.ts';
 import { type Config, ConfigError } from './config.ts';
-import type { Contract } from './contract/contract-file.ts';
-import { contractedBackend } from './contract/contracted-backend.ts';
+import type { Enforced } from './contract/contracted-backend.ts';
 import { recentViolations } from './contract/recent-violations.ts';
+import { EndpointAddresses } from './endpoint-addresses.ts';
 import { createListener } from './http/listener.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createLog, type Log } from './log.ts';
-import { post } from './poster.ts';
+import { createPoster } from './poster.ts';
 import { createQueues } from './queues-at-start.ts';
 import { type CertifiedSigner, createSigner } from './signer.ts';
 import { Counts } from './telemetry/counts.ts';
@@ -55,6 +55,8 @@ export interface StartOptions {
   readonly onProgress?: (records: number) => void;
   /** False turns metrics off; only benchmarks use it, to measure what counting costs. Default true. */
   readonly isCounting?: boolean;
+  /** How long a client may leave an answer unread; only tests use it. Default 30 s. */
+  readonly unreadMsMax?: number;
 }
 
 export async function start(config: Config, options: StartOptions = {}): Promise<Started> {
@@ -79,11 +81,18 @@ async function startWith(config: Config, options: StartOptions, opened: Opened):
   const contract = await contractOf(config);
   const ledger = await ledgerOf(config, log);
   const counts = options.isCounting === false ? undefined : new Counts();
-  const kept = await openBackend(config, options, log, counts);
+  const addresses =
+    config.auth === 'off' ? undefined : new EndpointAddresses(config.allowedEndpoints);
+  const kept = await openBackend(config, options, {
+    log,
+    counts,
+    addresses,
+    judge: contract?.judge,
+  });
   opened.push(() => kept.close().then(() => ledger?.close()));
   if (config.clock === 'real') tellLead(kept.now() - Date.now(), log);
   ledger?.follow(kept);
-  const backend = contract === undefined ? kept : contractedBackend(kept, contract);
+  const backend = contract === undefined ? kept : contract.enforceOn(kept);
   if (counts !== undefined) backend.listen((event) => counts.events.note(event));
   await createQueues(backend, config.queues);
   await createTopics(backend, config.topics, config.publicUrl ?? urlOf(config, config.port));
@@ -96,9 +105,13 @@ async function startWith(config: Config, options: StartOptions, opened: Opened):
     publicUrl: config.publicUrl,
     authentication,
     requests: counts?.requests,
+    endpointProblemOf: addresses && ((url) => addresses.problemOf(url)),
     onError,
   });
-  const events = new EventStream(backend);
+  const events = new EventStream(backend, () => {
+    counts?.closed('event-reader');
+    log.info('a reader of /_oncemq/events was dropped, because it did not read');
+  });
   const inspect = createInspect({
     backend,
     events,
@@ -108,12 +121,15 @@ async function startWith(config: Config, options: StartOptions, opened: Opened):
     certificate: signer.certificate,
     violations: config.contract === undefined ? undefined : recentViolations(backend),
   });
-  const { publicUrl } = config;
+  const { publicUrl, host, allowedHosts, bodyBytesMax } = config;
   const listener = createListener(api, inspect, {
     onError,
     publicUrl,
-    isLocal: isLocalName(config.host),
+    browserHosts: [host.includes(':') ? `[${host}]` : host, ...allowedHosts],
     metrics,
+    bodyBytesMax,
+    unreadMsMax: options.unreadMsMax,
+    onClosed: counts && ((cause) => counts.closed(cause)),
     rejectionOf: authentication && ((request) => rejectionOf(request, authentication, publicUrl)),
   });
   const { port } = await listen(listener.server, config, onError);
@@ -145,14 +161,23 @@ async function authenticationOf({
 function openBackend(
   config: Config,
   { onProgress }: StartOptions,
-  log: Log,
-  counts: Counts | undefined,
+  {
+    log,
+    counts,
+    addresses,
+    judge,
+  }: {
+    log: Log;
+    counts: Counts | undefined;
+    addresses: EndpointAddresses | undefined;
+    judge: Judge | undefined;
+  },
 ): Promise<Backend> | Backend {
   const { storage } = config;
   const onAvailability = (reason: string | undefined, isFrozen: boolean): void => {
     if (reason === undefined) log.info('changes are accepted again');
     else if (isFrozen) log.error('changes are refused until they can be stored again', reason);
-    else log.info('messages can be received and removed again, which makes room for others');
+    else log.error('messages can be received and removed, but nothing can be added', reason);
   };
   const options = {
     clock: clocks[config.clock](),
@@ -162,15 +187,21 @@ function openBackend(
     profile: config.profile,
     onAvailability,
     onError: (error: unknown) => log.error('an event listener failed', error),
+    onFailure: (error: unknown) => log.error('work that was due failed, and is put off', error),
     onUnreadable: (error: unknown) => log.error('a message cannot be read', error),
     onCommit: counts && ((commit: Commit) => counts.committed(commit)),
     arePoliciesEnforced: config.arePoliciesEnforced,
     signer,
-    poster: post,
+    judge,
+    poster: createPoster({ addresses, onRefused: (reason) => log.info(reason) }),
   };
   return storage.kind === 'memory'
     ? openMemoryBackend(options)
-    : openDataBackend(options, { ...storage, ...(onProgress && { onProgress }) });
+    : openDataBackend(options, {
+        ...storage,
+        ...(onProgress && { onProgress }),
+        onNotice: (text) => log.info(text),
+      });
 }
 
 /** A smaller lead is what setting the machine's clock leaves now and then. */
@@ -190,10 +221,11 @@ function urlOf({ host }: Config, port: number): string {
 }
 
 /** Imported on demand: without a contract the server does not load JSON Schema. */
-async function contractOf({ contract }: Config): Promise<Contract | undefined> {
+async function contractOf({ contract }: Config): Promise<Enforced | undefined> {
   if (contract === undefined) return undefined;
-  const { readContract } = await import('./contract/contract-file.ts');
-  return readContract(contract);
+  const { contractIn } = await import('./contract/contract-file.ts');
+  const { enforced } = await import('./contract/contracted-backend.ts');
+  return enforced(contractIn(contract));
 }
 
 async function ledgerOf({ ledger }: Config, log: Log): Promise<Ledger | undefined> {

@@ -17,6 +17,8 @@ export interface SubscriptionConfig {
 }
 
 export interface TopicConfig {
+  /** Where it is listed, for errors. */
+  readonly where: string;
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
   readonly tags: Readonly<Record<string, string>>;
@@ -38,9 +40,10 @@ export function topicsOf(value: unknown, list: string): TopicConfig[] {
       throw new ConfigError(`${where}: subscriptions must be a list.`);
     }
     return {
+      where,
       name,
-      attributes: texts(topic['attributes'], where),
-      tags: texts(topic['tags'], where),
+      attributes: texts(topic['attributes'], `${where}.attributes`),
+      tags: texts(topic['tags'], `${where}.tags`),
       subscriptions: subscriptions.map((each: unknown, at) =>
         subscriptionOf(each, `${where}.subscriptions[${at}]`),
       ),
@@ -55,7 +58,7 @@ function subscriptionOf(item: unknown, where: string): SubscriptionConfig {
     where,
   );
   const { queue, protocol, endpoint } = given;
-  const attributes = texts(given['attributes'], where);
+  const attributes = texts(given['attributes'], `${where}.attributes`);
   if (typeof queue === 'string') return { protocol: 'sqs', endpoint: queue, attributes };
   if (typeof protocol !== 'string' || typeof endpoint !== 'string') {
     throw new ConfigError(`${where} must have a queue, or a protocol and an endpoint.`);
@@ -68,7 +71,7 @@ export async function createTopics(
   topics: readonly TopicConfig[],
   baseUrl: string,
 ): Promise<void> {
-  for (const { name, attributes, tags, subscriptions } of topics) {
+  for (const { where, name, attributes, tags, subscriptions } of topics) {
     const isFifo = name.endsWith('.fifo');
     const created = await backend.run({
       type: 'create-topic',
@@ -77,14 +80,15 @@ export async function createTopics(
       tags: Object.entries(tags).map(([key, value]) => ({ key, value })),
     });
     if (!created.ok) {
-      throw new ConfigError(`The topic ${name} cannot be created: ${errorText(created)}`);
+      throw new ConfigError(`${where}: the topic ${name} cannot be created: ${errorText(created)}`);
     }
-    for (const { protocol, endpoint, attributes } of subscriptions) {
+    for (const [at, { protocol, endpoint, attributes }] of subscriptions.entries()) {
+      const listed = `${where}.subscriptions[${at}]`;
       const isName = protocol === 'sqs' && !endpoint.includes(':');
       // As on AWS, a subscription may name a missing queue, and loses messages until it exists. In a config file that is a typo.
       if (isName && !(await backend.run({ type: 'describe-queue', queue: endpoint })).ok) {
         throw new ConfigError(
-          `${endpoint} cannot be subscribed to ${name}: there is no such queue. Add it to queues, or use its ARN.`,
+          `${listed}: ${endpoint} cannot be subscribed to ${name}: there is no such queue. Add it to queues, or use its ARN.`,
         );
       }
       const subscribed = await backend.run({
@@ -97,7 +101,7 @@ export async function createTopics(
       });
       if (!subscribed.ok) {
         const reason = errorText(subscribed);
-        throw new ConfigError(`${endpoint} cannot be subscribed to ${name}: ${reason}`);
+        throw new ConfigError(`${listed}: ${endpoint} cannot be subscribed to ${name}: ${reason}`);
       }
     }
   }

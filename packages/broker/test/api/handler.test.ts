@@ -5,6 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { Queue } from '../../src/core/queue/queue.ts';
 import type { Backend } from '../../src/storage/backend.ts';
 import { type Json, requestId, TestApi, urlOf } from './fixture.ts';
 import { readXml } from './xml-reader.ts';
@@ -228,4 +229,28 @@ describe('names of JavaScript object members have no special meaning', () => {
       assert.equal((await api.json('SendMessage', system)).status, 400);
     });
   }
+});
+
+test('a command that fails in the engine gets a 500 and leaves nothing; what is logged names it', async (t) => {
+  const api = new TestApi();
+  await api.createQueue('jobs');
+  const { addMessage } = Queue.prototype;
+  const mend = () => {
+    Queue.prototype.addMessage = addMessage;
+  };
+  t.after(mend);
+  Queue.prototype.addMessage = function (...args) {
+    addMessage.apply(this, args);
+    throw new Error('a mistake');
+  };
+  const reply = await api.json('SendMessage', { QueueUrl: jobs, MessageBody: 'x' });
+  mend();
+  assert.equal(reply.status, 500);
+  assert.match(String(api.errors[0]), /the command send failed: a mistake/);
+  const names = ['ApproximateNumberOfMessages'];
+  const { Attributes } = await api.called('GetQueueAttributes', {
+    QueueUrl: jobs,
+    AttributeNames: names,
+  });
+  assert.equal(Attributes.ApproximateNumberOfMessages, '0');
 });

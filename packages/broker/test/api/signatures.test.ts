@@ -72,8 +72,11 @@ function signer(wire: Wire, { service, region = 'us-east-1', key = good }: Signi
   });
 }
 
-async function signed(wire: Wire, signing: Signing = {}): Promise<Request> {
-  const request = unsigned(wire);
+function signed(wire: Wire, signing: Signing = {}): Promise<Request> {
+  return resigned(wire, unsigned(wire), signing);
+}
+
+async function resigned(wire: Wire, request: Request, signing: Signing = {}): Promise<Request> {
   const parts = { protocol: 'http:', hostname: 'queues.example', ...request, query: {} };
   const at = { signingDate: new Date(signing.at ?? now) };
   const { headers } = await signer(wire, signing).sign(parts, at);
@@ -358,9 +361,51 @@ describe('a request without a valid signature is refused with the texts of AWS',
     assert.equal((await answerTo({ ...request, headers })).code, 'OK');
   });
 
-  test('a malformed body is reported before a missing signature (14.1)', async () => {
-    const { status } = await openApi().send({ ...unsigned('json'), body: '{' });
-    assert.equal(status, 400);
+  test('a wrong or missing signature is reported before a malformed body, which is not parsed', async () => {
+    const broken = { json: '{', query: 'Action=ListQueues&a=%zz', sns: 'Action=ListTopics&a=%zz' };
+    const large = 'x'.repeat(100_000);
+    for (const wire of wires) {
+      const request = { ...unsigned(wire), body: broken[wire] + large };
+      const denied = await answerTo(request);
+      assert.equal(denied.status, 403, wire);
+      const expected = { json: 'AccessDeniedException', query: 'AccessDenied' };
+      assert.equal(denied.code, { ...expected, sns: 'MissingAuthenticationToken' }[wire]);
+      const other = { key: { ...good, secretAccessKey: 'the other secret' } };
+      assert.equal((await answerTo(await resigned(wire, request, other))).text, mismatch);
+      // Only the holder of a key is told what is wrong with the body.
+      assert.equal((await answerTo(await resigned(wire, request))).status, 400, wire);
+    }
+  });
+
+  test('a name that is found only by parsing is judged afterwards', async () => {
+    // A percent-encoded name is not seen before the body is parsed.
+    const hidden = { ...unsigned('sns'), body: '%41ction=ListTopics&%56ersion=2010-03-31' };
+    assert.equal((await answerTo(hidden)).code, 'MissingAuthenticationToken');
+    assert.equal((await answerTo(await resigned('sns', hidden))).code, 'OK');
+    const { code, text } = await answerTo(await resigned('sns', hidden, { service: 'sqs' }));
+    assert.equal(code, 'SignatureDoesNotMatch');
+    assert.equal(text, "Credential should be scoped to correct service: 'sns'.");
+    const twice = { ...unsigned('sns'), body: 'Action=Unsubscribe&%41ction=ListTopics' };
+    assert.equal((await answerTo(twice)).code, 'MissingAuthenticationToken');
+  });
+
+  test('an error of a request that asks for JSON is JSON before it is parsed', async () => {
+    const body = 'Action=ListTopics&Version=2010-03-31&ContentType=JSON';
+    const { headers } = await openApi().send({
+      ...unsigned('sns'),
+      body: body + '&a'.repeat(50_000),
+    });
+    assert.equal(headers['Content-Type'], 'application/json');
+  });
+
+  test('a path changed in transit is refused, even to one that names the same to a file system', async () => {
+    for (const path of ['//', '/./', '/.', '/a/..', '/%2F']) {
+      const request = { ...(await signed('json')), path };
+      assert.equal((await answerTo(request)).text, mismatch, path);
+    }
+    // Presigned and signed requests to a queue's own path are signed as they are sent.
+    const atQueue = { ...unsigned('query'), path: '/000000000000/a%20b' };
+    assert.notEqual((await answerTo(await resigned('query', atQueue))).text, mismatch);
   });
 });
 

@@ -18,7 +18,12 @@ const timed = { timeout: 30_000 };
 const key = { accessKeyId: 'AKIDPARTS', secretAccessKey: 'se:cret' };
 
 async function open(t: TestContext): Promise<TestServer> {
-  const server = await startTestServer({ clock: 'manual', auth: 'sigv4', credentials: [key] });
+  const server = await startTestServer({
+    clock: 'manual',
+    auth: 'sigv4',
+    credentials: [key],
+    allowEndpoints: '127.0.0.1',
+  });
   t.after(() => server.close());
   return server;
 }

@@ -24,17 +24,20 @@ test('without any configuration every setting has its default', () => {
   assert.deepEqual(readConfig({}, {}), {
     host: '127.0.0.1',
     port: 9324,
-    storage: { kind: 'data', directory: './oncemq-data', durability: 'fsync' },
+    storage: { kind: 'data', directory: './oncemq-data', durability: 'fsync', acceptsLoss: false },
     clock: 'real',
     region: 'us-east-1',
     account: '000000000000',
     publicUrl: undefined,
+    allowedHosts: [],
+    bodyBytesMax: 256 * 1024 * 1024,
     profile: 'aws',
     limits: 'strict',
     log: 'pretty',
     auth: 'off',
     credentials: [],
     arePoliciesEnforced: false,
+    allowedEndpoints: [],
     contract: undefined,
     ledger: undefined,
     exports: { metrics: undefined, traces: undefined },
@@ -69,6 +72,38 @@ test('a ledger has a directory and a size limit', () => {
   assert.deepEqual(readConfig({}, environment).ledger, whole);
   const config = file({ ledgerMaxBytes: 5_000_000 });
   assert.equal(readConfig({ config }, environment).ledger?.bytesMax, 5_000_000);
+});
+
+test('a list is written with commas, or as an array in the file', () => {
+  const { allowedHosts } = readConfig({ 'allow-host': 'queues.lan, [fd00::1],MQ.example' }, {});
+  assert.deepEqual(allowedHosts, ['queues.lan', '[fd00::1]', 'mq.example']);
+  const config = file({ allowHost: ['a.lan', 'b.lan'] });
+  assert.deepEqual(readConfig({ config }, {}).allowedHosts, ['a.lan', 'b.lan']);
+  const environment = { ONCEMQ_ALLOW_HOST: 'c.lan' };
+  assert.deepEqual(readConfig({ config }, environment).allowedHosts, ['c.lan']);
+  refused(() => readConfig({ 'allow-host': 'a.lan,b.lan:80' }, {}), /b\.lan:80 is not valid/);
+  refused(() => readConfig({ 'allow-host': 'a.lan,' }, {}), /is not valid/);
+  refused(() => readConfig({ config: file({ allowHost: [1] }) }, {}), /a list of strings/);
+  refused(() => readConfig({ config: file({ region: ['x'] }) }, {}), /must be a string, a number/);
+});
+
+test('endpoints that topics may call are addresses, ranges and names, and need signatures', () => {
+  const keys = { ONCEMQ_ACCESS_KEY_ID: 'a', ONCEMQ_SECRET_ACCESS_KEY: 'b' };
+  const read = (entries: string): readonly string[] =>
+    readConfig({ auth: 'sigv4', 'allow-endpoints': entries }, keys).allowedEndpoints;
+  const entries = ['10.0.0.0/8', '::1', 'fd00::/8', '127.0.0.1', 'hooks.lan'];
+  assert.deepEqual(read(entries.join(',')), entries);
+  const noRanges = ['10.0.0.0/33', '10.0.0.0/', '10.0.0.0/-1', '10.0.0.0/1.5', '10.0.0.0/8/9'];
+  const noNames = ['1.2.3', 'http://a.lan', '::g', '*', '*.lan', 'a b', 'a.lan:80'];
+  for (const wrong of [...noRanges, '10.0.0/8', 'a.lan/8', ...noNames]) {
+    refused(() => read(wrong), /allow-endpoints/);
+  }
+  refused(() => readConfig({ 'allow-endpoints': '::1' }, {}), /no effect without --auth sigv4/);
+});
+
+test('the bound for bodies leaves room for the largest one', () => {
+  assert.equal(readConfig({ 'bodies-max-bytes': '10000000' }, {}).bodyBytesMax, 10_000_000);
+  refused(() => readConfig({ 'bodies-max-bytes': '9999999' }, {}), /at least 10000000/);
 });
 
 test('an unknown name is refused with the nearest known one, in the spelling of its source', () => {
@@ -121,7 +156,7 @@ test('an invalid value is refused with the allowed ones', () => {
     /port: 65536 is not valid \(a number from 0 to 65535\)/,
   );
   refused(() => readConfig({ port: '' }, {}), /port needs a value/);
-  refused(() => readConfig({}, { ONCEMQ_HOST: '' }), /host needs a value/);
+  refused(() => readConfig({}, { ONCEMQ_HOST: '' }), /^ONCEMQ_HOST needs a value/);
   refused(() => readConfig({ account: '1' }, {}), /12 digits/);
   for (const url of ['queue.example', 'ftp://queue.example', 'http://', 'http://queue.example/a']) {
     refused(() => readConfig({ 'public-url': url }, {}), /\(http:\/\/ or https:\/\/ and a host/);
@@ -135,10 +170,19 @@ test('a public URL may end with a slash, which queue URLs do not repeat', () => 
 
 test('data is kept either in a directory or in memory, not both', () => {
   const { storage } = readConfig({ data: './here', durability: 'os' }, {});
-  assert.deepEqual(storage, { kind: 'data', directory: './here', durability: 'os' });
+  assert.deepEqual(storage, {
+    kind: 'data',
+    directory: './here',
+    durability: 'os',
+    acceptsLoss: false,
+  });
   assert.deepEqual(readConfig({ memory: 'true' }, {}).storage, { kind: 'memory' });
   refused(() => readConfig({ memory: 'true', data: './here' }, {}), /cannot be used together/);
   refused(() => readConfig({ memory: 'true', durability: 'os' }, {}), /cannot be used together/);
+  refused(
+    () => readConfig({ memory: 'true', 'accept-loss': 'true' }, {}),
+    /cannot be used together/,
+  );
   refused(() => readConfig({ durability: 'none' }, {}), /must be one of fsync, os, not none/);
 });
 
@@ -156,14 +200,14 @@ test('a switch can be turned off by flag, variable or file', () => {
   assert.equal(kindOf({ config: file({ memory: false }) }), 'data');
   refused(
     () => readConfig({}, { ONCEMQ_MEMORY: 'no' }),
-    /memory must be one of true, false, 1, 0, not no/,
+    /^ONCEMQ_MEMORY must be one of true, false, 1, 0, not no/,
   );
-  refused(() => readConfig({}, { ONCEMQ_MEMORY: '' }), /memory needs a value/);
+  refused(() => readConfig({}, { ONCEMQ_MEMORY: '' }), /^ONCEMQ_MEMORY needs a value/);
 });
 
 test('the storage is chosen by the setting with the highest precedence', () => {
   const config = file({ memory: true });
-  const inHere = { kind: 'data', directory: './here', durability: 'fsync' };
+  const inHere = { kind: 'data', directory: './here', durability: 'fsync', acceptsLoss: false };
   assert.deepEqual(readConfig({ config, data: './here' }, {}).storage, inHere);
   assert.deepEqual(readConfig({ data: './here' }, { ONCEMQ_MEMORY: 'true' }).storage, inHere);
   const kept = { ONCEMQ_DATA: './here', ONCEMQ_DURABILITY: 'os' };
@@ -198,14 +242,58 @@ test('queues in the file have names, and attributes as any JSON value', () => {
     ],
   });
   assert.deepEqual(readConfig({ config }, {}).queues, [
-    { name: 'plain', attributes: {}, tags: {} },
+    { where: `${config}: queues[0]`, name: 'plain', attributes: {}, tags: {} },
     {
+      where: `${config}: queues[1]`,
       name: 'orders.fifo',
       attributes: { VisibilityTimeout: '10', ContentBasedDeduplication: 'true' },
       tags: { team: 'parts' },
     },
-    { name: 'jobs', attributes: { RedrivePolicy: '{"maxReceiveCount":3}' }, tags: {} },
+    {
+      where: `${config}: queues[2]`,
+      name: 'jobs',
+      attributes: { RedrivePolicy: '{"maxReceiveCount":3}' },
+      tags: {},
+    },
   ]);
+});
+
+test('an error in the file names the file and the place in it', () => {
+  const named = (content: unknown, ...place: string[]): void => {
+    const config = file(content);
+    const starts = place.map((each) => `${config}: ${each}`);
+    assert.throws(
+      () => readConfig({ config }, {}),
+      (error: Error) =>
+        error instanceof ConfigError && starts.every((start) => error.message.includes(start)),
+    );
+  };
+  named({ port: 70_000 }, 'port: 70000 is not valid');
+  named({ publicUrl: 'x' }, 'publicUrl: x is not valid');
+  named({ clock: 'fast' }, 'clock must be one of');
+  named({ host: '' }, 'host needs a value');
+  named({ log: {} }, 'log must be a string');
+  named({ memory: true, data: 'here' }, 'memory and', 'data cannot be used together');
+  named({ queues: [{ name: 'a', attributes: 5 }] }, 'queues[0].attributes must be an object');
+  named({ queues: ['a', { name: 'b', tags: [] }] }, 'queues[1].tags must be an object');
+  const subscriptions = [{ queue: 'a', attributes: null }];
+  named({ topics: [{ name: 'a', subscriptions }] }, 'topics[0].subscriptions[0].attributes must');
+  const keys = Array.from({ length: 1_001 }, (_, at) => ({
+    accessKeyId: `A${at}`,
+    secretAccessKey: 'x',
+  }));
+  named({ credentials: keys }, 'credentials[1000]: there can be at most 1000');
+  const deep = `{"queues":[{"name":"a","tags":{"t":${'['.repeat(50_000)}${']'.repeat(50_000)}}}]}`;
+  named(deep, 'queues[0].tags.t cannot be written as JSON');
+});
+
+test('a key named like a member of all objects is unknown, whatever its value', () => {
+  for (const key of ['__proto__', 'constructor', 'toString']) {
+    for (const value of ['"x"', '{"toString":1}', 'null']) {
+      const config = file(`{"${key}":${value}}`);
+      refused(() => readConfig({ config }, {}), /^There is no setting in /);
+    }
+  }
 });
 
 test('the yandex profile sets its region unless another is given', () => {
@@ -233,8 +321,9 @@ test('topics have attributes, tags and subscriptions, and mistakes in them are r
   const read = readConfig({ config }, {});
   assert.equal(read.arePoliciesEnforced, true);
   assert.deepEqual(read.topics, [
-    { name: 'events', attributes: {}, tags: {}, subscriptions: [] },
+    { where: `${config}: topics[0]`, name: 'events', attributes: {}, tags: {}, subscriptions: [] },
     {
+      where: `${config}: topics[1]`,
       name: 'prices.fifo',
       attributes: { ContentBasedDeduplication: 'true' },
       tags: { team: 'parts' },

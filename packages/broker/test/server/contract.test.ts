@@ -8,10 +8,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { SNS } from '@aws-sdk/client-sns';
 import { SQS } from '@aws-sdk/client-sqs';
 import { defineProducer } from '@oncemq/toolkit';
 import { ConfigError } from '../../src/server/config.ts';
-import { readContract } from '../../src/server/contract/contract-file.ts';
+import { contractIn } from '../../src/server/contract/contract-file.ts';
 import { startTestServer, type TestServer } from '../../src/testing.ts';
 
 const producer = defineProducer<{ order: number }>({
@@ -192,13 +193,11 @@ test('a queue can be bound to any JSON Schema, in the file or beside it', async 
     client.sendMessage({ QueueUrl, MessageBody: '{"part":7}' }),
     /\/part must be string/,
   );
-  await assert.rejects(
-    client.sendMessage({ QueueUrl, MessageBody: 'part' }),
-    /The body is not JSON/,
-  );
+  await assert.rejects(client.sendMessage({ QueueUrl, MessageBody: 'part' }), /it is not JSON/);
   const beside = file(t, schema, 'prices.schema.json');
-  const contract = readContract(file(t, { queues: [{ queue: 'prices', schema: beside }] }));
-  assert.equal(contract.judge('prices', { body: '{}' })?.rule, 'schema-violated');
+  const { queues } = contractIn(file(t, { queues: [{ queue: 'prices', schema: beside }] }));
+  const judged = queues[0]?.judge({ body: '{}' });
+  assert.equal(judged?.ok === false && judged.code, 'schema-violated');
 });
 
 test('a body nested as deeply as it is long is refused, and the server keeps running', async (t) => {
@@ -235,33 +234,227 @@ describe('a contract file that is wrong is refused with its place', () => {
   const wrong: readonly (readonly [unknown, RegExp])[] = [
     ['{', /is not JSON/],
     ['[]', /must contain a JSON object/],
-    [{}, /queues must be a list/],
+    [{ queues: {} }, /queues must be array/],
     [{ queue: [] }, /no setting queue\. Did you mean queues\?/],
-    [{ namespace: 'K F', queues: [] }, /namespace must be/],
-    [{ queues: ['orders'] }, /queues\[0\] must be an object/],
+    [{ namespace: 'K F', queues: [] }, /namespace must match pattern .*lower-case letters/],
+    [{ queues: ['orders'] }, /queues\[0\] must be object/],
     [
       { queues: [{ queue: 'a', contract: 'envelope', mod: 'reject' }] },
       /no setting mod\. Did you mean mode\?/,
     ],
-    [{ queues: [{ queue: 'a b', contract: 'envelope' }] }, /queue must be a queue name/],
-    [{ queues: [{ queue: 'a' }] }, /needs either contract/],
-    [{ queues: [{ queue: 'a', contract: 'evelope' }] }, /contract must be "envelope"/],
+    [
+      { queues: [{ queue: 'a b', contract: 'envelope' }] },
+      /queues\[0\]\.queue must match pattern .*A queue name, or a pattern/,
+    ],
+    [{ queues: [{ queue: 'a', contract: 'evelope' }] }, /contract must be envelope or keyed/],
+    [{ queues: [{ queue: 'a', contract: 'envelope', schema: {} }] }, /only one can apply/],
+    [{ queues: [{ contract: 'envelope' }] }, /queues\[0\]: queue is missing/],
     [{ queues: [{ queue: 'a', contract: 'envelope', mode: 'warn' }] }, /observe or reject/],
     [
       { queues: [{ queue: 'a', schema: { type: 'text' } }] },
       /queues\[0\]: the schema is not valid/,
     ],
     [{ queues: [{ queue: 'a', schema: { $async: true } }] }, /\$async is not supported/],
-    [{ queues: [{ queue: 'a', schema: 'nowhere.json' }] }, /nowhere\.json cannot be read/],
-    [{ queues: [{ queue: 'a', schema: 7 }] }, /schema must be a JSON Schema/],
+    [
+      { queues: [{ queue: 'a', schema: 'nowhere.json' }] },
+      /: queues\[0\]: the schema file .*nowhere\.json cannot be read/,
+    ],
+    [{ queues: [{ queue: 'a', schema: 7 }] }, /schema must be object,string\. .*a JSON Schema/],
   ];
   for (const [content, text] of wrong) {
     test(String(text), (t) => {
       const path = file(t, content);
       assert.throws(
-        () => readContract(path),
+        () => contractIn(path),
         (error) => error instanceof ConfigError && text.test(error.message),
       );
+    });
+  }
+});
+
+describe('a key that is used for a second body', () => {
+  const message = (order: number, note?: string): string =>
+    producer.message({ order, ...(note && { note }) } as { order: number }).body;
+  const rejected = /contract of its queue \(key-reused\).*order-1/;
+
+  test('is refused, until the window of the queue is over', async (t) => {
+    const { server, client, url } = await open(t, [envelope]);
+    const QueueUrl = await url('orders.fifo');
+    const send = (MessageBody: string): Promise<unknown> =>
+      client.sendMessage({ QueueUrl, MessageBody, MessageGroupId: 'g' });
+    await send(message(1));
+    await send(message(1));
+    await assert.rejects(send(message(1, 'other')), rejected);
+    await server.clock.advance(299);
+    await assert.rejects(send(message(1, 'other')), rejected);
+    await server.clock.advance(1);
+    await send(message(1, 'other'));
+    await assert.rejects(send(message(1)), rejected);
+  });
+
+  test('counts for as long as the window of the queue is', async (t) => {
+    const { server, client, url } = await open(t, [envelope]);
+    const QueueUrl = await url('orders.fifo');
+    await client.setQueueAttributes({
+      QueueUrl,
+      Attributes: { DeduplicationIntervalSeconds: '3600' } as never,
+    });
+    const send = (MessageBody: string): Promise<unknown> =>
+      client.sendMessage({ QueueUrl, MessageBody, MessageGroupId: 'g' });
+    await send(message(1));
+    await server.clock.advance(3_599);
+    await assert.rejects(send(message(1, 'other')), rejected);
+  });
+
+  test('is refused within a batch and between concurrent sends, and not after a refused send', async (t) => {
+    const { client, url } = await open(t, [envelope]);
+    const QueueUrl = await url('orders.fifo');
+    const entry = (MessageBody: string, Id: string, MessageGroupId = 'g'): object => ({
+      Id,
+      MessageBody,
+      MessageGroupId,
+    });
+    const { Failed } = await client.sendMessageBatch({
+      QueueUrl,
+      Entries: [entry(message(1), 'a'), entry(message(1, 'other'), 'b')] as never,
+    });
+    assert.deepEqual(
+      Failed?.map(({ Id }) => Id),
+      ['b'],
+    );
+    // An invalid group: the queue refuses the message, so its key is not used.
+    await assert.rejects(
+      client.sendMessage({ QueueUrl, MessageBody: message(2), MessageGroupId: 'ä' }),
+    );
+    await client.sendMessage({ QueueUrl, MessageBody: message(2, 'other'), MessageGroupId: 'g' });
+    const both = await Promise.allSettled(
+      ['one', 'two'].map((note) =>
+        client.sendMessage({ QueueUrl, MessageBody: message(3, note), MessageGroupId: 'g' }),
+      ),
+    );
+    assert.deepEqual(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+  });
+
+  test('belongs to its source and queue, and a deleted queue and a reset forget it', async (t) => {
+    const { server, client, url } = await open(t, [envelope]);
+    const send = async (name: string, MessageBody: string): Promise<unknown> =>
+      client.sendMessage({ QueueUrl: await url(name), MessageBody, MessageGroupId: 'g' });
+    await send('orders.fifo', message(1));
+    await send('orders.fifo', message(1, 'other').replace('kfm.parts.orders', 'kfm.parts.others'));
+    await send('orders-2.fifo', message(1, 'other'));
+    await assert.rejects(send('orders-2.fifo', message(1)), rejected);
+    await client.deleteQueue({ QueueUrl: await url('orders-2.fifo') });
+    await server.clock.advance(60);
+    await send('orders-2.fifo', message(1));
+    await server.reset();
+    await send('orders.fifo', message(1, 'other'));
+  });
+
+  test('is sent and reported in observe mode', async (t) => {
+    const { server, client, url } = await open(t, [{ ...envelope, mode: 'observe' }]);
+    const QueueUrl = await url('orders.fifo');
+    for (const MessageBody of [message(1), message(1, 'other')]) {
+      await client.sendMessage({ QueueUrl, MessageBody, MessageGroupId: 'g' });
+    }
+    assert.deepEqual(
+      server.events.flatMap((event) => (event.type === 'contract-violation' ? [event.rule] : [])),
+      ['key-reused'],
+    );
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    assert.match(
+      metrics,
+      /sqs_fifo_producer_violations_total\{[^}]*queue="orders\.fifo"[^}]*reason="key-reused"[^}]*\} 1/,
+    );
+    assert.match(
+      metrics,
+      /sqs_fifo_body_hash_length_bytes_count\{[^}]*queue="orders\.fifo"[^}]*\} 2/,
+    );
+  });
+});
+
+describe('topics', () => {
+  const openTopics = async (t: TestContext, content: object) => {
+    const server = await startTestServer({ clock: 'manual', contract: file(t, content) });
+    const sns = new SNS({ ...server.clientConfig, maxAttempts: 1 });
+    const sqs = new SQS({ ...server.clientConfig, maxAttempts: 1 });
+    t.after(async () => {
+      sns.destroy();
+      sqs.destroy();
+      await server.close();
+    });
+    const Attributes = { ContentBasedDeduplication: 'true' };
+    const { TopicArn = '' } = await sns.createTopic({
+      Name: 'orders.fifo',
+      Attributes: { ...Attributes, FifoTopic: 'true' },
+    });
+    const { QueueUrl = '' } = await sqs.createQueue({
+      QueueName: 'orders.fifo',
+      Attributes: { ...Attributes, FifoQueue: 'true' },
+    });
+    const subscribe = (raw: string): Promise<unknown> =>
+      sns.subscribe({
+        TopicArn,
+        Protocol: 'sqs',
+        Endpoint: TopicArn.replace(':sns:', ':sqs:'),
+        Attributes: { RawMessageDelivery: raw },
+      });
+    const rules = (): string[] =>
+      server.events.flatMap((event) =>
+        event.type === 'contract-violation' || event.type === 'publication-violation'
+          ? [`${event.type} ${event.mode} ${event.rule}`]
+          : [],
+      );
+    return { server, sns, sqs, TopicArn, QueueUrl, subscribe, rules };
+  };
+  const MessageGroupId = 'g';
+
+  test('reject: a publication that breaks the contract is refused, and a batch as a whole', async (t) => {
+    const { server, sns, TopicArn, rules } = await openTopics(t, {
+      topics: [{ topic: 'orders*', mode: 'reject' }],
+    });
+    await sns.publish({ TopicArn, Message: good, MessageGroupId });
+    await assert.rejects(
+      sns.publish({ TopicArn, Message: '{}', MessageGroupId }),
+      (error: Error) => {
+        assert.equal(error.name, 'InvalidParameterException');
+        assert.match(error.message, /contract of its topic \(key-missing\)|\(body-not-envelope\)/);
+        return true;
+      },
+    );
+    const entries = [producer.message({ order: 2 }).body, 'x'].map((Message, index) => ({
+      Id: `e${index}`,
+      Message,
+      MessageGroupId,
+    }));
+    await assert.rejects(sns.publishBatch({ TopicArn, PublishBatchRequestEntries: entries }));
+    const reused = producer.message({ order: 1, note: 'other' } as { order: number }).body;
+    await assert.rejects(sns.publish({ TopicArn, Message: reused, MessageGroupId }), /key-reused/);
+    assert.equal(server.events.filter(({ type }) => type === 'published').length, 1);
+    assert.equal(rules().length, 3);
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    assert.match(metrics, /violations_total\{[^}]*topic="orders\.fifo"[^}]*reason="key-reused"/);
+  });
+
+  test('observe: it is published and reported', async (t) => {
+    const { sns, TopicArn, rules } = await openTopics(t, { topics: [{ topic: 'orders.fifo' }] });
+    await sns.publish({ TopicArn, Message: 'hello', MessageGroupId });
+    assert.deepEqual(rules(), ['publication-violation observe body-not-envelope']);
+  });
+
+  for (const raw of ['true', 'false']) {
+    test(`what a topic brings to a bound queue is judged and reported, raw ${raw}, and never refused`, async (t) => {
+      const { sns, sqs, TopicArn, QueueUrl, subscribe, rules } = await openTopics(t, {
+        queues: [{ queue: 'orders.fifo', mode: 'reject' }],
+      });
+      await subscribe(raw);
+      await sns.publish({ TopicArn, Message: good, MessageGroupId });
+      assert.deepEqual(rules(), []);
+      const unique_key = { DataType: 'String', StringValue: '1' };
+      const MessageAttributes = { unique_key };
+      await sns.publish({ TopicArn, Message: '{"order":1}', MessageGroupId, MessageAttributes });
+      assert.deepEqual(rules(), ['contract-violation observe key-only-in-attributes']);
+      const { Messages } = await sqs.receiveMessage({ QueueUrl, MaxNumberOfMessages: 10 });
+      assert.equal(Messages?.length, 2);
     });
   }
 });

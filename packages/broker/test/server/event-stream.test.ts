@@ -14,7 +14,7 @@ import { type TestContext, test } from 'node:test';
 import { SNS } from '@aws-sdk/client-sns';
 import { SQS } from '@aws-sdk/client-sqs';
 import { defineProducer } from '@oncemq/toolkit';
-import { waitingBytesMax } from '../../src/api/inspect/event-follower.ts';
+import { turnBytesMax } from '../../src/api/inspect/event-follower.ts';
 import { readersMax } from '../../src/api/inspect/event-stream.ts';
 import { startTestServer, type TestServer } from '../../src/testing.ts';
 import { EventReader } from '../support/event-reader.ts';
@@ -233,7 +233,7 @@ async function sendMuch(sqs: SQS, QueueUrl: string): Promise<number> {
   const MessageAttributes = Object.fromEntries(names.map((name) => [name, attribute]));
   const messageBytes = (names.length + 1) * Buffer.byteLength(text);
   let sent = 0;
-  while (sent * messageBytes < waitingBytesMax + kernelBytes) {
+  while (sent * messageBytes < turnBytesMax + kernelBytes) {
     await sqs.sendMessage({ QueueUrl, MessageBody: text, MessageAttributes });
     sent += 1;
   }
@@ -292,8 +292,10 @@ test('a reader that does not read is dropped with a reason, and the queue contin
   await once(slow, 'end');
   assert.match(
     text,
-    /event: dropped\ndata: {"reason":".* more than 8388608 bytes waited to be read/,
+    /event: dropped\ndata: {"reason":".* more than 1048576 bytes waited to be read/,
   );
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  assert.match(metrics, /oncemq_connections_closed_total\{.*cause="event-reader".*\} 1$/m);
 });
 
 test('one reader too many is refused until another one leaves', async (t) => {

@@ -73,3 +73,51 @@ test('an image request from a page carries out no action, even without Sec-Fetch
     ['by-a-program'],
   );
 });
+
+test('a server for the whole network answers browsers only under the names that it was given', async (t) => {
+  const server = await startServer({
+    host: '0.0.0.0',
+    port: 0,
+    memory: true,
+    log: 'silent',
+    allowHost: ['Queues.lan', '[fd00::1]'],
+    publicUrl: 'https://queues.example',
+  });
+  t.after(() => server.close());
+  const { port } = server;
+  const status = (path: string, headers: Record<string, string>, body = ''): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      const url = `http://127.0.0.1:${port}${path}`;
+      request(url, { method: 'POST', headers }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      })
+        .on('error', reject)
+        .end(body);
+    });
+  const target = { 'x-amz-target': 'AmazonSQS.CreateQueue' };
+  const input = JSON.stringify({ QueueName: 'by-a-page' });
+  // The page of a name that was made to resolve to this server is of the same origin.
+  for (const host of ['evil.test', `evil.test:${port}`, 'queues.lan.evil.test', '10.0.0.7']) {
+    const ofPage = { host, origin: `http://${host}` };
+    assert.equal(await status('/', { ...ofPage, ...target }, input), 403, host);
+    assert.equal(await status('/_oncemq/reset', ofPage), 403, host);
+    assert.equal(await status('/_oncemq/reset', { host }), 200, 'a program');
+  }
+  const names = [
+    'localhost',
+    '127.0.0.1',
+    '[::1]',
+    '0.0.0.0',
+    'queues.lan',
+    'QUEUES.LAN',
+    '[fd00::1]',
+  ];
+  for (const name of names) {
+    const host = `${name}:${port}`;
+    const ofPage = { host, origin: `http://${host}`, 'sec-fetch-site': 'same-origin' };
+    assert.equal(await status('/_oncemq/reset', ofPage), 200, name);
+  }
+  const proxied = { host: 'queues.example', origin: 'https://queues.example' };
+  assert.equal(await status('/_oncemq/reset', proxied), 200);
+});

@@ -10,8 +10,10 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
+import { BodyBudget } from '../../src/server/http/held-bytes.ts';
 import { PlainConnection, type PlainListener } from '../../src/server/http/plain-connection.ts';
 import { PlainConnections } from '../../src/server/http/plain-connections.ts';
+import { UnreadAnswers } from '../../src/server/http/unread-answers.ts';
 import { startTestServer } from '../../src/testing.ts';
 import { AnswerReader, type HttpAnswer } from '../fuzz/http-answer.ts';
 
@@ -58,6 +60,13 @@ class Client {
 /** For listeners whose requests are all complete. */
 function refuseTruncated(): never {
   throw new Error('no request was to be truncated');
+}
+
+function bounds(): Pick<PlainListener, 'budget' | 'unread'> {
+  return {
+    budget: new BodyBudget(1_000_000),
+    unread: new UnreadAnswers({ msMax: 30_000, bytesMax: 1_000_000 }),
+  };
 }
 
 async function turns(count: number): Promise<void> {
@@ -389,6 +398,7 @@ async function swept(
 }> {
   let sweeps = 0;
   const listener: PlainListener = {
+    ...bounds(),
     isPlain: () => true,
     answer: async () => ({ status: 200, headers, body: '{}' }),
     handOver: (socket) => socket.destroy(),
@@ -452,6 +462,7 @@ test('an answer sent while the server stops is the last of its connection', asyn
   t.after(() => server.close());
   let answer = (): void => {};
   const connections = new PlainConnections(server, {
+    ...bounds(),
     isPlain: () => true,
     refuseTruncated,
     answer: () =>
@@ -477,6 +488,7 @@ test('a body stays as it is while other connections are read', async (t) => {
   t.after(() => server.close());
   const waiting: (() => void)[] = [];
   new PlainConnections(server, {
+    ...bounds(),
     isPlain: () => true,
     refuseTruncated,
     answer: ({ body }) =>

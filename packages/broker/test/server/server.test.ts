@@ -4,6 +4,7 @@
  */
 
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -199,6 +200,49 @@ test('explaining an id gives the original, the source, the age and what differed
   assert.deepEqual(body.entry.suppressed[0].differed, ['attributes']);
 });
 
+test('an id that was suppressed by its body, in the profile yandex, is explained by the entry of that body', async (t) => {
+  const server = await open(t, { clock: 'manual' });
+  for (const DeduplicationScope of ['queue', 'messageGroup']) {
+    const name = `${DeduplicationScope}.fifo`;
+    const Attributes = {
+      FifoQueue: 'true',
+      ContentBasedDeduplication: 'true',
+      DeduplicationScope,
+      Profile: 'yandex',
+    };
+    await sqs(server, 'CreateQueue', { QueueName: name, Attributes });
+    const send = async (MessageBody: string, MessageDeduplicationId?: string) => {
+      const own = MessageDeduplicationId === undefined ? {} : { MessageDeduplicationId };
+      const input = { QueueUrl: name, MessageBody, MessageGroupId: 'g', ...own };
+      return (await sqs(server, 'SendMessage', input)).body.MessageId as string;
+    };
+    const original = await send('same', 'first');
+    await send('x'.repeat(200_000), 'long');
+    assert.equal(await send('same', 'second'), original);
+    assert.equal(await send('same'), original);
+    const long = await send('x'.repeat(200_000), 'long-again');
+    const explained = async (id: string, group = '') =>
+      (await ask(server, `/_oncemq/queues/${name}/dedup?id=${id}${group}`)).body;
+    const { entry } = await explained('second');
+    assert.equal(entry.id, 'first');
+    assert.equal(entry.original.messageId, original);
+    const hash = createHash('sha256').update('same').digest('hex');
+    assert.deepEqual(
+      entry.suppressed.map(({ id, matchedBy }: Record<string, string>) => [id, matchedBy]),
+      [
+        ['second', 'body'],
+        [hash, 'body'],
+      ],
+    );
+    assert.equal((await explained(hash, '&group=g')).entry.id, 'first');
+    assert.equal((await explained('second', '&group=g')).entry.id, 'first');
+    assert.equal((await explained('second', '&group=other')).error.code, 'NotInWindow');
+    assert.equal((await explained('long-again')).entry.original.messageId, long);
+    await server.clock.advance(301);
+    assert.equal((await explained('second', '&group=g')).error.code, 'NotInWindow');
+  }
+});
+
 test('an id that is not in the window is reported as new', async (t) => {
   const server = await withQueue(t);
   const { status, body } = await ask(server, '/_oncemq/queues/jobs.fifo/dedup?id=unseen');
@@ -262,6 +306,26 @@ test('a queue of the config file that cannot be created stops the start with its
     await assert.rejects(
       startTestServer({ config }),
       (error) => error instanceof ConfigError && reason.test(error.message),
+    );
+  }
+});
+
+test('a queue, topic or subscription that cannot be created is named with its file and place', async () => {
+  const config = join(mkdtempSync(join(tmpdir(), 'oncemq-server-')), 'config.json');
+  const topic = { name: 'news', subscriptions: ['jobs', 'nowhere'] };
+  const unfit = { name: 'news', subscriptions: ['jobs', { queue: 'jobs', attributes: { No: 1 } }] };
+  for (const [content, place] of [
+    [{ queues: ['jobs', 'no spaces'] }, 'queues[1]: the queue no spaces '],
+    [{ topics: ['news', 'no spaces'] }, 'topics[1]: the topic no spaces '],
+    [{ queues: ['jobs'], topics: [topic] }, 'topics[0].subscriptions[1]: nowhere cannot '],
+    [{ queues: ['jobs'], topics: [unfit] }, 'topics[0].subscriptions[1]: jobs cannot '],
+  ] as const) {
+    writeFileSync(config, JSON.stringify(content));
+    await assert.rejects(
+      startTestServer({ config }),
+      (error: Error) =>
+        error instanceof ConfigError && error.message.startsWith(`${config}: ${place}`),
+      place,
     );
   }
 });

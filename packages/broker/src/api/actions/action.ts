@@ -23,6 +23,8 @@ export interface Call {
   readonly senderId: string;
   /** Signatures are checked, and the request has none. */
   readonly isAnonymous: boolean;
+  /** Why the server will not call a URL for a topic; undefined if it will. */
+  endpointProblemOf(url: string): string | undefined;
   /** The request's X-Amzn-Trace-Id. */
   readonly traceHeader: string | undefined;
   /** Encodes the answer. The most frequent actions do so before their changes are kept (`prepare` of the backend). */

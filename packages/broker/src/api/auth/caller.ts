@@ -4,8 +4,9 @@
  * let them send forms to a server on the same machine.
  */
 
+import { isJsonRequest } from '../protocol/body-size.ts';
 import { type Fault, fault } from '../protocol/error-codes.ts';
-import type { NamedAction } from '../protocol/wire-form.ts';
+import type { Glimpse, NamedAction, Service } from '../protocol/wire-form.ts';
 import type { ApiRequest } from '../request.ts';
 import type { Authentication } from './authentication.ts';
 import type { Credential } from './credential.ts';
@@ -15,6 +16,8 @@ export interface Caller {
   readonly ok: true;
   /** Absent if signatures are not checked, or if the request has none. */
   readonly credential?: Credential;
+  /** The service that the signature is for. */
+  readonly service?: Service;
   /** Signatures are checked, and the request has none. */
   readonly isAnonymous?: boolean;
 }
@@ -36,15 +39,37 @@ export function unsignedCallerOf(
   return fault('access-denied', { resource: request.path });
 }
 
+/** The links that SNS posts are short, and so is all that a browser or a subscriber sends with them. */
+const openBodyBytesMax = 64 * 1024;
+
+/**
+ * Who sent a request, judged by its bytes alone: its body is not parsed before. `glimpse` is what it seems to ask for; once it
+ * is parsed, `callProblem` has the last word.
+ */
 export async function callerOf(
   request: ApiRequest,
-  { name, service }: NamedAction,
+  glimpse: Pick<Glimpse<NamedAction>, 'service'>,
   authentication: Authentication,
-  baseUrl: string,
+  resource: string,
 ): Promise<Caller | Fault> {
-  const signer = await authentication.signerOf(request, service);
-  if (signer !== undefined) return signer;
-  if (openActions.has(name)) return nobody;
-  if (service === 'sns') return fault('signature-missing');
-  return fault('access-denied', { resource: baseUrl + request.path });
+  const signer = await authentication.signerOf(request, glimpse.service);
+  if (signer !== undefined) return signer.ok ? { ...signer, service: glimpse.service } : signer;
+  const mayBeOpen = !isJsonRequest(request.headers) && request.body.length <= openBodyBytesMax;
+  return mayBeOpen ? nobody : unsigned(glimpse.service, resource);
+}
+
+/** Why the caller may not call this action; undefined if it may. */
+export function callProblem(
+  caller: Caller,
+  { name, service }: NamedAction,
+  resource: string,
+): Fault | undefined {
+  if (caller.isAnonymous === true) {
+    return openActions.has(name) ? undefined : unsigned(service, resource);
+  }
+  return caller.service === service ? undefined : fault('scope-service', { service });
+}
+
+function unsigned(service: Service, resource: string): Fault {
+  return service === 'sns' ? fault('signature-missing') : fault('access-denied', { resource });
 }

@@ -3,6 +3,9 @@
  * canonical request to the signing key, come from `@smithy/signature-v4`, which AWS's own clients sign with; it caches the
  * latest fifty signing keys, each valid for a day, a region and a service.
  *
+ * The path is signed as it arrived. Clients sign it without empty and `.` segments (RFC 3986) and send it so; removing them here
+ * as well would let `//` pass for `/`, though it names another resource.
+ *
  * The signature always covers the body. Neither SQS nor SNS has an action whose payload may be unsigned, so a signature
  * with `UNSIGNED-PAYLOAD` does not match.
  */
@@ -46,6 +49,12 @@ function headerOf({ headers }: ApiRequest, name: string): string {
   return String(value);
 }
 
+function escapeUriPath(path: string): string {
+  return encodeURIComponent(path)
+    .replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll('%2F', '/');
+}
+
 interface Signed {
   readonly request: ApiRequest;
   readonly query: Record<string, string[]>;
@@ -60,7 +69,9 @@ interface Signed {
 class Canonical extends SignatureV4 {
   stringToSign(signed: Signed): Promise<string> {
     const { request, query, headers, payloadHash, signedAt, scope } = signed;
-    const { method, path } = request;
+    const { method } = request;
+    // Escaped once more than it is sent, as for every service but S3.
+    const path = escapeUriPath(request.path);
     const http = { method, path, query, headers, protocol: 'http:', hostname: '' };
     const canonicalHeaders = getCanonicalHeaders(http, undefined, new Set(Object.keys(headers)));
     const text = this.createCanonicalRequest(http, canonicalHeaders, payloadHash);
@@ -74,4 +85,5 @@ const canonical: Canonical = new Canonical({
   service: '',
   credentials: { accessKeyId: '', secretAccessKey: '' },
   sha256,
+  uriEscapePath: false,
 });

@@ -32,19 +32,29 @@ export function isFromForeignPage(headers: Headers, publicUrl: string | undefine
   return ![headers['host'], headers['x-forwarded-host'], hostOf(publicUrl)].includes(page);
 }
 
+export interface BrowserNames {
+  /** In lower case, without a port. */
+  readonly browserHosts: readonly string[];
+  readonly publicUrl?: string | undefined;
+}
+
 /**
- * A page can reach a server on the user's own machine through a name of its own that resolves there (DNS rebinding). It is
- * then of the same origin and could read everything. So a server that listens on a local address accepts browsers only
- * under a local name or its configured public URL.
+ * A page can reach a server that the user's machine reaches through a name of its own that resolves to it (DNS rebinding). It
+ * is then of the same origin and could read everything. So browsers are accepted only under a local name, that of the
+ * public URL, or one that the configuration names.
  */
 export function foreignNameRejection(
   request: Asking,
-  { isLocal, publicUrl }: { readonly isLocal: boolean; readonly publicUrl?: string | undefined },
+  { browserHosts, publicUrl }: BrowserNames,
 ): InspectResponse | undefined {
-  if (!isLocal || !isOfBrowser(request)) return undefined;
-  const { host = '' } = request.headers;
-  if (host === hostOf(publicUrl) || isLocalName(host.replace(/:\d+$/, ''))) return undefined;
-  const message = 'Browsers can use this server only as localhost or by its --public-url.';
+  if (!isOfBrowser(request)) return undefined;
+  const host = (request.headers['host'] ?? '').toLowerCase();
+  const name = host.replace(/:\d+$/, '');
+  if (host === hostOf(publicUrl) || isLocalName(name) || browserHosts.includes(name)) {
+    return undefined;
+  }
+  const message =
+    'Browsers can use this server only as localhost, or under the names that --allow-host and --public-url give it.';
   return failed(403, 'ForeignName', message);
 }
 
@@ -73,7 +83,7 @@ function isPageTold(headers: Headers): boolean {
 
 const localName = /^(127(\.\d{1,3}){3}|\[?::1\]?|([a-z0-9-]+\.)*localhost)$/i;
 
-export function isLocalName(host: string): boolean {
+function isLocalName(host: string): boolean {
   return localName.test(host);
 }
 

@@ -4,6 +4,7 @@
  */
 
 import type { Writable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorShape, errorText, type Refusal } from '../../core/errors.ts';
 
 export interface InspectResponse {
@@ -23,6 +24,19 @@ export const listLimit = { default: 100, max: 1000 } as const;
 
 export function ok(body: unknown): InspectResponse {
   return { status: 200, body };
+}
+
+const writtenAtOnce = 1_000;
+
+/** A list without an end to it, written part by part: the event loop gets a turn after each. */
+export async function wholeList(name: string, items: readonly object[]): Promise<InspectResponse> {
+  const parts: string[] = [];
+  for (let from = 0; from < items.length; from += writtenAtOnce) {
+    if (from > 0) await nextTurn();
+    parts.push(JSON.stringify(items.slice(from, from + writtenAtOnce)).slice(1, -1));
+  }
+  const body = `{${JSON.stringify(name)}:[${parts.join(',')}]}\n`;
+  return { status: 200, body, contentType: 'application/json' };
 }
 
 export function failed(status: number, code: string, message: string): InspectResponse {

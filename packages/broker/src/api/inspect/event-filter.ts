@@ -3,8 +3,8 @@
  * are refused: a filter that is not understood would silently show everything, or nothing.
  */
 
+import { nearestName } from '@oncemq/toolkit/nearest-name';
 import type { Event } from '../../core/events.ts';
-import { nearestName } from '../nearest-name.ts';
 
 export interface EventFilter {
   readonly hasBodies: boolean;
@@ -44,6 +44,7 @@ const types: Readonly<Record<Event['type'], true>> = {
   unsubscribed: true,
   published: true,
   'duplicate-publication': true,
+  'publication-violation': true,
   'filtered-out': true,
   'fanned-out': true,
   posted: true,

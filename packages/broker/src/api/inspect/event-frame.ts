@@ -27,7 +27,8 @@ function shownEvent(event: Event, hasBodies: boolean): object {
       const { publication, ...others } = event;
       return { ...others, ...shownBody(publication.message, publication.attributes, hasBodies) };
     }
-    case 'duplicate-publication': {
+    case 'duplicate-publication':
+    case 'publication-violation': {
       const { message, ...others } = event;
       return { ...others, ...shownBody(message, [], hasBodies) };
     }

@@ -31,8 +31,12 @@ export class EventStream {
   #stopListening: () => void = () => {};
   #heart: NodeJS.Timeout | undefined;
 
-  constructor(backend: Backend) {
+  readonly #onDrop: () => void;
+
+  /** `onDrop` is called for each reader that is dropped because it does not read. */
+  constructor(backend: Backend, onDrop: () => void) {
     this.#backend = backend;
+    this.#onDrop = onDrop;
   }
 
   /** The answer to a new reader: the stream, or the reason for a refusal. */
@@ -56,7 +60,7 @@ export class EventStream {
   #open(out: Writable, filter: EventFilter): void {
     if (out.destroyed) return;
     out.write(greeting);
-    const reader = new EventFollower(out, filter);
+    const reader = new EventFollower(out, filter, this.#onDrop);
     this.#readers.add(reader);
     out.once('close', () => this.#forget(reader));
     if (this.#isEnded) reader.end();

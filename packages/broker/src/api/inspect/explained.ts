@@ -18,12 +18,14 @@ export interface Window {
     readonly limit: number;
   }): Promise<{ readonly ok: true; readonly entries: readonly Explained[] } | Refusal>;
   isScopedByGroup(): Promise<boolean>;
+  /** The entry that suppressed a send with this id for another reason than its id, if there can be one. */
+  readOther?(id: string, groupId: string | undefined): Promise<Explained | undefined>;
 }
 
 export async function explained(
   backend: Backend,
   query: URLSearchParams,
-  { name, read, isScopedByGroup }: Window,
+  { name, read, isScopedByGroup, readOther }: Window,
 ): Promise<InspectResponse> {
   const limit = limitOf(query);
   if (limit === undefined) return wrongLimit();
@@ -35,7 +37,12 @@ export async function explained(
   // The lookup of an id already considered the group, if it matters.
   const isAsked = (entry: Explained): boolean =>
     deduplicationId !== undefined || groupId === undefined || entry.groupId === groupId;
-  const entries = found.entries.filter(isAsked).map((entry) => ({
+  const other =
+    deduplicationId !== undefined && found.entries.length === 0
+      ? await readOther?.(deduplicationId, groupId)
+      : undefined;
+  const all = other === undefined ? found.entries : [other];
+  const entries = all.filter(isAsked).map((entry) => ({
     id: entry.deduplicationId,
     source: entry.source,
     groupId: entry.groupId,
@@ -50,6 +57,7 @@ export async function explained(
     expiresInSeconds: (entry.expiresAt - now) / 1000,
     suppressed: entry.suppressed.map((event) => ({
       at: event.at,
+      id: event.deduplicationId,
       source: event.source,
       matchedBy: event.matchedBy,
       groupId: event.groupId,

@@ -3,6 +3,7 @@
  * and the console; no AWS action offers this. Nothing here receives a message or counts as a receive.
  */
 
+import { filledText } from '../../core/errors.ts';
 import type { Event } from '../../core/events.ts';
 import { type Backend, Unavailable } from '../../storage/backend.ts';
 import { failed, type InspectResponse, ok } from './answers.ts';
@@ -96,6 +97,11 @@ const routes: readonly Route[] = [
   { path: /^signing-certificate\.pem$/, methods: { GET: showCertificate } },
 ];
 
+/** Every method and path that is answered, for the test that asks them all. */
+export const inspectRoutes: readonly string[] = routes.flatMap(({ path, methods }) =>
+  Object.keys(methods).map((method) => `${method} ${path.source}`),
+);
+
 export function createInspect(options: InspectOptions): Inspect {
   const surroundings = { ...options, watching: new Watching(options.backend) };
   return {
@@ -115,7 +121,8 @@ export function createInspect(options: InspectOptions): Inspect {
           allow,
         };
       }
-      return failed(404, 'NotFound', `There is nothing at /_oncemq/${request.path}.`);
+      const { path } = request;
+      return failed(404, 'NotFound', filledText('There is nothing at /_oncemq/{path}.', { path }));
     },
   };
 }

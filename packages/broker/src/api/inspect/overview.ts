@@ -3,6 +3,7 @@
  * every topic. Queues come in pages, sorted by name. A request counts as watching, so rates are measured from then on.
  */
 
+import { filledText } from '../../core/errors.ts';
 import { failed, type InspectResponse, limitOf, ok, refused, wrongLimit } from './answers.ts';
 import { askTogether } from './ask-together.ts';
 import type { InspectRequest, Surroundings } from './inspect.ts';
@@ -49,7 +50,9 @@ export async function showCounts(
   const { backend, clock, watching } = options;
   watching.keepUp();
   const counts = await watchedQueue(options, name);
-  if (counts === undefined) return failed(404, 'QueueDoesNotExist', `There is no queue ${name}.`);
+  if (counts === undefined) {
+    return failed(404, 'QueueDoesNotExist', filledText('There is no queue {name}.', { name }));
+  }
   return ok({ now: backend.now(), clock, ...counts });
 }
 

@@ -14,6 +14,7 @@ import {
   numberOf,
   ok,
   refused,
+  wholeList,
   wrongAfter,
   wrongLimit,
 } from './answers.ts';
@@ -21,6 +22,7 @@ import { askTogether } from './ask-together.ts';
 import { shownAttributes } from './contents.ts';
 import { explained } from './explained.ts';
 import type { InspectOptions, InspectRequest } from './inspect.ts';
+import { entryWithBodyOf } from './window-entry.ts';
 
 export async function listQueues({ backend }: InspectOptions): Promise<InspectResponse> {
   const queues: object[] = [];
@@ -36,7 +38,7 @@ export async function listQueues({ backend }: InspectOptions): Promise<InspectRe
     );
     after = page.next;
   } while (after !== undefined);
-  return ok({ queues });
+  return wholeList('queues', queues);
 }
 
 export async function showQueue(
@@ -121,6 +123,7 @@ export async function explainQueue(
     name,
     read: (asked) => backend.explain({ type: 'explain', queue: name, ...asked }),
     isScopedByGroup: () => isScopedByGroup(backend, name),
+    readOther: (id, groupId) => entryWithBodyOf(backend, name, id, groupId),
   });
 }
 

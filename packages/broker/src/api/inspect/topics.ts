@@ -8,13 +8,13 @@ import type { MessageAttribute } from '../../core/changes.ts';
 import { parseObject } from '../../core/json-object.ts';
 import type { TopicCommandOf } from '../../core/topic/commands.ts';
 import type { Backend, DeliveryCounts } from '../../storage/backend.ts';
-import { failed, type InspectResponse, ok, refused } from './answers.ts';
+import { failed, type InspectResponse, ok, refused, wholeList } from './answers.ts';
 import { askTogether } from './ask-together.ts';
 import { explained } from './explained.ts';
 import type { InspectOptions, InspectRequest, Surroundings } from './inspect.ts';
 
 export async function listTopics({ backend }: InspectOptions): Promise<InspectResponse> {
-  return ok({ topics: await topicCounts(backend, Number.POSITIVE_INFINITY) });
+  return wholeList('topics', await topicCounts(backend, Number.POSITIVE_INFINITY));
 }
 
 /** Sorted by name, at most `limit`. */
@@ -33,14 +33,14 @@ export async function topicCounts(backend: Backend, limit: number): Promise<obje
 
 /** Undefined if the topic was deleted after it was listed. */
 async function countsOf(backend: Backend, name: string): Promise<object | undefined> {
-  const found = await backend.run({ type: 'describe-topic', topic: name });
+  const found = await backend.run({ type: 'describe-topic', topic: name, limit: 0 });
   if (!found.ok) return undefined;
-  const { isFifo, windowEntries, archived, subscriptions } = found;
+  const { isFifo, windowEntries, archived, subscriptionCount } = found;
   const { count } = await backend.failedDeliveries(name);
   return {
     name,
     fifo: isFifo,
-    subscriptions: subscriptions.length,
+    subscriptions: subscriptionCount,
     dedupEntries: windowEntries,
     archived,
     failedDeliveries: count,
@@ -62,6 +62,7 @@ export async function showTopic(
     fifo: found.isFifo,
     dedupEntries: found.windowEntries,
     archived: found.archived,
+    subscriptionCount: found.subscriptionCount,
     subscriptions: found.subscriptions.map((subscription) => ({
       arn: subscription.subscriptionArn,
       protocol: subscription.protocol,
@@ -104,7 +105,7 @@ export async function listDeliveries(
   name: string,
 ): Promise<InspectResponse> {
   watching.keepUp();
-  const found = await backend.run({ type: 'describe-topic', topic: name });
+  const found = await backend.run({ type: 'describe-topic', topic: name, limit: 0 });
   if (!found.ok) return refused(found);
   const deliveries = watching
     .deliveries(name)

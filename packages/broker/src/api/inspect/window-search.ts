@@ -11,6 +11,7 @@ import { sequenceNumber } from '../../core/sequence-number.ts';
 import type { Backend, Explained, RememberedSend } from '../../storage/backend.ts';
 import { isScopedByGroup } from './queues.ts';
 import type { Watching } from './watching.ts';
+import { searchedEntriesMax } from './window-entry.ts';
 
 export interface Found {
   readonly entries: readonly Explained[];
@@ -22,7 +23,6 @@ export interface Found {
   readonly hasOlderIds: boolean;
 }
 
-export const searchedEntriesMax = 1_000;
 /** The total length of the bodies searched. */
 const searchedCharsMax = 16 * 1024 * 1024;
 const readAtOnce = 20;

@@ -18,7 +18,8 @@ import {
 } from './answers.ts';
 import { type ShownContent, shownContent } from './contents.ts';
 import type { InspectOptions, InspectRequest, Surroundings } from './inspect.ts';
-import { type Found, searchedEntriesMax, searchWindow } from './window-search.ts';
+import { entryOf } from './window-entry.ts';
+import { type Found, searchWindow } from './window-search.ts';
 
 /** With the default window of five minutes, each part is a second. */
 const parts = 300;
@@ -159,23 +160,6 @@ async function newestEntries(
 ): Promise<readonly Explained[]> {
   const found = await backend.explain({ type: 'explain', queue, limit });
   return found.ok ? found.entries : [];
-}
-
-/** Looks the entry up by its id, if known, or else searches the newest. */
-async function entryOf(
-  backend: Backend,
-  queue: string,
-  sequence: number,
-  { id, group }: { readonly id: string | undefined; readonly group: string | undefined },
-): Promise<Explained | undefined> {
-  const isIt = (entry: Explained): boolean => entry.sequence === sequence;
-  if (id !== undefined) {
-    const asked = { deduplicationId: id, groupId: group, limit: 1 };
-    const found = await backend.explain({ type: 'explain', queue, ...asked });
-    const entry = found.ok ? found.entries.find(isIt) : undefined;
-    if (entry !== undefined) return entry;
-  }
-  return (await newestEntries(backend, queue, searchedEntriesMax)).find(isIt);
 }
 
 function violationsOf(

@@ -12,6 +12,7 @@ import {
   type ErrorShape,
   errors,
   errorText,
+  filledText,
 } from '../../core/errors.ts';
 import type { TopicErrorShape } from '../../core/topic/errors.ts';
 
@@ -220,7 +221,7 @@ export function wireErrorOf(problem: Fault): WireError {
 /** The text in AWS JSON and in batch entries. */
 export function faultText({ ok, code, detail }: Fault): string {
   if (!isProtocolCode(code)) return errorText({ ok, code, detail });
-  return protocolErrors[code][1].replace(/\{(\w+)\}/g, (_, word: string) => String(detail[word]));
+  return filledText(protocolErrors[code][1], detail);
 }
 
 /** The text in AWS Query, which differs in one case (3.10). */

@@ -27,13 +27,23 @@ import type { ActionTables, NamedAction, ReadRequest, Unread, WireForm } from '.
 const contentType = 'application/x-amz-json-1.0';
 const targetPrefix = 'AmazonSQS.';
 
+const countedCharsMax = 1024 * 1024;
+
 export const jsonForm: WireForm = {
+  /** The header has the action, so this is exact. */
+  glimpse(request, actions) {
+    const action = actionOf(request, actions);
+    return 'code' in action ? action : { service: 'sqs', action };
+  },
+
   read: readRequest,
 
   answer({ shape }: NamedAction, output: ValueMap, requestId: string): ApiResponse {
     const body = shape.output === undefined ? '' : writeStructure(shape.output, output);
     const headers = { 'Content-Type': contentType, 'x-amzn-RequestId': requestId };
-    // Counted here, where there may be time for it (`prepare` of the backend): it joins the body's texts to one.
+    // Counted here, where there may be time for it (`prepare` of the backend): it joins the body's texts to one. That of a
+    // large body is work for another turn.
+    if (body.length > countedCharsMax) return { status: 200, headers, body };
     return { status: 200, headers, body, bodyBytes: Buffer.byteLength(body) };
   },
 
@@ -49,17 +59,25 @@ export const jsonForm: WireForm = {
   },
 };
 
-function readRequest<Action extends NamedAction>(
-  { headers, body }: ApiRequest,
+function actionOf<Action extends NamedAction>(
+  { headers }: ApiRequest,
   actions: ActionTables<Action>,
-): ReadRequest<Action> | Unread {
+): Action | Fault {
   const target = headers['x-amz-target'];
   if (target === undefined) return fault('target-missing');
   const isOurs = target.startsWith(targetPrefix);
   const name = isOurs ? target.slice(targetPrefix.length) : target;
   const action = isOurs ? actions.sqs.get(name) : undefined;
-  if (action === undefined) return fault('action-invalid', { action: name });
-  const parsed = parse(body);
+  return action ?? fault('action-invalid', { action: name });
+}
+
+function readRequest<Action extends NamedAction>(
+  request: ApiRequest,
+  actions: ActionTables<Action>,
+): ReadRequest<Action> | Unread {
+  const action = actionOf(request, actions);
+  if ('code' in action) return action;
+  const parsed = parse(request.body);
   if (parsed === undefined) {
     return { ...malformed('The request body is not JSON in UTF-8.'), action };
   }

@@ -10,11 +10,13 @@
 import type { ApiResponse } from '../request.ts';
 import type { Structure, Type, Value, ValueMap } from '../shapes/shape.ts';
 import { type Fault, queryFaultText, wireErrorOf } from './error-codes.ts';
-import { queryForm, readQueryRequest } from './query.ts';
+import { glimpseQueryRequest, queryForm, readQueryRequest } from './query.ts';
 import { encodeBase64 } from './reading.ts';
 import type { NamedAction, WireForm } from './wire-form.ts';
 
 export const queryJsonForm: WireForm = {
+  glimpse: glimpseQueryRequest,
+
   read: readQueryRequest,
 
   answer({ name, service, shape }: NamedAction, output: ValueMap, requestId: string): ApiResponse {

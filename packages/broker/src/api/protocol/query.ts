@@ -11,10 +11,11 @@ import { refuse } from '../../core/errors.ts';
 import type { ApiRequest, ApiResponse } from '../request.ts';
 import type { Dictionary, List, Structure, Type, Value, ValueMap } from '../shapes/shape.ts';
 import { type Fault, fault, malformed, queryFaultText, wireErrorOf } from './error-codes.ts';
-import { Parameter, readParameters } from './parameters.ts';
+import { Parameter, plainValueOf, readParameters } from './parameters.ts';
 import { isWhole, type Reading, readBlob, Unreadable, unconvertible } from './reading.ts';
 import type {
   ActionTables,
+  Glimpse,
   NamedAction,
   ReadRequest,
   Service,
@@ -36,6 +37,8 @@ const scopeForm = /Credential=[^,\s]*\/(sqs|sns)\/aws4_request/;
 const actionsWithoutPath: ReadonlySet<string> = new Set(['CreateQueue', 'ListQueues']);
 
 export const queryForm: WireForm = {
+  glimpse: glimpseQueryRequest,
+
   read: readQueryRequest,
 
   answer({ name, service, shape }: NamedAction, output: ValueMap, requestId: string): ApiResponse {
@@ -89,7 +92,8 @@ function readAction<Action extends NamedAction>(
 ): ReadRequest<Action> | Unread {
   const name = parameters.child('Action')?.value;
   if (name === undefined || name === '') return fault('action-missing');
-  const service = serviceOf(parameters, name, request, actions);
+  const parameterOf = (parameter: string): string | undefined => parameters.child(parameter)?.value;
+  const service = serviceOf(parameterOf, name, request, actions);
   if (service === 'sns') return readTopicRequest(parameters, actions.sns.get(name), name);
   const action = actions.sqs.get(name);
   const isAtQueue = isQueuePath(request.path);
@@ -104,18 +108,29 @@ function readAction<Action extends NamedAction>(
 }
 
 function serviceOf(
-  parameters: Parameter,
+  parameterOf: (parameter: string) => string | undefined,
   name: string,
   { headers }: ApiRequest,
   actions: ActionTables<NamedAction>,
 ): Service {
-  const version = parameters.child('Version')?.value ?? '';
+  const version = parameterOf('Version') ?? '';
   if (Object.hasOwn(services, version)) return services[version] as Service;
   const scope = scopeForm.exec(headers['authorization'] ?? '')?.[1];
   if (scope !== undefined) return scope as Service;
   if (!actions.sns.has(name)) return 'sqs';
   const isShared = actions.sqs.has(name);
-  return !isShared || parameters.child('TopicArn') !== undefined ? 'sns' : 'sqs';
+  return !isShared || parameterOf('TopicArn') !== undefined ? 'sns' : 'sqs';
+}
+
+export function glimpseQueryRequest<Action extends NamedAction>(
+  request: ApiRequest,
+  actions: ActionTables<Action>,
+): Glimpse<Action> {
+  const parameterOf = (parameter: string): string | undefined => plainValueOf(request, parameter);
+  const name = parameterOf('Action') ?? '';
+  const service = serviceOf(parameterOf, name, request, actions);
+  const isJsonAsked = parameterOf('ContentType') === 'JSON';
+  return { service, action: actions[service].get(name), isJsonAsked };
 }
 
 /** Uses the error texts of SNS if the request cannot be read. */

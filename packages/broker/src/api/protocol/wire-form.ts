@@ -33,10 +33,27 @@ export interface Unread extends Fault {
   readonly isJsonAsked?: boolean;
 }
 
+/** What a request seems to ask for. */
+export interface Glimpse<Action extends NamedAction> {
+  readonly service: Service;
+  /** Undefined if there is no such action, or the name is not written plainly. */
+  readonly action: Action | undefined;
+  readonly isJsonAsked?: boolean;
+}
+
 /** Actions by name, for each service: both have an AddPermission. */
 export type ActionTables<Action> = Readonly<Record<Service, ReadonlyMap<string, Action>>>;
 
 export interface WireForm {
+  /**
+   * Looks for the action without parsing the body, which nobody may have signed. Only for the words of a refusal: a sender can
+   * write a name so that reading finds it and this does not.
+   */
+  glimpse<Action extends NamedAction>(
+    request: ApiRequest,
+    actions: ActionTables<Action>,
+  ): Glimpse<Action> | Unread;
+
   read<Action extends NamedAction>(
     request: ApiRequest,
     actions: ActionTables<Action>,

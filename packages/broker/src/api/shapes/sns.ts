@@ -203,12 +203,12 @@ export const snsActions: Readonly<Record<string, ActionShape>> = actions({
         type: memberList(
           structure({
             Id: entryId,
-            Code: { type: string, doc: 'Never returned.' },
-            Message: { type: string, doc: 'Never returned.' },
-            SenderFault: { type: boolean, doc: 'Never returned.' },
+            Code: { type: string, doc: 'Its error code.' },
+            Message: { type: string, doc: 'Its error text.' },
+            SenderFault: { type: boolean, doc: 'Whether the request was at fault.' },
           }),
         ),
-        doc: 'Always empty.',
+        doc: 'Empty, unless the topic changed while a large batch was being published.',
       },
     },
   },

@@ -4,12 +4,11 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { bodyBytesMaxOf } from '../../api/protocol/body-size.ts';
+import type { ApiRequest } from '../../api/request.ts';
 import type { ErrorDetail } from '../../core/errors.ts';
+import { type BodyBudget, HeldBytes } from './held-bytes.ts';
 
-/** A message of 1 MiB takes at most 6 MiB of JSON, when every byte is escaped. */
-const bodyBytesMax = 8 * 1024 * 1024;
-/** The total for all bodies that have not completely arrived. */
-const arrivingBytesMax = 256 * 1024 * 1024;
 const discardedBytesMax = 64 * 1024 * 1024;
 
 /** Why a body was refused. */
@@ -18,49 +17,49 @@ export interface BodyRefusal {
   readonly detail: ErrorDetail;
 }
 
-const tooLarge: BodyRefusal = { code: 'body-too-large', detail: { limit: bodyBytesMax } };
+/** A body, or an empty one and why it was refused. */
+export interface ReadBody {
+  readonly bytes: Buffer;
+  readonly refusal?: BodyRefusal | undefined;
+  /** Call when nothing needs the bytes any more. */
+  readonly release: () => void;
+}
+
 const tooMany: BodyRefusal = {
   code: 'service-unavailable',
-  detail: { reason: 'too many large requests are arriving at once' },
+  detail: { reason: 'the server is busy with too many large requests. Try again.' },
 };
 
-export class Bodies {
-  #arrivingBytes = 0;
-
-  /** Calls `then` with the whole body, or with an empty one and a refusal. If the client disconnects first, never calls it. */
-  read(
-    request: IncomingMessage,
-    response: ServerResponse,
-    then: (body: Buffer, refusal?: BodyRefusal) => void,
-  ): void {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    let held = 0;
-    let refusal: BodyRefusal | undefined;
-    const letGo = (): void => {
-      this.#arrivingBytes -= held;
-      held = 0;
-      chunks.length = 0;
-    };
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > discardedBytesMax) request.destroy();
-      if (size > bodyBytesMax) refusal = tooLarge;
-      else if (this.#arrivingBytes + chunk.length > arrivingBytesMax) refusal ??= tooMany;
-      if (refusal !== undefined) {
-        letGo();
-        return;
-      }
-      held += chunk.length;
-      this.#arrivingBytes += chunk.length;
-      chunks.push(chunk);
+/** If the client disconnects before the end of the body, never calls `then`. */
+export function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  budget: BodyBudget,
+  then: (body: ReadBody) => void,
+): void {
+  const limit = bodyBytesMaxOf(request.headers as ApiRequest['headers']);
+  const told = Number(request.headers['content-length'] ?? 0);
+  const tooLarge: BodyRefusal = { code: 'body-too-large', detail: { limit } };
+  const held = new HeldBytes(budget);
+  let size = 0;
+  let isWhole = false;
+  let refusal = told > limit ? tooLarge : undefined;
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > discardedBytesMax) request.destroy();
+    if (size > limit) refusal = tooLarge;
+    else if (refusal === undefined && !held.add(chunk, told || limit)) refusal = tooMany;
+    if (refusal !== undefined) held.release();
+  });
+  request.on('end', () => {
+    isWhole = true;
+    then({ bytes: held.bytes, refusal, release: () => held.release() });
+  });
+  // If the body ended too early and that has been answered, the request never closes, but its response does.
+  for (const side of [request, response]) {
+    side.on('close', () => {
+      if (!isWhole) held.release();
     });
-    request.on('end', () => {
-      const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
-      letGo();
-      then(body, refusal);
-    });
-    request.on('close', letGo);
-    request.on('error', () => response.destroy());
   }
+  request.on('error', () => response.destroy());
 }

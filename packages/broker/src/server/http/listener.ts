@@ -5,9 +5,10 @@
  * Every connection starts as a plain one (plain-connection.ts). At the first request that is not plain, the connection is
  * handed to the node:http server created here, which reads that request from its first byte.
  *
- * Bounds: the number of connections, the size of a body, and the time for a request to arrive: 60 to 90 seconds in
- * node:http, 75 to 90 on a plain connection, because both check only now and then. Anything that is not HTTP is answered
- * with 400 and disconnected. Stopping answers the requests that have arrived, at most one on each connection, however long
+ * Bounds: the number of connections; the size of a body, and of all bodies together (held-bytes.ts); answers that are not
+ * read (unread-answers.ts); one request at a time on each connection (turns.ts); and the time for a request to arrive: 60 to
+ * 90 seconds in node:http, 75 to 90 on a plain connection, because both check only now and then. Anything that is not HTTP is
+ * answered with 400 and disconnected. Stopping answers the requests that have arrived, at most one on each connection, however long
  * the disk takes, and gives clients two seconds for everything else.
  */
 
@@ -18,18 +19,20 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { Duplex } from 'node:stream';
 import { plainHealthPath } from '../../api/auth/admission.ts';
 import { foreignNameRejection, foreignPageRejection } from '../../api/auth/foreign-page.ts';
 import type { Api, ApiRequest, ApiResponse } from '../../api/handler.ts';
 import type { Inspect, InspectResponse } from '../../api/inspect/inspect.ts';
 import { consoleFile, type FileResponse } from '../console-files.ts';
 import { type Metrics, metricsPath } from '../telemetry/metrics.ts';
-import { Bodies } from './bodies.ts';
+import { readBody } from './bodies.ts';
 import { Call, tellOf } from './call.ts';
+import { BodyBudget } from './held-bytes.ts';
 import { bareHead } from './plain-connection.ts';
 import { PlainConnections } from './plain-connections.ts';
 import { partsOf } from './request-head.ts';
+import { Turns } from './turns.ts';
+import { UnreadAnswers } from './unread-answers.ts';
 
 const connectionsMax = 10_000;
 /**
@@ -41,6 +44,8 @@ const requestMsMax = 60_000;
 const headersMsMax = 30_000;
 /** Longer than AWS clients keep an idle connection, so that the client closes it, not the server. */
 const idleMsMax = 75_000;
+/** How long a client may leave its answer unread. */
+const unreadMsMax = 30_000;
 
 /** Nothing between the server and a reader may cache or buffer a live stream. */
 const streamHeaders = {
@@ -72,9 +77,15 @@ export interface ListenerOptions {
   readonly onError: (error: unknown) => void;
   /** The URL by which clients reach the server, if it differs from the Host header. */
   readonly publicUrl?: string | undefined;
-  /** Whether the server is reachable from this machine only. */
-  readonly isLocal: boolean;
+  /** Host names under which browsers may use the server, in lower case, beyond local names and that of the public URL. */
+  readonly browserHosts: readonly string[];
   readonly metrics?: Metrics | undefined;
+  /** How many bytes the bodies of all requests may take together; and again, the answers that are not read. */
+  readonly bodyBytesMax: number;
+  /** Default 30 s. */
+  readonly unreadMsMax?: number | undefined;
+  /** Called when a connection is closed: its answer was not read, or it sent too many requests before their answers. */
+  readonly onClosed?: ((cause: 'unread' | 'pipelined') => void) | undefined;
   /** Why a request may not use `/metrics` and the endpoints below `/_oncemq/`; absent if every request may. */
   readonly rejectionOf?:
     | ((request: ApiRequest) => Promise<InspectResponse | undefined>)
@@ -97,15 +108,18 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
   };
   const refuseTruncated = (call: ApiRequest): ApiResponse =>
     api.fail(call, 'input-malformed', { reason: 'The request ended before its body did.' });
-  const bodies = new Bodies();
-  /** The latest request of each connection to node:http. */
-  const latest = new WeakMap<Duplex, { request: IncomingMessage; response: ServerResponse }>();
+  const budget = new BodyBudget(options.bodyBytesMax);
+  const unread = new UnreadAnswers({
+    msMax: options.unreadMsMax ?? unreadMsMax,
+    bytesMax: options.bodyBytesMax,
+    onClose: () => options.onClosed?.('unread'),
+  });
+  const turns = new Turns(() => options.onClosed?.('pipelined'));
   /** How many requests to node:http have arrived and are not answered yet. */
   let answering = 0;
-  const server = createServer((request, response) => {
-    latest.set(request.socket, { request, response });
-    bodies.read(request, response, (body, refusal) => {
-      const call = callOf(request, response, body);
+  const take = (request: IncomingMessage, response: ServerResponse): void =>
+    readBody(request, response, budget, ({ bytes, refusal, release }) => {
+      const call = callOf(request, response, bytes);
       tellOf(call, request.socket);
       const answered =
         refusal === undefined
@@ -115,23 +129,27 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
       answered.then(
         (ready) => {
           answering -= 1;
+          release();
           // While the server stops, a connection must not be kept open for another request.
           if (plain.isClosing || refusal !== undefined) response.shouldKeepAlive = false;
-          send(response, ready);
+          send(response, ready, unread);
         },
         (error: unknown) => {
           answering -= 1;
+          release();
           onError(error);
           response.destroy();
         },
       );
     });
+  const server = createServer((request, response) => {
+    turns.take(request, response, () => take(request, response));
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const { request, response } = latest.get(socket) ?? {};
+    const { request, response } = turns.latest(socket) ?? {};
     if (error.code === endedTooEarly && request?.complete === false && response !== undefined) {
       response.shouldKeepAlive = false;
-      send(response, refuseTruncated(callOf(request, response, Buffer.alloc(0))));
+      send(response, refuseTruncated(callOf(request, response, Buffer.alloc(0))), unread);
       return;
     }
     const isBeingAnswered = response?.headersSent === true && !response.writableFinished;
@@ -149,6 +167,8 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
     answer: (call) => api.handle(call),
     refuseTruncated,
     onError,
+    budget,
+    unread,
   });
   return {
     server,
@@ -183,7 +203,7 @@ function callOf(request: IncomingMessage, response: ServerResponse, body: Buffer
   });
 }
 
-function send(response: ServerResponse, answer: Answer): void {
+function send(response: ServerResponse, answer: Answer, unread: UnreadAnswers): void {
   const { status, headers, body, stream } = answer;
   if (stream !== undefined) {
     // The connection ends with the stream: a client that does not read would otherwise hold it open.
@@ -200,6 +220,11 @@ function send(response: ServerResponse, answer: Answer): void {
   for (const name in headers) lines.push(name, headers[name] as string);
   response.writeHead(status, lines as unknown as OutgoingHttpHeader[]);
   response.end(body);
+  const { socket } = response;
+  if (socket === null || socket.writableLength === 0) return;
+  unread.watch(socket);
+  // Before the next request begins, which may stop reading again.
+  response.prependOnceListener('close', () => unread.forget(socket));
 }
 
 /** The path below `/_oncemq/`; undefined for requests to the API. */

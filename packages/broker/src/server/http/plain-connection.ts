@@ -1,11 +1,12 @@
 /**
- * A connection whose requests have the plain form (request-head.ts) and come one at a time. They are read and answered
- * directly on the socket, which takes half the time that node:http needs with its own objects and streams. At the first
- * request that has another form, is large, or is pipelined, the connection is handed to node:http with every unanswered
- * byte, and stays there.
+ * A connection whose requests have the plain form (request-head.ts). They are read and answered directly on the socket, which
+ * takes half the time that node:http needs with its own objects and streams. At the first request that has another form, or
+ * is large, the connection is handed to node:http with every unanswered byte, and stays there.
  *
- * Bounds: one request at a time, of at most `plainBytesMax`, and slightly more than that again of bytes that arrive before
- * the answer is sent. The sweep of PlainConnections ends idle connections and those whose request does not arrive.
+ * Bounds: one request at a time, of at most `plainBytesMax`; the next one begins when the answer has been read. What arrives
+ * before that is held, up to one read beyond `nextBytesMax`, then the socket is not read until the answer is sent. All held
+ * bytes count in the budget of bodies; a request without room there is handed to node:http, which refuses it. The sweep of
+ * PlainConnections ends idle connections and those whose request does not arrive.
  */
 
 import { Buffer } from 'node:buffer';
@@ -13,11 +14,15 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ApiRequest, ApiResponse } from '../../api/handler.ts';
 import { Call, tellOf } from './call.ts';
+import { type BodyBudget, HeldBytes } from './held-bytes.ts';
 import { type RequestHead, readPlainHead } from './request-head.ts';
 import { copyOf, SharedReading } from './shared-reading.ts';
+import type { UnreadAnswers } from './unread-answers.ts';
 
 /** Head and body together; larger requests gain nothing from this path. */
 const plainBytesMax = 64 * 1024;
+/** How much may arrive while a request is answered until the socket is no longer read. */
+const nextBytesMax = 4 * 1024;
 
 /** As bytes: a text would be turned into bytes with every search. */
 const emptyLine = Buffer.from('\r\n\r\n');
@@ -40,9 +45,11 @@ export interface PlainListener {
   /** The number of sweeps so far; connections measure time in it instead of reading a clock. */
   readonly sweeps: number;
   readonly keepAliveSeconds: number;
+  readonly budget: BodyBudget;
+  readonly unread: UnreadAnswers;
 }
 
-type State = 'idle' | 'reading' | 'answering' | 'over';
+type State = 'idle' | 'reading' | 'answering' | 'unread' | 'over';
 
 export class PlainConnection {
   readonly #socket: Socket;
@@ -53,11 +60,15 @@ export class PlainConnection {
   /** The number of sweeps when the current state began. */
   #since: number;
   #head: RequestHead | undefined;
-  /** The request being read, or the bytes that arrived while the previous request was being answered. */
-  #chunks: Buffer[] = [];
-  #missingBytes = 0;
-  /** How many bytes arrived while the previous request was being answered. */
-  #heldBytes = 0;
+  /** The request, if it did not arrive in one piece. */
+  #request: HeldBytes | undefined;
+  #requestBytes = 0;
+  /** What the budget counts for the body being answered, if it arrived in one piece. */
+  #countedBytes = 0;
+  /** The bytes that arrived after the request. */
+  #next: HeldBytes | undefined;
+  /** Whether bytes after the request were dropped, because there was no room for them. */
+  #isCut = false;
   #isLast = false;
   #goneListener: (() => void) | undefined;
 
@@ -69,7 +80,7 @@ export class PlainConnection {
     const { socket } = this.#reading;
     this.#socket = socket;
     socket.on('end', this.#end);
-    socket.on('error', this.#fail);
+    socket.on('error', this.#leave);
     socket.on('close', this.#close);
   }
 
@@ -81,13 +92,17 @@ export class PlainConnection {
     return this.#state === 'answering';
   }
 
+  get #isOver(): boolean {
+    return this.#state === 'over';
+  }
+
   destroy(): void {
     this.#socket.destroy();
   }
 
   /** Ends the connection if it has waited for a request, or for the rest of one, since before the given sweep. */
   sweep(sweep: number): void {
-    if (this.#state === 'answering' || this.#since >= sweep) return;
+    if (this.#state === 'answering' || this.#state === 'unread' || this.#since >= sweep) return;
     if (this.#state === 'reading') this.#socket.write(timedOut);
     this.destroy();
   }
@@ -95,7 +110,8 @@ export class PlainConnection {
   /** The buffer is overwritten by the next read, so what is kept of it is copied. */
   #take(buffer: Buffer, length: number): void {
     if (this.#state === 'idle') this.#begin(buffer, length);
-    else this.#continue(copyOf(buffer, 0, length));
+    else if (this.#state === 'reading') this.#continue(buffer, length);
+    else this.#holdNext(buffer.subarray(0, length));
   }
 
   #begin(buffer: Buffer, length: number): void {
@@ -107,40 +123,56 @@ export class PlainConnection {
     const isTaken =
       head !== undefined &&
       bodyAt + head.bodyBytes <= plainBytesMax &&
-      this.#listener.isPlain(head.path) &&
-      !this.#socket.writableNeedDrain;
-    const missingBytes = isTaken ? bodyAt + head.bodyBytes - length : -1;
-    if (!isTaken || missingBytes < 0) {
-      this.#handOver([buffer.subarray(0, length)]);
-    } else if (missingBytes === 0) {
-      this.#answer(head, copyOf(buffer, bodyAt, length));
-    } else {
-      this.#enter('reading');
-      this.#head = head;
-      this.#chunks = [copyOf(buffer, 0, length)];
-      this.#missingBytes = missingBytes;
+      this.#listener.isPlain(head.path);
+    if (!isTaken) {
+      this.#handOver(buffer.subarray(0, length));
+      return;
     }
+    const end = bodyAt + head.bodyBytes;
+    if (end <= length) {
+      if (!this.#listener.budget.recount(0, head.bodyBytes)) {
+        this.#handOver(buffer.subarray(0, length));
+        return;
+      }
+      this.#countedBytes = head.bodyBytes;
+      const body = copyOf(buffer, bodyAt, end);
+      if (end < length) this.#holdPipelined(buffer.subarray(end, length));
+      this.#answer(head, body);
+      return;
+    }
+    this.#enter('reading');
+    this.#head = head;
+    this.#requestBytes = end;
+    this.#request = new HeldBytes(this.#listener.budget);
+    this.#continue(buffer, length);
   }
 
-  #continue(chunk: Buffer): void {
-    this.#chunks.push(chunk);
-    if (this.#state === 'answering') {
-      // Held until the answer is sent. Reading continues meanwhile: a socket must be read to notice that the client left.
-      this.#heldBytes += chunk.length;
-      if (this.#heldBytes > plainBytesMax) this.#socket.pause();
+  #continue(buffer: Buffer, length: number): void {
+    const request = this.#request as HeldBytes;
+    const taken = Math.min(length, this.#requestBytes - request.length);
+    if (!request.add(buffer.subarray(0, taken), this.#requestBytes)) {
+      this.#handOver(Buffer.concat([request.bytes, buffer.subarray(0, length)]));
       return;
     }
-    this.#missingBytes -= chunk.length;
-    if (this.#missingBytes > 0) return;
-    const chunks = this.#chunks;
-    this.#chunks = [];
-    if (this.#missingBytes < 0) {
-      this.#handOver(chunks);
-      return;
-    }
-    const request = Buffer.concat(chunks);
+    if (request.length < this.#requestBytes) return;
+    if (taken < length) this.#holdPipelined(buffer.subarray(taken, length));
     const head = this.#head as RequestHead;
-    this.#answer(head, request.subarray(request.length - head.bodyBytes));
+    this.#answer(head, request.bytes.subarray(this.#requestBytes - head.bodyBytes));
+  }
+
+  /** Reading continues for a while during an answer: a socket must be read to notice that the client left. */
+  #holdNext(bytes: Buffer): void {
+    if (this.#isCut) return;
+    this.#next ??= new HeldBytes(this.#listener.budget);
+    this.#isCut = !this.#next.add(bytes, plainBytesMax);
+    if (this.#isCut) this.#next.release();
+    else if (this.#next.length > nextBytesMax) this.#socket.pause();
+  }
+
+  /** A client that pipelines may have ended its side already, which is to be noticed only after its last request. */
+  #holdPipelined(bytes: Buffer): void {
+    this.#holdNext(bytes);
+    this.#socket.pause();
   }
 
   #answer(head: RequestHead, body: Buffer): void {
@@ -156,28 +188,60 @@ export class PlainConnection {
   };
 
   readonly #send = (response: ApiResponse): void => {
+    this.#releaseRequest();
     if (this.#state === 'over') return;
     this.#goneListener = undefined;
     // While the server stops, a connection must not be kept open for another request.
-    const isLast = this.#isLast || this.#listener.isClosing;
+    const isLast = this.#isLast || this.#isCut || this.#listener.isClosing;
     const { body, bodyBytes = Buffer.byteLength(body) } = response;
     const text = headText(response, bodyBytes, isLast ? 0 : this.#listener.keepAliveSeconds) + body;
     const encoding = bodyBytes === body.length ? 'latin1' : 'utf8';
+    const socket = this.#socket;
     if (isLast) {
       this.#enter('over');
-      this.#socket.end(text, encoding, () => this.destroy());
+      socket.end(text, encoding, () => this.destroy());
+      if (socket.writableLength > 0) this.#listener.unread.watch(socket);
       return;
     }
-    this.#socket.write(text, encoding);
-    this.#enter('idle');
-    if (this.#chunks.length > 0) this.#handOver(this.#chunks);
+    socket.write(text, encoding);
+    if (socket.writableLength === 0) {
+      this.#proceed();
+      return;
+    }
+    this.#enter('unread');
+    this.#listener.unread.watch(socket);
+    // Called when everything before it is written.
+    socket.write(noBody, (error) => {
+      if (this.#state === 'over' || error) return;
+      this.#listener.unread.forget(socket);
+      this.#proceed();
+    });
   };
+
+  /** The answer is sent: waits for the next request, or begins with what has arrived of it. */
+  #proceed(): void {
+    this.#enter('idle');
+    const next = this.#next;
+    if (next === undefined || next.length === 0) return;
+    this.#next = undefined;
+    this.#begin(next.bytes, next.length);
+    next.release();
+    // Otherwise there are more requests; or node:http has the socket.
+    if (this.#next === undefined && !this.#isOver) this.#socket.resume();
+  }
+
+  #releaseRequest(): void {
+    this.#listener.budget.recount(this.#countedBytes, 0);
+    this.#countedBytes = 0;
+    this.#request?.release();
+    this.#request = undefined;
+  }
 
   readonly #end = (): void => {
     // The client may still read its answer, but a long poll counts as abandoned.
     this.#isLast = true;
     this.#goneListener?.();
-    if (this.#state === 'answering') return;
+    if (this.#state === 'answering' || this.#state === 'unread') return;
     if (this.#state === 'reading') {
       const call = new Call('POST', this.#head as RequestHead, noBody, this.#whenGone);
       this.#send(this.#listener.refuseTruncated(call));
@@ -188,12 +252,18 @@ export class PlainConnection {
   };
 
   readonly #fail = (error: unknown): void => {
-    // Errors of the socket itself are the client's and are not reported.
-    if (this.#state === 'answering' && !this.#socket.destroyed) this.#listener.onError(error);
+    this.#releaseRequest();
+    if (!this.#socket.destroyed) this.#listener.onError(error);
     this.destroy();
   };
 
+  /** Errors of the socket itself are the client's and are not reported. */
+  readonly #leave = (): void => this.destroy();
+
   readonly #close = (): void => {
+    // A request that is being answered is released with its answer.
+    if (this.#state !== 'answering') this.#releaseRequest();
+    this.#next?.release();
     this.#enter('over');
     this.#goneListener?.();
     this.#onGone();
@@ -204,16 +274,19 @@ export class PlainConnection {
     this.#since = this.#listener.sweeps;
   }
 
-  #handOver(chunks: readonly Buffer[]): void {
+  #handOver(bytes: Buffer): void {
     const socket = this.#socket;
+    // Copied: the bytes may be in a shared buffer.
+    const unanswered = Buffer.from(bytes);
+    this.#releaseRequest();
     this.#enter('over');
     this.#reading.end();
     socket.off('end', this.#end);
-    socket.off('error', this.#fail);
+    socket.off('error', this.#leave);
     socket.off('close', this.#close);
     this.#onGone();
     socket.pause();
-    socket.unshift(Buffer.concat(chunks));
+    socket.unshift(unanswered);
     this.#listener.handOver(socket);
     process.nextTick(() => socket.resume());
   }

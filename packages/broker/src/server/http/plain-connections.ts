@@ -9,7 +9,10 @@ import { PlainConnection, type PlainListener } from './plain-connection.ts';
 
 const sweepMs = 15_000;
 
-type PlainAnswers = Pick<PlainListener, 'isPlain' | 'answer' | 'refuseTruncated' | 'onError'>;
+type PlainAnswers = Pick<
+  PlainListener,
+  'isPlain' | 'answer' | 'refuseTruncated' | 'onError' | 'budget' | 'unread'
+>;
 
 export class PlainConnections implements PlainListener {
   readonly keepAliveSeconds: number;
@@ -18,6 +21,8 @@ export class PlainConnections implements PlainListener {
   readonly answer: PlainListener['answer'];
   readonly refuseTruncated: PlainListener['refuseTruncated'];
   readonly onError: PlainListener['onError'];
+  readonly budget: PlainListener['budget'];
+  readonly unread: PlainListener['unread'];
   isClosing = false;
   sweeps = 0;
   readonly #open: Set<PlainConnection> = new Set();
@@ -25,11 +30,13 @@ export class PlainConnections implements PlainListener {
   readonly #sweeping: NodeJS.Timeout;
 
   /** Takes over every new connection of the server; `isPlain` says which paths `answer` handles. */
-  constructor(server: Server, { isPlain, answer, refuseTruncated, onError }: PlainAnswers) {
-    this.isPlain = isPlain;
-    this.answer = answer;
-    this.refuseTruncated = refuseTruncated;
-    this.onError = onError;
+  constructor(server: Server, answers: PlainAnswers) {
+    this.isPlain = answers.isPlain;
+    this.answer = answers.answer;
+    this.refuseTruncated = answers.refuseTruncated;
+    this.onError = answers.onError;
+    this.budget = answers.budget;
+    this.unread = answers.unread;
     this.keepAliveSeconds = Math.floor(server.keepAliveTimeout / 1000);
     this.#sweepsMax = server.keepAliveTimeout / sweepMs;
     const toNode = server.listeners('connection');

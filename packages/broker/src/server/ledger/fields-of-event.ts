@@ -70,6 +70,18 @@ export function fieldsOf(
         ...aboutBody(body),
       };
     }
+    case 'publication-violation': {
+      const { topic, groupId, mode, rule, reason, message } = event;
+      return {
+        event: 'violation',
+        topic,
+        group: groupId,
+        mode,
+        rule,
+        reason: cut(reason),
+        ...aboutBody(message),
+      };
+    }
     case 'delivered':
     case 'deleted':
     case 'expired':

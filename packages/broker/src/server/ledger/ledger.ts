@@ -7,9 +7,9 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { isoTime } from '../../core/iso-time.ts';
 import type { Backend } from '../../storage/backend.ts';
+import { makeDirectory } from '../../storage/make-directory.ts';
 import { ConfigError } from '../config-error.ts';
 import type { Log } from '../log.ts';
 import { fieldsOf } from './fields-of-event.ts';
@@ -85,7 +85,7 @@ export async function openLedger(
 /** Creates the directory if needed; returns whether the previous run closed the ledger, and the START of this one. */
 async function prepared(directory: string): Promise<{ isClean: boolean; start: string }> {
   try {
-    await mkdir(directory, { recursive: true });
+    makeDirectory(directory);
     const last = await mendSegments(directory);
     const isClean = last === undefined || last.includes('"event":"closed"');
     return { isClean, start: await startOfRun(directory, Date.now()) };

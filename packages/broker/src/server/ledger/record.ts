@@ -1,8 +1,10 @@
 /**
  * A record of the ledger: a PROV-O activity in JSON-LD, with additional plain fields for people and for `oncemq trace`. A
  * message is an entity: accepting and publishing generate it, delivering uses it, deleting and expiring invalidate it, a
- * move or a fan-out derives another one from it. The format is published as schemas/ledger.schema.json and
- * schemas/ledger.context.jsonld; names are those of the contract, in snake case.
+ * move or a fan-out derives another one from it. The event that an envelope reports is an entity as well, which the
+ * message specializes, and its source is the agent that the event is attributed to; a send that made no message uses the
+ * event. The format is published in schemas/: ledger.schema.json, ledger.context.jsonld and ledger.shapes.ttl. Names are
+ * those of the contract, in snake case.
  */
 
 /** What happened to a message; or, about the ledger itself, that it was opened, closed, or lacks records. */
@@ -107,19 +109,37 @@ export function lineOf(id: string, time: string, fields: LedgerFields): string {
 }
 
 interface Relations {
-  readonly 'prov:used'?: string;
+  readonly 'prov:used'?: string | EventNode | readonly [string, EventNode];
   readonly 'prov:generated'?: string | object;
   readonly 'prov:invalidated'?: string;
+}
+
+/** An event with its source, as an entity and its agent. */
+interface EventNode {
+  readonly '@id': string;
+  readonly '@type': 'prov:Entity';
+  readonly 'prov:wasAttributedTo': { readonly '@id': string; readonly '@type': 'prov:Agent' };
 }
 
 function relations(fields: LedgerFields): Relations {
   const message = entity(fields.message_id);
   switch (fields.event) {
     case 'published':
-    case 'accepted':
-      return { 'prov:generated': message };
-    case 'suppressed':
-      return { 'prov:used': entity(fields.original_message_id) };
+    case 'accepted': {
+      const event = eventNode(fields);
+      return {
+        'prov:generated': event ? { '@id': message, 'prov:specializationOf': event } : message,
+      };
+    }
+    case 'suppressed': {
+      const event = eventNode(fields);
+      const original = entity(fields.original_message_id);
+      return { 'prov:used': event ? [original, event] : original };
+    }
+    case 'violation': {
+      const event = eventNode(fields);
+      return event ? { 'prov:used': event } : {};
+    }
     case 'deleted':
     case 'expired':
       return { 'prov:invalidated': message };
@@ -146,4 +166,20 @@ function entity(messageId: string | undefined): string {
 
 function derived(messageId: string | undefined, from: string): object {
   return { '@id': entity(messageId), 'prov:wasDerivedFrom': from };
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const contractSource = /^[a-z0-9][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*){2}$/;
+
+/**
+ * Only for ids in the form of the contract: nothing else is checked before it gets here, and text of any kind would give
+ * names that RDF forbids, or that mean another thing. The plain fields show it in any case.
+ */
+function eventNode({
+  event_id: id = '',
+  event_source: source = '',
+}: AboutMessage): EventNode | undefined {
+  if (!uuid.test(id) || !contractSource.test(source)) return undefined;
+  const agent = { '@id': `urn:oncemq:source:${source}`, '@type': 'prov:Agent' } as const;
+  return { '@id': `urn:uuid:${id}`, '@type': 'prov:Entity', 'prov:wasAttributedTo': agent };
 }

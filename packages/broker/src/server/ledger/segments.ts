@@ -8,9 +8,10 @@
  * together stay below the bound: the oldest are removed first.
  */
 
-import { type FileHandle, mkdir, open, readdir, rm, stat, truncate } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rm, stat, truncate } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { makeDirectory } from '../../storage/make-directory.ts';
 
 export interface SegmentOptions {
   readonly directory: string;
@@ -94,13 +95,13 @@ export class Segments {
     if (this.#file !== undefined && !(await isThere(this.#file.path))) await this.close();
     if (this.#file !== undefined) return this.#file;
     const { directory, run } = this.#options;
-    await mkdir(directory, { recursive: true });
+    makeDirectory(directory);
     await this.#makeRoom();
     const path = join(
       directory,
       `ledger-${run}-${String(this.#number + 1).padStart(numberLength, '0')}.jsonl`,
     );
-    this.#file = { handle: await open(path, 'ax'), path };
+    this.#file = { handle: await open(path, 'ax', 0o600), path };
     this.#number += 1;
     this.#size = 0;
     this.#isTorn = false;

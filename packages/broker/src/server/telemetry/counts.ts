@@ -8,6 +8,9 @@ import { EventCounts } from './event-counts.ts';
 import { Histogram } from './histogram.ts';
 import { RequestCounts } from './request-counts.ts';
 
+/** Why the server closed a connection. */
+type ClosedCause = 'unread' | 'pipelined' | 'event-reader';
+
 export class Counts {
   readonly since: number = Date.now();
   readonly events: EventCounts = new EventCounts();
@@ -21,6 +24,16 @@ export class Counts {
     records: new Histogram('oncemq.commit.records'),
     bytes: new Histogram('oncemq.commit.size'),
   };
+
+  readonly closedConnections: Record<ClosedCause, number> = {
+    unread: 0,
+    pipelined: 0,
+    'event-reader': 0,
+  };
+
+  closed(cause: ClosedCause): void {
+    this.closedConnections[cause] += 1;
+  }
 
   committed({ records, bytes, ms }: Commit): void {
     this.commits.seconds.record(ms / 1000);

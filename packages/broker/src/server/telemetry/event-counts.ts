@@ -40,6 +40,17 @@ export class QueueCounts {
   readonly window: WindowCounts = new WindowCounts();
   /** By the code of the rule. */
   readonly violations: Map<string, number> = new Map();
+  /** Only of FIFO queues, and only once something was sent. */
+  readonly bodyLengths: Map<DeduplicationSource, Histogram> = new Map();
+
+  measureBody(source: DeduplicationSource, body: string): void {
+    let lengths = this.bodyLengths.get(source);
+    if (lengths === undefined) {
+      lengths = new Histogram('sqs_fifo.body_hash.length_bytes');
+      this.bodyLengths.set(source, lengths);
+    }
+    lengths.record(Buffer.byteLength(body));
+  }
 }
 
 export class TopicCounts {
@@ -52,6 +63,8 @@ export class TopicCounts {
     filtered: 0,
     failed: 0,
   };
+  /** By the code of the rule. */
+  readonly violations: Map<string, number> = new Map();
 }
 
 export type BySource = Record<DeduplicationSource, number>;
@@ -59,18 +72,16 @@ export type BySource = Record<DeduplicationSource, number>;
 export class EventCounts {
   readonly queues: BoundedSeries<QueueCounts> = new BoundedSeries(() => new QueueCounts());
   readonly topics: BoundedSeries<TopicCounts> = new BoundedSeries(() => new TopicCounts());
-  readonly bodyLengths: Readonly<Record<DeduplicationSource, Histogram>> = {
-    explicit: new Histogram('sqs_fifo.body_hash.length_bytes'),
-    content: new Histogram('sqs_fifo.body_hash.length_bytes'),
-  };
 
   note(event: Event): void {
     switch (event.type) {
-      case 'sent':
-        this.queues.of(event.queue).sent += 1;
+      case 'sent': {
+        const queue = this.queues.of(event.queue);
+        queue.sent += 1;
         // Only a send to a FIFO queue has a deduplication id, and so a source.
-        if (event.source !== undefined) this.#measureBody(event.source, event.content.body);
+        if (event.source !== undefined) queue.measureBody(event.source, event.content.body);
         break;
+      }
       case 'delivered':
         this.queues.of(event.queue).delivered += 1;
         break;
@@ -92,11 +103,12 @@ export class EventCounts {
       case 'queue-purged':
         this.queues.of(event.queue).purged += event.messages;
         break;
-      case 'contract-violation': {
-        const { violations } = this.queues.of(event.queue);
-        violations.set(event.rule, (violations.get(event.rule) ?? 0) + 1);
+      case 'contract-violation':
+        addTo(this.queues.of(event.queue).violations, event.rule);
         break;
-      }
+      case 'publication-violation':
+        addTo(this.topics.of(event.topic).violations, event.rule);
+        break;
       case 'queue-created':
         this.queues.of(event.queue);
         break;
@@ -132,8 +144,9 @@ export class EventCounts {
   }
 
   #noteDuplicate(event: DuplicateEvent): void {
-    this.queues.of(event.queue).window.note(event);
-    this.#measureBody(event.source, event.content.body);
+    const queue = this.queues.of(event.queue);
+    queue.window.note(event);
+    queue.measureBody(event.source, event.content.body);
   }
 
   #noteDuplicatePublication(event: DuplicatePublicationEvent): void {
@@ -141,8 +154,8 @@ export class EventCounts {
     publications.duplicate += 1;
     window.note(event);
   }
+}
 
-  #measureBody(source: DeduplicationSource, body: string): void {
-    this.bodyLengths[source].record(Buffer.byteLength(body));
-  }
+function addTo(violations: Map<string, number>, rule: string): void {
+  violations.set(rule, (violations.get(rule) ?? 0) + 1);
 }

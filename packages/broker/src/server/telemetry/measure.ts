@@ -22,6 +22,7 @@ export async function measure(counts: Counts, backend: Backend): Promise<Measure
     ...eventPoints(counts),
     ...gauges,
     ...requestPoints(counts),
+    ...connectionPoints(counts),
     ...storePoints(counts, backend),
     ...processPoints(counts),
   ];
@@ -32,7 +33,7 @@ function hasWindow([name]: readonly [string, unknown]): boolean {
   return name.endsWith('.fifo') || name === otherName;
 }
 
-function eventPoints({ events, since }: Counts): Measured[] {
+function eventPoints({ events }: Counts): Measured[] {
   const queues = [...events.queues.entries()];
   const topics = [...events.topics.entries()];
   const perWindow = (read: (counts: WindowCounts) => BySource): Point<number>[] => [
@@ -60,13 +61,20 @@ function eventPoints({ events, since }: Counts): Measured[] {
     },
     {
       name: 'sqs_fifo.producer.violations',
-      points: queues.flatMap(([queue, each]) =>
-        parts({ queue }, 'reason', each.violations, each.since),
-      ),
+      points: [
+        ...queues.flatMap(([queue, each]) =>
+          parts({ queue }, 'reason', each.violations, each.since),
+        ),
+        ...topics.flatMap(([topic, each]) =>
+          parts({ topic }, 'reason', each.violations, each.since),
+        ),
+      ],
     },
     {
       name: 'sqs_fifo.body_hash.length_bytes',
-      points: parts({}, 'source', Object.entries(events.bodyLengths), since),
+      points: queues.flatMap(([queue, each]) =>
+        parts({ queue }, 'source', each.bodyLengths, each.since),
+      ),
     },
     {
       name: 'sqs_fifo.dedupe_window_hits',
@@ -112,6 +120,11 @@ function requestPoints({ requests, since }: Counts): Measured[] {
       })),
     },
   ];
+}
+
+function connectionPoints({ closedConnections, since }: Counts): Measured[] {
+  const points = parts({}, 'cause', Object.entries(closedConnections), since);
+  return [{ name: 'oncemq.connections.closed', points }];
 }
 
 function storePoints({ commits, since }: Counts, backend: Backend): Measured[] {

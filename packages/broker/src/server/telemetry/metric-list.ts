@@ -29,6 +29,7 @@ export const attributeTexts = {
   action: "the action's name, or `unknown`",
   code: "`OK`, or the error's shape, as in [errors](../reference/errors.md)",
   outcome: 'one of the values listed above',
+  cause: 'one of the values listed above',
   mode: '`user` or `system`',
   state: '`active` or `idle`',
 } as const;
@@ -57,13 +58,13 @@ export const metricList = {
   'sqs_fifo.producer.violations': {
     kind: 'counter',
     unit: '{send}',
-    attributes: ['queue', 'reason'],
-    doc: 'sends that broke the contract of their queue (`--contract`), refused or only reported',
+    attributes: ['queue', 'topic', 'reason'],
+    doc: 'sends and publications that broke the contract of their queue or topic (`--contract`), refused or only reported',
   },
   'sqs_fifo.body_hash.length_bytes': {
     kind: 'histogram',
     unit: 'By',
-    attributes: ['source'],
+    attributes: ['queue', 'source'],
     doc: 'length of the bodies sent to FIFO queues, including suppressed ones',
     bounds: bodyBytes as Bounds,
   },
@@ -191,6 +192,12 @@ export const metricList = {
     attributes: ['service', 'action'],
     doc: 'real time from the complete arrival of a request to its answer; a ReceiveMessage may wait for messages',
     bounds: requestSeconds as Bounds,
+  },
+  'oncemq.connections.closed': {
+    kind: 'counter',
+    unit: '{connection}',
+    attributes: ['cause'],
+    doc: 'connections closed for what their clients did: left an answer unread (`unread`), sent too many requests before their answers (`pipelined`), did not read the events they asked for (`event-reader`)',
   },
   'oncemq.long_polls': {
     kind: 'gauge',

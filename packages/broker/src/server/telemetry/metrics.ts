@@ -3,6 +3,7 @@
  * Concurrent requests for the page share one result, so that many cost no more than one.
  */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ApiResponse } from '../../api/request.ts';
 import { type Backend, Unavailable } from '../../storage/backend.ts';
 import type { Log } from '../log.ts';
@@ -66,9 +67,20 @@ async function startExport({
   return startMetricsExport(exports, () => measure(counts, backend), log);
 }
 
+/** OpenTelemetry takes some 70 ms to load, so the first page loads it part by part. */
+async function loadOpenTelemetry(): Promise<typeof import('./otel-metrics.ts')> {
+  await import('@opentelemetry/api');
+  await nextTurn();
+  await import('@opentelemetry/resources');
+  await nextTurn();
+  await import('@opentelemetry/sdk-metrics');
+  await nextTurn();
+  return import('./otel-metrics.ts');
+}
+
 async function prometheusPage({ counts, backend, log }: MetricsOptions): Promise<ApiResponse> {
   try {
-    const { prometheusText } = await import('./otel-metrics.ts');
+    const { prometheusText } = await loadOpenTelemetry();
     const body = await prometheusText(await measure(counts, backend), Date.now());
     return { status: 200, headers: { 'Content-Type': prometheusType }, body };
   } catch (error) {

@@ -35,7 +35,7 @@ export async function topicNames(backend: Backend, wanted: number): Promise<stri
 /** Which of these topics still exist. It asks for each, because listing all topics, of which there can be many, takes long. */
 export async function topicsLeft(backend: Backend, names: readonly string[]): Promise<string[]> {
   const found = await Promise.all(
-    names.map((topic) => backend.run({ type: 'describe-topic', topic })),
+    names.map((topic) => backend.run({ type: 'describe-topic', topic, limit: 0 })),
   );
   return names.filter((_, at) => found[at]?.ok === true);
 }

@@ -90,7 +90,10 @@ export async function prometheusText(measured: readonly Measured[], now: number)
   return pieces.join('');
 }
 
-const unitWords: Readonly<Record<string, string>> = { s: 'seconds', By: 'bytes' };
+const unitWords: ReadonlyMap<string, string> = new Map([
+  ['s', 'seconds'],
+  ['By', 'bytes'],
+]);
 
 /** With underscores for dots and the unit at the end, as Prometheus requires. */
 export function prometheusName({
@@ -98,7 +101,7 @@ export function prometheusName({
   kind,
   unit,
 }: Pick<Metric, 'kind' | 'unit'> & { readonly name: string }): string {
-  const word = unitWords[unit];
+  const word = unitWords.get(unit);
   const plain = name.replaceAll('.', '_');
   const withUnit = word === undefined || plain.endsWith(`_${word}`) ? plain : `${plain}_${word}`;
   return kind === 'counter' ? `${withUnit}_total` : withUnit;

@@ -197,7 +197,9 @@ export class RequestSpans {
   ): void {
     const destination = lastPartOf(topicArn);
     const operation = { name: 'publish', type: 'send', system: 'aws.sns', destination } as const;
-    for (const [at, entry] of toldOf(entries, outcome).entries()) {
+    // Another command follows for the entries that have no result yet.
+    const published = outcome.ok ? entries.slice(0, outcome.results.length) : entries;
+    for (const [at, entry] of toldOf(published, outcome).entries()) {
       const result = outcome.ok ? (outcome.results[at] as PublishResult) : outcome;
       const { message = '', groupId } = entry;
       const about = aboutEntry(message, groupId, isBatch ? entries.length : undefined);
@@ -236,8 +238,12 @@ export class RequestSpans {
       this.#tell(operation, asked, { parent, links, attributes: about, fault: result });
       return;
     }
-    const { messageId, suppressed } = result;
-    const attributes = { ...about, 'messaging.message.id': messageId };
+    const { messageId, suppressed, violation } = result;
+    const attributes = {
+      ...about,
+      'messaging.message.id': messageId,
+      ...(violation && { 'oncemq.contract.violation': violation.rule }),
+    };
     if (suppressed !== undefined) {
       const context = this.#sent.get(suppressed.original.messageId) ?? late.original;
       if (context !== undefined) links.push(originalLink(context, suppressed));

@@ -60,7 +60,7 @@ test('a collector gets every metric under its exact name, with its value', async
   const lengths = metricIn(received, 'sqs_fifo.body_hash.length_bytes').points;
   assert.deepEqual(
     lengths.find(({ attributes }) => attributes['source'] === 'content'),
-    { attributes: { source: 'content' }, value: 10, count: 2 },
+    { attributes: { queue: 'orders.fifo', source: 'content' }, value: 10, count: 2 },
   );
   const visible = metricIn(received, 'oncemq.queue.visible').points;
   assert.deepEqual(

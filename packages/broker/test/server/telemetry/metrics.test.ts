@@ -76,11 +76,24 @@ test('body lengths are counted in bytes, for suppressed sends too, and only on F
   const found = await page();
   const name = 'sqs_fifo_body_hash_length_bytes';
   assert.equal(found.types.get(name), 'histogram');
-  assert.equal(found.value(`${name}_count`, { source: 'content' }), 3);
-  assert.equal(found.value(`${name}_sum`, { source: 'content' }), 80 + 80 + 64);
-  assert.equal(found.value(`${name}_bucket`, { source: 'content', le: '64' }), 1);
-  assert.equal(found.value(`${name}_bucket`, { source: 'content', le: '256' }), 3);
-  assert.equal(found.value(`${name}_count`, { source: 'explicit' }), 0);
+  assert.equal(found.value(`${name}_count`, { queue: 'orders.fifo', source: 'content' }), 3);
+  assert.equal(
+    found.value(`${name}_sum`, { queue: 'orders.fifo', source: 'content' }),
+    80 + 80 + 64,
+  );
+  assert.equal(
+    found.value(`${name}_bucket`, { queue: 'orders.fifo', source: 'content', le: '64' }),
+    1,
+  );
+  assert.equal(
+    found.value(`${name}_bucket`, { queue: 'orders.fifo', source: 'content', le: '256' }),
+    3,
+  );
+  assert.equal(
+    found.value(`${name}_count`, { queue: 'orders.fifo', source: 'explicit' }),
+    undefined,
+  );
+  assert.equal(found.value(`${name}_count`, { queue: 'plain', source: 'content' }), undefined);
 });
 
 test('contract violations are counted by rule, refused or not', async (t) => {

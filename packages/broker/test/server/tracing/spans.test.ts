@@ -4,6 +4,9 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { temporaryDirectory } from '../../storage/backends.ts';
 import { ServerProcess } from '../../support/server-process.ts';
@@ -272,6 +275,31 @@ test('each message of a batch has a span, including a duplicate or refused one',
   assert.deepEqual(duplicate.links.map(placeOf), [placeOf(first)]);
   assert.equal(refused.hasFailed, true);
   assert.equal(refused.attributes['error.type'], 'MissingParameter');
+});
+
+test('a message that is accepted although it breaks its contract says so in its span', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'oncemq-contract-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const contract = join(folder, 'oncemq.contract.json');
+  writeFileSync(contract, '{ "queues": [{ "queue": "*" }], "topics": [{ "topic": "*" }] }');
+  const { sqs, sns, spans } = await openTraced(t, { contract });
+  const QueueUrl = await createFifo(sqs);
+  const good =
+    '{"dedupe_key":"a","event_id":"019ae6a8-9800-7d5c-b86d-ab6d8b449884","event_source":"kfm.a.b","event_time":"2025-12-04T00:00:00Z","payload":{}}';
+  for (const MessageBody of [good, 'hello', good.replace('{}', '{"other":1}')]) {
+    await sqs.sendMessage({ QueueUrl, MessageBody, MessageGroupId: 'g' });
+  }
+  const { TopicArn } = await sns.createTopic({ Name: 'news' });
+  await sns.publish({ TopicArn, Message: 'hello' });
+  const violationOf = ({ attributes }: CollectedSpan): unknown =>
+    attributes['oncemq.contract.violation'];
+  const told = await spans();
+  assert.deepEqual(named(told, 'send jobs.fifo').map(violationOf), [
+    undefined,
+    'body-not-envelope',
+    'key-reused',
+  ]);
+  assert.deepEqual(named(told, 'publish news').map(violationOf), ['body-not-envelope']);
 });
 
 test('a batch of deletes is one span with a link for each message', async (t) => {

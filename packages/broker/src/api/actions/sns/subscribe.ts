@@ -14,12 +14,14 @@ type Input = {
   readonly ReturnSubscriptionArn?: boolean;
 };
 
-export async function subscribe(input: Input, { backend, baseUrl }: Call): Promise<Answer | Fault> {
+export async function subscribe(input: Input, call: Call): Promise<Answer | Fault> {
+  const { backend, baseUrl } = call;
   const outcome = await backend.run({
     type: 'subscribe',
     topicArn: input.TopicArn,
     protocol: input.Protocol,
     endpoint: input.Endpoint,
+    endpointProblem: call.endpointProblemOf(input.Endpoint ?? ''),
     attributes: input.Attributes,
     baseUrl,
   });

@@ -3,6 +3,7 @@
  * ends when the client disconnects.
  */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Delivered } from '../../../storage/backend.ts';
 import type { ValueMap } from '../../shapes/shape.ts';
 import type { Answer, Call, Result } from '../action.ts';
@@ -33,9 +34,35 @@ export function receiveMessage(input: Input, call: Call): Promise<Result> {
     waitSeconds: input.WaitTimeSeconds,
     attemptId: input.ReceiveRequestAttemptId,
   } as const;
-  return call.backend.receive(command, call, (outcome) =>
-    call.respond(outcome.ok ? answerOf(input, outcome.messages) : outcome),
+  const received = call.backend.receive(command, call, (outcome): Result | Large => {
+    if (!outcome.ok) return call.respond(outcome);
+    const { messages } = outcome;
+    return isLarge(messages) ? { large: messages } : call.respond(answerOf(input, messages));
+  });
+  return received.then((result) =>
+    'large' in result ? inTurns(() => call.respond(answerOf(input, result.large))) : result,
   );
+}
+
+/** Messages that take so long to write that they are written in a turn of their own. */
+interface Large {
+  readonly large: readonly Delivered[];
+}
+
+const largeChars = 2 * 1024 * 1024;
+
+function isLarge(messages: readonly Delivered[]): boolean {
+  let chars = 0;
+  for (const { content } of messages) chars += content.body.length;
+  return chars > largeChars;
+}
+
+/** Other requests get their turn before the answer is written, and before it is sent. */
+async function inTurns(write: () => Result): Promise<Result> {
+  await nextTurn();
+  const result = write();
+  await nextTurn();
+  return result;
 }
 
 function answerOf(input: Input, messages: readonly Delivered[]): Answer {

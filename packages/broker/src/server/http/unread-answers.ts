@@ -1,0 +1,66 @@
+/**
+ * Answers that their clients have not read: what the kernel does not take waits in the memory of the server. Meanwhile the
+ * connection is not read either, so a client that does not read cannot ask for more. It is closed when it has taken nothing
+ * for up to `msMax`; and when all unread answers together exceed `bytesMax`, those that have waited longest are closed.
+ */
+
+import type { Socket } from 'node:net';
+
+export interface UnreadBounds {
+  readonly msMax: number;
+  readonly bytesMax: number;
+  /** Called for each connection that is closed because its client did not read. */
+  readonly onClose?: (() => void) | undefined;
+}
+
+export class UnreadAnswers {
+  readonly #bounds: UnreadBounds;
+  /** Oldest first. */
+  readonly #waiting: Map<Socket, { readonly bytes: number; readonly stop: () => void }> = new Map();
+  #bytes = 0;
+
+  constructor(bounds: UnreadBounds) {
+    this.#bounds = bounds;
+  }
+
+  /** Call after an answer was written that the kernel did not take as a whole. */
+  watch(socket: Socket): void {
+    const bytes = socket.writableLength;
+    const onTimeout = (): void => this.#close(socket);
+    const onClose = (): void => this.forget(socket);
+    const stop = (): void => {
+      socket.off('timeout', onTimeout);
+      socket.off('close', onClose);
+    };
+    this.#waiting.set(socket, { bytes, stop });
+    this.#bytes += bytes;
+    socket.pause();
+    // When it ends, Node starts it again if the kernel took a part of the answer meanwhile; at first that is always so.
+    socket.setTimeout(this.#bounds.msMax / 2);
+    socket.on('timeout', onTimeout);
+    socket.on('close', onClose);
+    for (const oldest of this.#waiting.keys()) {
+      if (this.#bytes <= this.#bounds.bytesMax) break;
+      this.#close(oldest);
+    }
+  }
+
+  /** Call when the answer has been taken: the connection is read again. */
+  forget(socket: Socket): void {
+    const found = this.#waiting.get(socket);
+    if (found === undefined) return;
+    this.#waiting.delete(socket);
+    this.#bytes -= found.bytes;
+    found.stop();
+    if (socket.destroyed) return;
+    // node:http may have set another one, for an idle connection.
+    if (socket.timeout === this.#bounds.msMax / 2) socket.setTimeout(0);
+    socket.resume();
+  }
+
+  #close(socket: Socket): void {
+    socket.destroy();
+    this.forget(socket);
+    this.#bounds.onClose?.();
+  }
+}
