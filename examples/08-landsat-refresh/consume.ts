@@ -27,6 +27,8 @@ await consume({
   queueUrl,
   signal: ending.signal,
   waitSeconds: 1,
+  // Of an inbox in a folder, a kill repeats the effects between their effect and their mark: one at a time has none here.
+  concurrency: 1,
   handler: async (message: SqsMessage) => {
     await refresh(message);
     if (isDoomed === '--die' && count === effectOfDeath) process.kill(process.pid, 'SIGKILL');

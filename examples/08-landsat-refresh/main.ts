@@ -35,7 +35,14 @@ console.log('Five minutes pass; the queue has forgotten what it has seen.');
 await server.clock.advance(300);
 await endOf(start('produce', join(folder, 'outbox'), QueueUrl));
 const consumer = start('consume', join(folder, 'inbox'), QueueUrl, effectsFile);
-while (!(await isEmpty())) await new Promise((resolve) => setTimeout(resolve, 50));
+let said = 0;
+while (!(await isEmpty())) {
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const done = effectsSoFar();
+  if (done - said < 100) continue;
+  console.log(`consumer: ${inWords(done)} of 1,000 effects`);
+  said = done;
+}
 consumer.send('stop');
 await endOf(consumer);
 
@@ -76,6 +83,10 @@ async function isEmpty(): Promise<boolean> {
   const answer = await fetch(`${server.url}/_oncemq/queues/landsat-refresh.fifo`);
   const { visible, inFlight } = (await answer.json()) as { visible: number; inFlight: number };
   return visible + inFlight === 0;
+}
+
+function effectsSoFar(): number {
+  return readFileSync(effectsFile, 'utf8').split('\n').length - 1;
 }
 
 function inWords(count: number): string {

@@ -5,7 +5,7 @@
  */
 
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { createRelay, type Outbox, openFileOutbox } from '@oncemq/toolkit';
+import { createRelay, openFileOutbox } from '@oncemq/toolkit';
 import { landsatRefresh, type Scene } from './landsat.producer.ts';
 
 const [folder = '', queueUrl = '', isDoomed] = process.argv.slice(2);
@@ -22,27 +22,21 @@ const outbox = await openFileOutbox(folder);
 if (outbox.unsent === 0) {
   await Promise.all(scenes.map((scene) => outbox.append(landsatRefresh.message(scene))));
 }
-const { sent } = await createRelay({
-  outbox: isDoomed === '--die' ? doomed(outbox) : outbox,
-  client,
-  queueUrl,
-}).flush();
+if (isDoomed === '--die') doom();
+const { sent } = await createRelay({ outbox, client, queueUrl }).flush();
 console.log(`producer: ${sent} sent`);
 await outbox.close();
 client.destroy();
 
 /** Dies within a round. In each round, the relay takes the oldest scene of each tile, sends them, and marks them. */
-function doomed(real: Outbox): Outbox {
+function doom(): void {
+  const take = outbox.take.bind(outbox);
   let round = 0;
-  return {
-    between: (range) => real.between(range),
-    prune: (before) => real.prune(before),
-    take: (limit, leaveOut, work) =>
-      real.take(limit, leaveOut, async (kept) => {
-        const done = await work(kept);
-        round += 1;
-        if (round === roundOfDeath) process.kill(process.pid, 'SIGKILL');
-        return done;
-      }),
-  };
+  outbox.take = (limit, leaveOut, work) =>
+    take(limit, leaveOut, async (kept) => {
+      const verdict = await work(kept);
+      round += 1;
+      if (round === roundOfDeath) process.kill(process.pid, 'SIGKILL');
+      return verdict;
+    });
 }

@@ -5,9 +5,9 @@
 import { resolve } from 'node:path';
 import { dataDefault } from '../server/config.ts';
 import { BackupTarget } from '../storage/local/lmdb/backup-target.ts';
-import { type CheckReport, checkData } from '../storage/local/lmdb/check.ts';
+import { type CheckReport, checkDirectory } from '../storage/local/lmdb/check.ts';
 import { lockRefusal } from '../storage/local/lmdb/data-directory.ts';
-import { DataError, reading } from '../storage/local/lmdb/data-error.ts';
+import { DamagedDataError, DataError, reading, remedy } from '../storage/local/lmdb/data-error.ts';
 import { Environment } from '../storage/local/lmdb/environment.ts';
 import { knownFormat } from '../storage/local/lmdb/format.ts';
 import { isChild, runInChild } from './in-child.ts';
@@ -45,48 +45,58 @@ async function copy(directory: string, to: string, target: BackupTarget): Promis
   const environment = await Environment.open({ directory, isReadOnly: true });
   try {
     reading(environment.directory, () => knownFormat(environment));
-    await target.take(environment);
+    const damaged = await target.take(environment);
     const { records } = environment.usage();
     process.stdout.write(
       `${records.toLocaleString('en-US')} records copied from ${directory} to ${to}\n`,
+    );
+    if (damaged.length === 0) return;
+    throw new DataError(
+      `${damaged.length} of them are damaged, in ${directory} as in the copy: ${damaged.slice(0, damagedShownMax).join(', ')}. oncemq check ${to} shows details.`,
     );
   } finally {
     await environment.close();
   }
 }
+
+/** How many damaged records of a backup are named. */
+const damagedShownMax = 20;
 
 export async function check(args: readonly string[]): Promise<void> {
   const { words, flags } = readArguments(args, ['json']);
   const directory = oneWord({ words, flags }, ['json'], checkUsage);
   const isJson = flags['json'] === 'true';
-  await (isChild ? verify(directory, isJson) : runInChild(resolve(directory)));
+  try {
+    await (isChild ? verify(directory, isJson) : runInChild(resolve(directory)));
+  } catch (error) {
+    if (error instanceof DamagedDataError) throw new DataError(error.finding, { cause: error });
+    throw error;
+  }
 }
 
 async function verify(directory: string, isJson: boolean): Promise<void> {
-  const environment = await Environment.open({ directory, isReadOnly: true, isAlone: true });
-  const refused = lockRefusal(environment.directory);
+  const report = await checkDirectory(directory);
+  const refused = lockRefusal(directory);
   if (refused !== undefined) {
     process.stderr.write(
       `oncemq: lock.mdb cannot be written (${refused}), so a server that is running on this data cannot be detected.\n`,
     );
   }
-  try {
-    const report = reading(environment.directory, () => checkData(environment));
-    const text = isJson ? JSON.stringify(report, undefined, 2) : reportText(report);
-    process.stdout.write(`${text}\n`);
-    if (report.problems.length > 0) {
-      const count = report.problems.length;
-      throw new DataError(
-        `The data in ${directory} has ${count} ${count === 1 ? 'problem' : 'problems'}.`,
-      );
-    }
-  } finally {
-    await environment.close();
-  }
+  const text = isJson ? JSON.stringify(report, undefined, 2) : reportText(report);
+  process.stdout.write(`${text}\n`);
+  const count = report.problems.length;
+  if (count === 0) return;
+  throw new DataError(
+    `The data in ${directory} has ${count} ${count === 1 ? 'problem' : 'problems'}. ${remedy} Until then, a server delivers what can be read; where it refuses to start, copy the directory and start with --accept-loss.`,
+  );
 }
 
 /** The command's only argument. */
-function oneWord({ words, flags }: Arguments, known: readonly string[], usage: string): string {
+function oneWord(
+  { words, flags }: Pick<Arguments, 'words' | 'flags'>,
+  known: readonly string[],
+  usage: string,
+): string {
   checkFlags(flags, known, usage);
   const [word] = words;
   if (word === undefined || words.length > 1) throw new UsageError(usage);
@@ -101,6 +111,7 @@ function reportText({
   topics,
   givenUp,
   problems,
+  notes,
 }: CheckReport): string {
   const queueRows = queues.map(({ name, messages, received, windowEntries, bodyBytes }) =>
     cellsOf(name, messages, received, windowEntries, bodyBytes),
@@ -123,6 +134,7 @@ function reportText({
     '',
     ...(topics.length === 0 ? [] : [topicTable, '']),
     ...clearing,
+    ...notes,
     ...found,
   ].join('\n');
 }

@@ -34,8 +34,7 @@ export async function events(args: readonly string[]): Promise<void> {
   if (flags['bodies'] === 'true') query.set('bodies', 'true');
   const remote = new Remote(flags);
   endWithReader();
-  for await (const { type, data } of remote.follow(`events?${query}`)) {
-    const event = JSON.parse(data) as Record<string, unknown>;
+  for await (const { type, data, event } of remote.follow(`events?${query}`)) {
     if (type === 'dropped') throw new Error(String(event['reason']));
     const line = `${flags['json'] === 'true' ? data : lineOf(event)}\n`;
     // Backpressure: while the output is blocked, nothing more is read; the server drops us if too much waits there.

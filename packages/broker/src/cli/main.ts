@@ -4,12 +4,13 @@
  * explains, 2 wrong usage. Rules live in core, never here.
  */
 
-import { nearestName } from '../api/nearest-name.ts';
+import { nearestName } from '@oncemq/toolkit/nearest-name';
 import { ConfigError } from '../server/config.ts';
 import { version } from '../server/version.ts';
 import { backup, backupUsage, check, checkUsage } from './data.ts';
 import { events, eventsUsage } from './events.ts';
 import { isChild } from './in-child.ts';
+import { watchOutput } from './output.ts';
 import { queueCommand, queueUsage } from './queue.ts';
 import { serve, serveUsage } from './serve.ts';
 import { topicCommand, topicUsage } from './topic.ts';
@@ -38,6 +39,14 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
     const { gate, gateUsage } = await import('./gate.ts');
     return { usage: gateUsage, run: gate };
   },
+  relay: async () => {
+    const { relay, relayUsage } = await import('./relay.ts');
+    return { usage: relayUsage, run: relay };
+  },
+  outbox: async () => {
+    const { outboxCommand, outboxUsage } = await import('./outbox.ts');
+    return { usage: outboxUsage, run: outboxCommand };
+  },
   replay: async () => {
     const { replay, replayUsage } = await import('./replay.ts');
     return { usage: replayUsage, run: replay };
@@ -55,6 +64,8 @@ const usage = `Usage: oncemq COMMAND
   check     verify the data of a stopped server
   verify    test producers against the message contract
   gate      check the producers and sends that a branch changes, before it is merged
+  relay     send what producers put into an outbox
+  outbox    show, retry or skip the messages of an outbox that were refused
   replay    send messages of an outbox again
 
 oncemq COMMAND --help explains a command; oncemq --version prints the version.
@@ -62,6 +73,7 @@ oncemq COMMAND --help explains a command; oncemq --version prints the version.
 
 const [name, ...args] = process.argv.slice(2);
 const asksForHelp = args.includes('--help') || args.includes('-h');
+if (name !== 'serve' || asksForHelp) watchOutput();
 
 try {
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {

@@ -52,7 +52,7 @@ interface QueueCounts {
 }
 
 async function list({ remote, print }: RemoteCall): Promise<void> {
-  const answer = await remote.inspect<{ queues: QueueCounts[] }>('queues');
+  const answer = await remote.inspect<{ queues: QueueCounts[] }>('queues', 'queues');
   print(answer, () => {
     if (answer.queues.length === 0) return 'There are no queues.';
     return table(
@@ -83,7 +83,10 @@ interface PeekAnswer {
 
 async function peek({ remote, words, flags, print }: RemoteCall): Promise<void> {
   const name = nameOf(words);
-  const answer = await remote.inspect<PeekAnswer>(`queues/${name}/messages${queryOf(flags)}`);
+  const answer = await remote.inspect<PeekAnswer>(
+    `queues/${name}/messages${queryOf(flags)}`,
+    'messages',
+  );
   print(answer, () => {
     if (answer.messages.length === 0) return 'There are no messages.';
     return table(
@@ -104,7 +107,10 @@ async function explain({ remote, words, flags, print }: RemoteCall): Promise<voi
   const name = nameOf(words);
   const id = words[1];
   const query = queryOf(id === undefined ? flags : { ...flags, id });
-  const answer = await remote.inspect<ExplainAnswer>(`queues/${name}/dedup${query}`);
+  const answer = await remote.inspect<ExplainAnswer>(
+    `queues/${name}/dedup${query}`,
+    id === undefined ? 'entries' : 'entry',
+  );
   print(answer, () => tellWindow(answer, 'body'));
 }
 
@@ -121,7 +127,7 @@ interface ToldViolation {
 
 async function violations({ remote, words, flags, print }: RemoteCall): Promise<void> {
   const path = `queues/${nameOf(words)}/violations${queryOf(flags)}`;
-  const answer = await remote.inspect<{ violations: ToldViolation[] }>(path);
+  const answer = await remote.inspect<{ violations: ToldViolation[] }>(path, 'violations');
   print(answer, () => {
     if (answer.violations.length === 0) return 'There are no contract violations.';
     return table(

@@ -4,15 +4,21 @@
  * is no answer, or one that is not from OnceMQ, the error says what to do.
  */
 
-import { createInterface } from 'node:readline';
-import { Readable } from 'node:stream';
-import type { ReadableStream as WebStream } from 'node:stream/web';
 import type { Keys, Unsigned } from './signing.ts';
 import { UsageError } from './usage.ts';
 
 const timeoutMs = 30_000;
+/** Far more than the largest event of OnceMQ has. */
+const eventCharsMax = 4 * 1024 * 1024;
 
 const urlDefault = 'http://127.0.0.1:9324';
+
+/** A server-sent event: as it was sent, and its data as an object. */
+export interface Followed {
+  readonly type: string;
+  readonly data: string;
+  readonly event: Readonly<Record<string, unknown>>;
+}
 
 export class Remote {
   readonly #url: string;
@@ -25,14 +31,17 @@ export class Remote {
     this.#url = url.replace(/\/+$/, '');
   }
 
-  async inspect<T>(path: string): Promise<T> {
+  /** An answer without the member is not from OnceMQ. */
+  async inspect<T extends object>(path: string, member: keyof T & string): Promise<T> {
     const response = await this.#fetch(`/_oncemq/${path}`, { method: 'GET', headers: {} });
     if (!response.ok) throw await this.#refusalOf(response);
-    return this.#parsed(await response.text(), response) as T;
+    const answer = this.#parsed(await this.#textOf(response), response);
+    if (answer[member] === undefined) throw this.#strangerOf(response);
+    return answer as T;
   }
 
   /** Yields server-sent events until the server ends the stream. */
-  async *follow(path: string): AsyncGenerator<{ readonly type: string; readonly data: string }> {
+  async *follow(path: string): AsyncGenerator<Followed> {
     const asked = { method: 'GET', headers: {}, body: undefined };
     const response = await this.#fetch(`/_oncemq/${path}`, asked, null);
     if (!response.ok) throw await this.#refusalOf(response);
@@ -41,11 +50,42 @@ export class Remote {
       throw this.#strangerOf(response);
     }
     let type = '';
-    const lines = createInterface({ input: Readable.fromWeb(response.body as WebStream) });
-    for await (const line of lines) {
+    for await (const line of this.#linesOf(response)) {
       if (line.startsWith('event: ')) type = line.slice('event: '.length);
-      else if (line.startsWith('data: ')) yield { type, data: line.slice('data: '.length) };
+      else if (line.startsWith('data: ')) {
+        const data = line.slice('data: '.length);
+        yield { type, data, event: this.#parsed(data, response) };
+      }
     }
+  }
+
+  async *#linesOf(response: Response): AsyncGenerator<string> {
+    const decoder = new TextDecoder();
+    let rest = '';
+    try {
+      for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+        const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+        rest = lines.pop() as string;
+        if (rest.length > eventCharsMax) throw this.#strangerOf(response);
+        yield* lines;
+      }
+    } catch (cause) {
+      throw this.#cutOff(cause);
+    }
+  }
+
+  async #textOf(response: Response): Promise<string> {
+    try {
+      return await response.text();
+    } catch (cause) {
+      throw this.#cutOff(cause);
+    }
+  }
+
+  /** What fetch throws for a connection that ends too early says only "terminated". */
+  #cutOff(cause: unknown): unknown {
+    if (!(cause instanceof TypeError)) return cause;
+    return new Error(`The server at ${this.#url} closed the connection.`, { cause });
   }
 
   async sqs(action: string, input: object): Promise<Record<string, unknown>> {
@@ -57,7 +97,7 @@ export class Remote {
       },
       body: JSON.stringify(input),
     });
-    const text = await response.text();
+    const text = await this.#textOf(response);
     // Actions without output have empty answers, as another server may send; but every answer to an action has this header.
     if (!response.headers.has('x-amzn-requestid')) throw this.#strangerOf(response);
     const answer = text === '' ? {} : this.#parsed(text, response);
@@ -77,7 +117,7 @@ export class Remote {
 
   /** The error text of one of the server's own endpoints. */
   async #refusalOf(response: Response): Promise<Error> {
-    const answer = this.#parsed(await response.text(), response);
+    const answer = this.#parsed(await this.#textOf(response), response);
     const { message } = (answer['error'] ?? {}) as { message?: unknown };
     return typeof message === 'string' ? new Error(message) : this.#strangerOf(response);
   }

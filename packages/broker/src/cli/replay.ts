@@ -4,9 +4,9 @@
  * only messages that they have not seen.
  */
 
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { createRelay, openFileOutbox } from '@oncemq/toolkit';
-import { regionOf } from './remote.ts';
+import { queueUrlOf, sqsClientFor } from './aws-client.ts';
 import { checkFlags, readArguments, UsageError } from './usage.ts';
 
 export const replayUsage: string = `Usage: oncemq replay --outbox FOLDER --queue URL [--from TIME] [--to TIME]
@@ -22,6 +22,8 @@ Credentials and region come from the AWS environment variables and files; for a 
 Amazon's, the region is us-east-1 by default.
 `;
 
+/** The files of an outbox. */
+const segmentForm = /^\d{8}\.log$/;
 const timeForm = /^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2}))?$/;
 const known = ['outbox', 'queue', 'from', 'to'];
 
@@ -33,8 +35,7 @@ export async function replay(args: readonly string[]): Promise<void> {
     throw new UsageError(replayUsage);
   // Opening a missing outbox would create it.
   if (!existsSync(folder)) throw new UsageError(`There is no outbox in ${folder}.`);
-  if (!URL.canParse(queueUrl))
-    throw new UsageError(`--queue must be the URL of a queue, not ${queueUrl}.`);
+  const url = queueUrlOf(queueUrl);
   const range = {
     from: timeOf(flags['from'], Number.NEGATIVE_INFINITY),
     to: timeOf(flags['to'], Number.POSITIVE_INFINITY),
@@ -44,7 +45,13 @@ export async function replay(args: readonly string[]): Promise<void> {
       `--from ${flags['from']} is after --to ${flags['to']}, so there is nothing to send.`,
     );
   }
-  const client = await clientFor(new URL(queueUrl));
+  if (!statSync(folder).isDirectory()) throw new UsageError(`${folder} is a file, not an outbox.`);
+  if (!readdirSync(folder).some((name) => segmentForm.test(name))) {
+    throw new UsageError(
+      `There is no outbox in ${folder}: it has no files named like 00000001.log.`,
+    );
+  }
+  const client = await sqsClientFor('replay', url);
   const outbox = await openFileOutbox(folder);
   try {
     const { sent, pastWindow, failures } = await createRelay({
@@ -64,23 +71,6 @@ export async function replay(args: readonly string[]): Promise<void> {
   } finally {
     await outbox.close();
     client.destroy();
-  }
-}
-
-async function clientFor({ hostname, origin }: URL) {
-  const { SQSClient } = await import('@aws-sdk/client-sqs').catch((cause: unknown) => {
-    throw new Error('replay needs the AWS SDK. Install it with: npm install @aws-sdk/client-sqs', {
-      cause,
-    });
-  });
-  if (/\.amazonaws\.com(\.cn)?$/.test(hostname)) return new SQSClient({});
-  const client = new SQSClient({ endpoint: origin });
-  try {
-    // Also reads the configuration files.
-    await client.config.region();
-    return client;
-  } catch {
-    return new SQSClient({ endpoint: origin, region: regionOf(process.env) });
   }
 }
 

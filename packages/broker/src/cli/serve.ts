@@ -10,7 +10,8 @@ import { readArguments, UsageError } from './usage.ts';
 
 export async function serve(args: readonly string[]): Promise<void> {
   const switches = Object.keys(settings).filter((name) => settings[name]?.value === undefined);
-  const { words, flags } = readArguments(args, switches);
+  const lists = Object.keys(settings).filter((name) => settings[name]?.isList === true);
+  const { words, flags } = readArguments(args, switches, lists);
   if (words.length > 0)
     throw new UsageError(
       `Unexpected argument: ${words[0]}. serve takes only flags; see oncemq serve --help.`,

@@ -42,7 +42,7 @@ interface TopicCounts {
 }
 
 async function list({ remote, print }: RemoteCall): Promise<void> {
-  const answer = await remote.inspect<{ topics: TopicCounts[] }>('topics');
+  const answer = await remote.inspect<{ topics: TopicCounts[] }>('topics', 'topics');
   print(answer, () => {
     if (answer.topics.length === 0) return 'There are no topics.';
     return table(
@@ -76,7 +76,7 @@ interface ShowAnswer {
 }
 
 async function show({ remote, words, print }: RemoteCall): Promise<void> {
-  const answer = await remote.inspect<ShowAnswer>(`topics/${nameOf(words)}`);
+  const answer = await remote.inspect<ShowAnswer>(`topics/${nameOf(words)}`, 'subscriptions');
   print(answer, () => {
     const { subscriptions, failedDeliveries } = answer;
     const shown =
@@ -115,7 +115,10 @@ async function show({ remote, words, print }: RemoteCall): Promise<void> {
 async function explain({ remote, words, flags, print }: RemoteCall): Promise<void> {
   const id = words[1];
   const query = queryOf(id === undefined ? flags : { ...flags, id });
-  const answer = await remote.inspect<ExplainAnswer>(`topics/${nameOf(words)}/dedup${query}`);
+  const answer = await remote.inspect<ExplainAnswer>(
+    `topics/${nameOf(words)}/dedup${query}`,
+    id === undefined ? 'entries' : 'entry',
+  );
   print(answer, () => tellWindow(answer, 'message'));
 }
 

@@ -3,7 +3,7 @@
  * decides which names it knows.
  */
 
-import { nearestName } from '../api/nearest-name.ts';
+import { nearestName } from '@oncemq/toolkit/nearest-name';
 
 /** The command was used wrongly; the message says how to use it. */
 export class UsageError extends Error {
@@ -16,9 +16,18 @@ export interface Arguments {
   readonly flags: Readonly<Record<string, string>>;
 }
 
-export function readArguments(args: readonly string[], switches: readonly string[]): Arguments {
+/** The values of a flag among `lists` that is repeated are joined by commas; otherwise the last one counts. */
+export function readArguments(
+  args: readonly string[],
+  switches: readonly string[],
+  lists: readonly string[] = [],
+): Arguments {
   const words: string[] = [];
   const flags = new Map<string, string>();
+  const add = (name: string, value: string): void => {
+    const before = lists.includes(name) ? flags.get(name) : undefined;
+    flags.set(name, before === undefined ? value : `${before},${value}`);
+  };
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] as string;
     if (!arg.startsWith('--')) {
@@ -27,13 +36,13 @@ export function readArguments(args: readonly string[], switches: readonly string
     }
     const equals = arg.indexOf('=');
     const name = equals < 0 ? arg.slice(2) : arg.slice(2, equals);
-    if (equals >= 0) flags.set(name, arg.slice(equals + 1));
+    if (equals >= 0) add(name, arg.slice(equals + 1));
     else if (switches.includes(name)) flags.set(name, 'true');
     else {
       const value = args[at + 1];
       const hasValue = value !== undefined && !value.startsWith('--');
       // An unknown flag without a value is kept, so that the command can name it in its error.
-      flags.set(name, hasValue ? value : '');
+      add(name, hasValue ? value : '');
       if (hasValue) at += 1;
     }
   }

@@ -15,7 +15,13 @@ interface ExplainedEntry {
   original: { messageId: string; sentAt: number };
   ageSeconds: number;
   expiresInSeconds: number;
-  suppressed: { at: number; matchedBy: string; differed: string[]; collision: boolean }[];
+  suppressed: {
+    at: number;
+    id: string;
+    matchedBy: string;
+    differed: string[];
+    collision: boolean;
+  }[];
 }
 
 /** `hashed` names what content-based ids are the hash of. */
@@ -39,11 +45,14 @@ function tellEntry(entry: ExplainedEntry, hashed: string): string {
     `original   ${original.messageId}, group ${groupId}, sent ${new Date(original.sentAt).toISOString()}`,
     `window     ${ageSeconds} s old, closes in ${expiresInSeconds} s`,
   ];
-  for (const { at, differed, matchedBy, collision } of suppressed) {
+  for (const { at, id: own, differed, matchedBy, collision } of suppressed) {
     const difference =
       differed.length === 0 ? 'nothing differed' : `differed in ${differed.join(' and ')}`;
     const kind = collision ? ': a collision' : '';
-    lines.push(`suppressed ${new Date(at).toISOString()}, by ${matchedBy}, ${difference}${kind}`);
+    const named = own === id ? '' : `, id ${own}`;
+    lines.push(
+      `suppressed ${new Date(at).toISOString()}${named}, by ${matchedBy}, ${difference}${kind}`,
+    );
   }
   if (suppressed.length === 0) lines.push('suppressed nothing yet');
   return lines.join('\n');

@@ -6,7 +6,15 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -211,6 +219,21 @@ test('events applies backpressure, so that the server drops it when nobody reads
     await said,
     /^oncemq: The connection was closed, because more than \d+ bytes waited to be read/,
   );
+});
+
+test('output that cannot be written is an error without a stack trace, for every command', async (t) => {
+  if (!existsSync('/dev/full')) return t.skip('no /dev/full here');
+  for (const args of [['--help'], ['--version'], ['serve', '--help'], ['help']]) {
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', full, 'pipe'] });
+    const [[code], said] = await Promise.all([
+      once(child, 'close'),
+      text(child.stderr as Readable),
+    ]);
+    closeSync(full);
+    assert.match(said, /^oncemq: The output cannot be written: ENOSPC[^\n]*\n$/, args.join(' '));
+    assert.equal(code, 1);
+  }
 });
 
 test('events that cannot be written are an error, but a closed pipe is not', async (t) => {
@@ -455,4 +478,56 @@ test('serve with signatures and without keys ends with 2 and says what is missin
   const { code, error } = await run('serve', '--auth', 'sigv4', '--memory');
   assert.equal(code, 2);
   assert.match(error, /sigv4 needs keys/);
+});
+
+test('a server that cuts its answer off is named, and a stream that breaks is no crash', async (t) => {
+  const server = createServer((request, response) => {
+    const isStream = request.url?.startsWith('/_oncemq/events') === true;
+    response.writeHead(200, {
+      'content-type': isStream ? 'text/event-stream' : 'application/json',
+      'x-amzn-requestid': 'x',
+    });
+    // The connection ends once the start of the answer is on its way.
+    response.write(isStream ? 'event: sent\ndata: {"at":0,"type":"sent"}\n\n' : '{"queues":[', () =>
+      response.destroy(),
+    );
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const commands = [['queue', 'list'], ['queue', 'purge', 'q'], ['topic', 'show', 'q'], ['events']];
+  for (const command of commands) {
+    const { code, error: err } = await run(...command, '--url', url);
+    assert.equal(err, `oncemq: The server at ${url} closed the connection.\n`, command.join(' '));
+    assert.equal(code, 1);
+  }
+});
+
+test('JSON without what was asked for is not an answer of OnceMQ, nor is an event that is no JSON', async (t) => {
+  const server = createServer((request, response) => {
+    const isStream = request.url?.startsWith('/_oncemq/events') === true;
+    response.writeHead(200, {
+      'content-type': isStream ? 'text/event-stream' : 'application/json',
+    });
+    response.end(isStream ? 'data: nonsense\n\n' : '{}');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const commands = [
+    ['queue', 'list'],
+    ['queue', 'peek', 'q'],
+    ['queue', 'explain', 'q'],
+    ['queue', 'explain', 'q', 'id'],
+    ['queue', 'violations', 'q'],
+    ['topic', 'list'],
+    ['topic', 'show', 'q'],
+    ['topic', 'explain', 'q'],
+    ['events'],
+  ];
+  for (const command of commands) {
+    const { code, error: err } = await run(...command, '--url', url);
+    assert.match(err, /^oncemq: The server at \S+ is not OnceMQ .*\n$/, command.join(' '));
+    assert.equal(code, 1);
+  }
 });

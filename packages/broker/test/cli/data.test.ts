@@ -201,6 +201,8 @@ test('data that would make LMDB crash is reported as damaged, by check and by ba
       const { code, stderr } = await run(...args);
       assert.equal(code, 1, `${args}: ${stderr}`);
       assert.match(stderr, expected, `${args}`);
+      const isCheck = args[0] === 'check';
+      assert.ok(!isCheck || !stderr.includes('oncemq check'), `check advises itself: ${stderr}`);
     }
     assert.equal(existsSync(join(path, 'new')), false, 'nothing is left of the backup');
   }
@@ -222,8 +224,15 @@ test('a backup that cannot be written says where and why, and leaves nothing beh
     join(file, 'below'),
     /backup cannot be written to \S+below: a part of its path is a file \(ENOTDIR\)\. /,
   );
+  if (existsSync('/proc/self')) {
+    await refused(
+      '/proc/oncemq',
+      /backup cannot be written to \/proc\/oncemq: no directory can be made/,
+    );
+    await refused('/proc/oncemq/below', /no directory can be made there/);
+  }
   // Only half of it fits: on a small disk or, if none can be mounted, under a limit on the size of files.
-  const disk = SmallDisk.mount('600k');
+  const disk = SmallDisk.mount(0.6);
   const parent = disk?.path ?? join(path, 'parent');
   if (disk === undefined) mkdirSync(parent);
   try {

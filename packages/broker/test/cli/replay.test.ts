@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -105,4 +105,17 @@ test('wrong usage ends with 2', async () => {
   const { code, said } = await replay(...target, '--from', '2025-12-03', '--to', '2025-12-02');
   assert.equal(code, 2);
   assert.match(said, /--from 2025-12-03 is after --to 2025-12-02/);
+});
+
+test('a folder or a file that is no outbox is refused, and left as it is', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'oncemq-no-outbox-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'file');
+  writeFileSync(file, 'text');
+  for (const outbox of [folder, file]) {
+    const ran = await replay('--outbox', outbox, '--queue', 'http://127.0.0.1:1/000000000000/q');
+    assert.match(ran.said, /no outbox in|is a file, not an outbox/);
+    assert.equal(ran.code, 2);
+  }
+  assert.deepEqual(readdirSync(folder), ['file']);
 });

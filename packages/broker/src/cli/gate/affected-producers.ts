@@ -4,8 +4,9 @@
  */
 
 import { existsSync, readFileSync } from 'node:fs';
-import { join, posix } from 'node:path';
+import { join } from 'node:path';
 import { producerForm } from '../verify/producer-modules.ts';
+import { importCandidates } from './scan/script/script-file.ts';
 
 export function affectedProducers(
   root: string,
@@ -35,15 +36,13 @@ export function affectedProducers(
   return all.filter((file) => producerForm.test(file) && isThere(file) && reaches(file));
 }
 
-function localImports(root: string, file: string, known: ReadonlySet<string>): string[] {
+/** The files of the repository that a file imports by a relative path. */
+export function localImports(root: string, file: string, known: ReadonlySet<string>): string[] {
   if (!existsSync(join(root, file))) return [];
   const text = readFileSync(join(root, file), 'utf8');
   const forms = /(?:\bfrom|\bimport|\brequire\s*\(|\bimport\s*\()\s*['"](\.{1,2}\/[^'"]+)['"]/g;
   return [...text.matchAll(forms)].flatMap(([, specifier = '']) => {
-    const path = posix.join(posix.dirname(file), specifier);
-    const bare = path.replace(/\.[mc]?js$/, '');
-    const endings = ['', '.ts', '.mts', '.cts', '.js', '.mjs', '.cjs', '/index.ts', '/index.js'];
-    const candidates = [path, ...endings.map((ending) => `${bare}${ending}`)];
-    return candidates.filter((candidate) => known.has(candidate)).slice(0, 1);
+    const found = importCandidates(file, specifier).find((candidate) => known.has(candidate));
+    return found === undefined ? [] : [found];
   });
 }

@@ -23,12 +23,18 @@ export const producerForm: RegExp = /\.producer\.[mc]?[jt]s$/;
 const skippedFolders = /^(node_modules|dist|build|coverage|\..*)$/;
 const filesMax = 10_000;
 
-/** The producer modules that the arguments name: files, folders, or patterns with `*` and `**`; by default, all below. */
-export function findProducerModules(words: readonly string[]): string[] {
+/**
+ * The producer modules that the arguments name: files, folders, or patterns with `*` and `**`; by default, all below. There
+ * must be one, unless there is something else to verify.
+ */
+export function findProducerModules(
+  words: readonly string[],
+  { isRequired }: { readonly isRequired: boolean },
+): string[] {
   const found = (words.length === 0 ? ['.'] : words).flatMap((word) => {
     const modules = modulesNamed(word);
     // Every argument must match something: a CI job would silently skip what it does not find.
-    if (modules.length > 0) return modules;
+    if (modules.length > 0 || !isRequired) return modules;
     const where = word === '.' ? 'here' : `in ${word}`;
     throw new UsageError(
       `No producers found: there is no *.producer.ts or *.producer.js ${where}.`,
@@ -64,7 +70,7 @@ function filesBelow(folder: string): string[] {
 }
 
 /** `**` matches any folders, `*` and `?` match within a name, `{a,b}` matches either. */
-function patternForm(pattern: string): RegExp {
+export function patternForm(pattern: string): RegExp {
   const parts = /\*\*\/|\*\*|\*|\?|\{[^}]*\}|[\s\S]/g;
   const text = (pattern.match(parts) ?? []).map((part) => {
     if (part === '**/') return '(?:.*/)?';

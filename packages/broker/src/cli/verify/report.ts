@@ -1,5 +1,5 @@
 /**
- * Reports what was verified, in six formats: a table for people; TAP, JUnit XML and JSON for programs; GitHub's
+ * Reports what was verified, in seven formats: a table for people; TAP, JUnit XML, SARIF and JSON for programs; GitHub's
  * annotations and GitLab's code quality report.
  */
 
@@ -8,22 +8,26 @@ import { writeFileSync } from 'node:fs';
 import type { CheckResult, Finding } from '@oncemq/toolkit';
 import { table } from '../table.ts';
 import { UsageError } from '../usage.ts';
+import { sarifReport } from './sarif.ts';
 
 export interface Verified {
   /** The producer's name, or the command. */
   readonly subject: string;
   readonly file?: string;
   readonly checks: readonly CheckResult[];
+  /** What could not be tested here. */
+  readonly notes?: readonly string[];
 }
 
-export const reportForms: Readonly<Record<string, (all: readonly Verified[]) => string>> = {
-  table: tableReport,
-  tap: tapReport,
-  junit: junitReport,
-  json: jsonReport,
-  github: githubReport,
-  gitlab: gitlabReport,
-};
+export const reportForms: ReadonlyMap<string, (all: readonly Verified[]) => string> = new Map([
+  ['table', tableReport],
+  ['tap', tapReport],
+  ['junit', junitReport],
+  ['json', jsonReport],
+  ['github', githubReport],
+  ['gitlab', gitlabReport],
+  ['sarif', sarifReport],
+]);
 
 /** Writes the report and ends the process with its exit code. */
 export async function report(
@@ -31,18 +35,18 @@ export async function report(
   format: string,
   output: string | undefined,
 ): Promise<void> {
-  const text = (form: string): string => `${reportForms[form]?.(all)}\n`;
-  if (output !== undefined) write(output, text(format));
+  const form = reportForms.get(output === undefined ? format : 'table');
+  if (output !== undefined) writeReport(all, format, output);
   await new Promise<void>((resolve) => {
-    process.stdout.write(text(output === undefined ? format : 'table'), () => resolve());
+    process.stdout.write(`${form?.(all)}\n`, () => resolve());
   });
   // Exits explicitly: a loaded module may keep a connection or a timer open.
   process.exit(hasFindings(all) ? 1 : 0);
 }
 
-function write(output: string, text: string): void {
+export function writeReport(all: readonly Verified[], format: string, output: string): void {
   try {
-    writeFileSync(output, text);
+    writeFileSync(output, `${reportForms.get(format)?.(all)}\n`);
   } catch (cause) {
     throw new UsageError(`The report cannot be written: ${(cause as Error).message}.`, { cause });
   }
@@ -71,7 +75,13 @@ function tableReport(all: readonly Verified[]): string {
       }),
     ),
   );
-  return [table(['subject', 'check', 'result', 'what holds'], rows), ...told].join('\n\n');
+  const notes = notesOf(all).join('\n');
+  const parts = [table(['subject', 'check', 'result', 'what holds'], rows), ...told, notes];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function notesOf(all: readonly Verified[]): string[] {
+  return [...new Set(all.flatMap(({ notes = [] }) => notes))];
 }
 
 /** Adds the file to distinguish producers of the same name; otherwise the table would be too wide. */
@@ -98,7 +108,8 @@ function tapReport(all: readonly Verified[]): string {
     const notes = findings.map((each) => `    - ${JSON.stringify(each)}`);
     return [`not ok ${title}`, '  ---', '  findings:', ...notes, '  ...'];
   });
-  return ['TAP version 14', `1..${lines.length}`, ...tests].join('\n');
+  const notes = notesOf(all).map((note) => `# ${note}`);
+  return ['TAP version 14', `1..${lines.length}`, ...tests, ...notes].join('\n');
 }
 
 function junitReport(all: readonly Verified[]): string {
@@ -138,9 +149,8 @@ function githubReport(all: readonly Verified[]): string {
     ),
   );
   const count = all.reduce((sum, { checks }) => sum + checks.length, 0);
-  return [...lines, `${count} checks of ${all.length} subjects, ${lines.length} findings`].join(
-    '\n',
-  );
+  const told = `${count} checks of ${all.length} subjects, ${lines.length} findings`;
+  return [...lines, ...notesOf(all).map((note) => `::notice::${data(note)}`), told].join('\n');
 }
 
 function annotation(file: string | undefined, title: string, finding: Finding): string {

@@ -1,15 +1,16 @@
 /**
- * Runs a producer in any language: a shell command with the AWS variables that point its client to our server, a time
- * limit, and its input from a file. The end of its output is remembered, to be shown if it fails.
+ * Runs a producer in any language: a shell command in an environment, with a time limit and its input from a file. The
+ * end of its output is remembered, to be shown if it fails.
  */
 
 import { spawn } from 'node:child_process';
-import { openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { endGroup, endGroupWithUs } from './end-group.ts';
+import type { Environment } from './environments.ts';
 
 export interface Program {
   readonly command: string;
-  readonly env: Readonly<Record<string, string>>;
+  readonly environment: Environment;
   /** What it reads from standard input; nothing if absent. */
   readonly inputFile: string | undefined;
   readonly msMax: number;
@@ -20,21 +21,26 @@ const outputCharsMax = 4_000;
 /** Why the program failed, with the end of its output; undefined if it did not. */
 export function runProgram({
   command,
-  env,
+  environment: { env, cwd, wrapper },
   inputFile,
   msMax,
 }: Program): Promise<string | undefined> {
   return new Promise((resolve) => {
     let said = '';
-    // Removes the caller's own AWS settings: nothing may be sent to Amazon.
-    const own = Object.entries(process.env).filter(([name]) => !name.startsWith('AWS_'));
-    const child = spawn(command, {
-      shell: true,
-      env: { ...Object.fromEntries(own), ...env },
-      stdio: [inputFile === undefined ? 'ignore' : openSync(inputFile, 'r'), 'pipe', 'pipe'],
+    const input = inputFile === undefined ? 'ignore' : openSync(inputFile, 'r');
+    const [program, args, shell] =
+      wrapper.length === 0
+        ? [command, [], true]
+        : [wrapper[0] as string, [...wrapper.slice(1), 'sh', '-c', command], false];
+    const child = spawn(program, args, {
+      shell,
+      env,
+      cwd,
+      stdio: [input, 'pipe', 'pipe'],
       // A process group of its own, so that what the shell starts ends with it.
       detached: process.platform !== 'win32',
     });
+    if (typeof input === 'number') closeSync(input);
     const letGo = endGroupWithUs(child.pid);
     const timer = setTimeout(() => {
       said += `\nIt did not end within ${msMax / 1000} s (--timeout) and was killed.`;

@@ -3,22 +3,31 @@
  * Each producer gets a queue of its own; for a program, the server records what was accepted and what was suppressed.
  */
 
-import type { ObservedDuplicate, ObservedMessage, QueueUnderTest } from '@oncemq/toolkit';
+import type {
+  ObservedDuplicate,
+  ObservedMessage,
+  ObservedRun,
+  QueueUnderTest,
+} from '@oncemq/toolkit';
 import { shownAttributes } from '../../api/inspect/contents.ts';
-import type { DuplicateEvent, Event } from '../../core/events.ts';
+import type { MessageContent } from '../../core/changes.ts';
+import type { Event, Suppressed } from '../../core/events.ts';
 import { configOf } from '../../server/options.ts';
 import { type Started, start } from '../../server/start-server.ts';
 import { Remote } from '../remote.ts';
+import { UsageError } from '../usage.ts';
 
 type SentEvent = Extract<Event, { readonly type: 'sent' }>;
+type PublishedEvent = Extract<Event, { readonly type: 'published' }>;
+
+/** What was sent since the last look, by FIFO queue or FIFO topic. */
+export type Observed = ReadonlyMap<string, ObservedRun>;
 
 export class VerifyServer {
   readonly #server: Started;
   readonly #remote: Remote;
-  /** The queue of the program under test. */
-  #watched: string | undefined;
-  readonly #sent: SentEvent[] = [];
-  readonly #suppressed: DuplicateEvent[] = [];
+  readonly #runs: Map<string, { messages: ObservedMessage[]; duplicates: ObservedDuplicate[] }> =
+    new Map();
   /** By message id, which the event of a duplicate has of its original. */
   readonly #bodies: Map<string, string> = new Map();
 
@@ -31,11 +40,7 @@ export class VerifyServer {
   private constructor(server: Started) {
     this.#server = server;
     this.#remote = new Remote(server);
-    server.backend.listen((event) => {
-      if (!('queue' in event) || event.queue !== this.#watched) return;
-      if (event.type === 'sent') this.#sent.push(event);
-      if (event.type === 'duplicate') this.#suppressed.push(event);
-    });
+    server.backend.listen((event) => this.#note(event));
   }
 
   get url(): string {
@@ -49,6 +54,24 @@ export class VerifyServer {
       Attributes: { FifoQueue: 'true', ContentBasedDeduplication: 'true' },
     });
     return String(answer['QueueUrl']);
+  }
+
+  /** Creates a FIFO topic with content-based deduplication and returns its ARN. */
+  async createTopic(name: string): Promise<string> {
+    const form = new URLSearchParams({
+      Action: 'CreateTopic',
+      Version: '2010-03-31',
+      Name: name,
+      'Attributes.entry.1.key': 'FifoTopic',
+      'Attributes.entry.1.value': 'true',
+      'Attributes.entry.2.key': 'ContentBasedDeduplication',
+      'Attributes.entry.2.value': 'true',
+    });
+    const response = await fetch(this.url, { method: 'POST', body: form });
+    const text = await response.text();
+    const arn = /<TopicArn>([^<]+)</.exec(text)?.[1];
+    if (arn === undefined) throw new UsageError(`The topic ${name} cannot be created: ${text}`);
+    return arn;
   }
 
   queueUnderTest(url: string): QueueUnderTest {
@@ -72,23 +95,11 @@ export class VerifyServer {
     };
   }
 
-  /** Records sends to this queue from now on. */
-  watch(queue: string): void {
-    this.#watched = queue;
-  }
-
   /** Everything sent since the last call, including messages that the program itself has received. */
-  observe(): { messages: ObservedMessage[]; duplicates: ObservedDuplicate[] } {
-    const sent = this.#sent.splice(0);
-    for (const { messageId, content } of sent) this.#bodies.set(messageId, content.body);
-    const suppressed = this.#suppressed.splice(0);
-    return {
-      messages: sent.map(observed),
-      duplicates: suppressed.map(({ original, differed }) => ({
-        originalBody: this.#bodies.get(original.messageId) ?? '',
-        differed,
-      })),
-    };
+  observe(): Observed {
+    const runs = new Map(this.#runs);
+    this.#runs.clear();
+    return runs;
   }
 
   async advance(seconds: number): Promise<void> {
@@ -116,9 +127,40 @@ export class VerifyServer {
       });
     }
   }
+
+  /** Standard queues and topics deduplicate nothing, so the contract says nothing about them. */
+  #note(event: Event): void {
+    const target = 'queue' in event ? event.queue : event.topic;
+    if (!target.endsWith('.fifo')) return;
+    const run = this.#runs.get(target) ?? { messages: [], duplicates: [] };
+    if (event.type === 'sent') run.messages.push(this.#sent(event));
+    else if (event.type === 'published') run.messages.push(this.#published(event));
+    else if (event.type === 'duplicate') {
+      run.duplicates.push(this.#suppressed(event, event.content.body));
+    } else if (event.type === 'duplicate-publication') {
+      run.duplicates.push(this.#suppressed(event, event.message));
+    } else return;
+    this.#runs.set(target, run);
+  }
+
+  #sent({ messageId, content, groupId = '', deduplicationId = '' }: SentEvent): ObservedMessage {
+    const { body } = content;
+    this.#bodies.set(messageId, body);
+    return { body, groupId, deduplicationId, attributes: textAttributes(content.attributes) };
+  }
+
+  #published(event: PublishedEvent): ObservedMessage {
+    const { messageId, publication, groupId = '', deduplicationId = '' } = event;
+    const body = publication.message;
+    this.#bodies.set(messageId, body);
+    return { body, groupId, deduplicationId, attributes: textAttributes(publication.attributes) };
+  }
+
+  #suppressed({ original, differed, groupId }: Suppressed, body: string): ObservedDuplicate {
+    return { body, groupId, differed, originalBody: this.#bodies.get(original.messageId) ?? '' };
+  }
 }
 
-function observed({ content, deduplicationId = '' }: SentEvent): ObservedMessage {
-  const attributes = shownAttributes(content.attributes).map(({ name, value }) => [name, value]);
-  return { body: content.body, deduplicationId, attributes: Object.fromEntries(attributes) };
+function textAttributes(attributes: MessageContent['attributes']): Record<string, string> {
+  return Object.fromEntries(shownAttributes(attributes).map(({ name, value }) => [name, value]));
 }

@@ -33,24 +33,15 @@ const ways: Readonly<Record<string, () => Message[]>> = {
   'with-new-ids': () => [{ MessageBody: envelope('a', idOf(String(Math.random()))) }],
   'with-bare-bodies': () => [{ MessageBody: '{"order":1}' }],
   'with-large-bodies': () => [{ MessageBody: `{"order":"${'x'.repeat(100_000)}"}` }],
-  'with-one-key': () => [
-    { MessageBody: envelope('a', idOf('a'), { order: 1 }) },
-    { MessageBody: envelope('a', idOf('b'), { order: 2 }) },
-  ],
   'with-attributes': () => [
     { ...stable('a'), ...attribute('north') },
     { ...stable('a'), ...attribute('south') },
-  ],
-  'with-one-id': () => [
-    { ...stable('a'), MessageDeduplicationId: 'a' },
-    { ...stable('b'), MessageDeduplicationId: 'a' },
   ],
   'with-attempts': () => [{ ...stable('a'), ...attribute(String(Math.random())) }],
   'with-ids-and-new-bodies': () => [
     { MessageBody: envelope('a', idOf(String(Math.random()))), MessageDeduplicationId: 'a' },
   ],
   'of-its-input': () => [],
-  nothing: () => [],
 };
 
 const way = process.argv[2] ?? '';

@@ -8,30 +8,42 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from '../usage.ts';
 import { endGroup, endGroupWithUs } from './end-group.ts';
-import type { Verified } from './report.ts';
+import type { Environment } from './environments.ts';
+import type { ModulesToVerify, VerifiedProducer } from './verify-modules.ts';
 
-type Told = { readonly begun: string } | { readonly all: Verified[] } | { readonly failed: string };
+type Told =
+  | { readonly begun: string }
+  | { readonly all: VerifiedProducer[] }
+  | { readonly failed: string };
 
 const role = 'verify-modules';
 
+export interface ModuleProcess extends Omit<ModulesToVerify, 'areMembersReversed'> {
+  readonly environment: Environment;
+  readonly secondsMax: number;
+}
+
 /** Rejects with an error of exit code 2 if a module takes longer than this to load or to be tested. */
-export async function verifyInTime(
-  files: readonly string[],
-  secondsMax: number,
-): Promise<Verified[]> {
-  if (files.length === 0) return [];
-  const child = fork(fileURLToPath(import.meta.url), [role, ...files], {
+export async function verifyInProcess({
+  environment: { env, cwd, areMembersReversed },
+  secondsMax,
+  ...given
+}: ModuleProcess): Promise<VerifiedProducer[]> {
+  const modules: ModulesToVerify = { ...given, areMembersReversed };
+  const child = fork(fileURLToPath(import.meta.url), [role, JSON.stringify(modules)], {
+    env,
+    cwd,
     // A process group of its own, so that what the modules start ends with it.
     detached: process.platform !== 'win32',
     serialization: 'advanced',
-    // What modules print is not part of the report.
-    stdio: ['ignore', 2, 2, 'ipc'],
+    // What modules print is not part of the report, and printed once.
+    stdio: given.task === 'check' ? ['ignore', 2, 2, 'ipc'] : ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   const letGo = endGroupWithUs(child.pid);
-  let current = files[0] as string;
+  let current = given.files[0] as string;
   let timer: NodeJS.Timeout | undefined;
   try {
-    return await new Promise<Verified[]>((resolve, reject) => {
+    return await new Promise<VerifiedProducer[]>((resolve, reject) => {
       const fail = (text: string): void => reject(new UsageError(`${current} ${text}`));
       const late = (): void =>
         fail(`did not end within ${secondsMax} s (--timeout) and was killed.`);
@@ -66,6 +78,7 @@ if (process.send !== undefined && process.argv[2] === role) {
   process.on('disconnect', () => process.exit());
   // Lets the process end if a module has nothing left to wait for.
   process.channel?.unref();
+  const modules = JSON.parse(process.argv[3] as string) as ModulesToVerify;
   const { verifyModules } = await import('./verify-modules.ts');
-  tell({ all: await verifyModules(process.argv.slice(3), (begun) => tell({ begun })) });
+  tell({ all: await verifyModules(modules, (begun) => tell({ begun })) });
 }
