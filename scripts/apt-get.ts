@@ -1,19 +1,33 @@
-// Installs Debian packages, for the scripts that fetch what npm does not have: without prompts, with a
-// timeout, and only as root. It never throws, but returns why it failed: the caller may have another
-// source, or tells the user.
+// Gets Debian packages, for the scripts that fetch what npm does not have: without prompts and with a
+// timeout. It never throws, but returns why it failed: the caller may have another source, or tells the
+// user.
 
-import { run } from './run-command.ts';
+import { type Run, run } from './run-command.ts';
 
 const aptMsMax = 300_000;
+const isRoot = process.getuid?.() === 0;
 
-/** Returns undefined, or why it failed. */
+/** Installs them, only as root. Returns undefined, or why it failed. */
 export async function installWithApt(packages: readonly string[]): Promise<string | undefined> {
-  if (process.getuid?.() !== 0) return 'needs root';
-  const quiet = { DEBIAN_FRONTEND: 'noninteractive' };
-  const apt = ['apt-get', '-qq', '-o', 'DPkg::Lock::Timeout=60'];
-  // Even if the update fails, the existing package lists may be good enough.
-  await run([...apt, 'update'], quiet, aptMsMax);
-  const install = [...apt, 'install', '-y', '--no-install-recommends', ...packages];
-  const { ok, complaint } = await run(install, quiet, aptMsMax);
+  if (!isRoot) return 'needs root';
+  await updateLists();
+  const { ok, complaint } = await aptGet(['install', '-y', '--no-install-recommends', ...packages]);
   return ok ? undefined : complaint;
+}
+
+/** Puts the package's archive into the folder, without installing it. Returns undefined, or why it failed. */
+export async function downloadWithApt(name: string, folder: string): Promise<string | undefined> {
+  if (isRoot) await updateLists();
+  const { ok, complaint } = await aptGet(['download', name], folder);
+  return ok ? undefined : complaint;
+}
+
+/** Even if this fails, the existing package lists may be good enough. */
+async function updateLists(): Promise<void> {
+  await aptGet(['update']);
+}
+
+function aptGet(args: readonly string[], cwd?: string): Promise<Run> {
+  const quiet = { DEBIAN_FRONTEND: 'noninteractive' };
+  return run(['apt-get', '-qq', '-o', 'DPkg::Lock::Timeout=60', ...args], quiet, aptMsMax, cwd);
 }

@@ -52,21 +52,39 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a failed delivery ends the fan-out',
     file: 'core/topic/fan-out.js',
-    find: 'if (subscription.isLive)',
+    find: 'if (!subscription.isLive)',
     replace:
-      "if (turn.events.some(({ type }) => type === 'delivery-failed')) break;\n        if (subscription.isLive)",
+      "if (turn.events.some(({ type }) => type === 'delivery-failed')) break;\n        if (!subscription.isLive)",
+  },
+  {
+    name: 'the comparisons of filter policies have no bound',
+    file: 'core/topic/filter-policy/filter-work.js',
+    find: 'return this.#left < 0;',
+    replace: 'return false;',
+  },
+  {
+    name: 'the statements of a queue policy have no quota',
+    file: 'core/policy-quotas.js',
+    find: "beyond('statements', statements.length, quotas)",
+    replace: 'undefined',
+  },
+  {
+    name: 'a batch of publications is one turn, whatever it writes',
+    file: 'core/topic/fan-out-plan.js',
+    find: 'return beyond < 0 ? plan.length : Math.max(beyond, 1);',
+    replace: 'return plan.length;',
   },
   {
     name: 'a Deny in a policy is overlooked',
-    file: 'core/policy.js',
-    find: "effects.includes('Allow') && !effects.includes('Deny')",
-    replace: "effects.includes('Allow')",
+    file: 'core/is-allowed.js',
+    find: "fitting.every(({ effect }) => effect === 'Allow')",
+    replace: "fitting.some(({ effect }) => effect === 'Allow')",
   },
   {
     name: 'a missing attribute is anything but',
-    file: 'core/topic/filter-policy/filter-policy.js',
-    find: 'values.some(condition.test)',
-    replace: 'values.every(condition.test)',
+    file: 'core/topic/filter-policy/condition.js',
+    find: 'scalars.some(test)',
+    replace: 'scalars.every(test)',
   },
   {
     name: 'a report of an earlier call counts',
@@ -325,9 +343,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a start does not read the journal',
-    file: 'storage/local/lmdb/environment.js',
-    find: 'folded === undefined ? []',
-    replace: 'true ? []',
+    file: 'storage/local/lmdb/left-journal.js',
+    find: 'layers,\n        last,',
+    replace: 'layers: [],\n        last,',
   },
   {
     name: 'a torn frame is taken for a commit',
@@ -362,14 +380,64 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a backup lacks what is only in the journal',
     file: 'storage/local/lmdb/environment.js',
-    find: 'this.#left[index]);',
-    replace: 'Buffer.alloc(0));',
+    find: 'this.#left.files[index], {',
+    replace: 'Buffer.alloc(0), {',
+  },
+  {
+    name: 'a checksum is not compared',
+    file: 'storage/local/lmdb/seal.js',
+    find: '=== bytes.readUInt32LE(end) ?',
+    replace: '>= 0 ?',
+  },
+  {
+    name: 'a damaged commit in the journal is taken for a torn end',
+    file: 'storage/local/lmdb/journal-damage.js',
+    find: 'count += 1;',
+    replace: '',
   },
   {
     name: 'a queue is not read again when a commit fails',
     file: 'storage/local/local-backend.js',
     find: 'for (const changes of kept)',
     replace: 'for (const changes of [])',
+  },
+  {
+    name: 'after a failed command, what waits for its commit is lost',
+    file: 'storage/local/lmdb/lmdb-entries.js',
+    find: '[...batches, this.#gathering]',
+    replace: 'batches',
+  },
+  {
+    name: 'after a failed command, what was removed since the last commit is back',
+    file: 'storage/local/lmdb/unwritten.js',
+    find: 'if (!block.hasRemoved)',
+    replace: 'if (true)',
+  },
+  {
+    name: 'a tick that failed is due again at once',
+    file: 'storage/local/local-backend.js',
+    find: 'this.#engine.postpone(place, this.#clock.now() + failedWorkMs)',
+    replace: 'this.#engine.postpone(place, this.#clock.now())',
+  },
+  {
+    name: 'running tasks are counted where they are loaded',
+    file: 'core/engine.js',
+    find: 'for (const { kept } of this.#catalogue.all())\n            if (kept.isMoving === true)',
+    replace:
+      "for (const { tasks } of this.#catalogue.all())\n            if ([...tasks.values()].some(({ status }) => status === 'RUNNING'))",
+  },
+  {
+    name: 'a token confirms a subscription of any topic',
+    file: 'core/topic/topics.js',
+    find: 'confirmSubscription(this.#topics.get(read.name), command, turn)',
+    replace:
+      'confirmSubscription([...this.#topics.values()].find((each) => each.subscriptions.ofToken(token)), command, turn)',
+  },
+  {
+    name: 'an unknown Effect is read as Allow',
+    file: 'core/policy.js',
+    find: "if (effect !== 'Allow' && effect !== 'Deny')",
+    replace: 'if (effect === undefined)',
   },
   {
     name: 'the last block is begun anew after a start',

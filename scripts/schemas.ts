@@ -4,10 +4,15 @@
 // `npm run docs` runs it; test/schemas.test.ts fails if the files are out of date.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { envelopeSchema, telemetrySchema } from '@oncemq/toolkit';
+import { contractSchema, envelopeSchema, keyedSchema, telemetrySchema } from '@oncemq/toolkit';
 
 const folder = 'packages/toolkit/schemas';
-const schemas = { envelope: envelopeSchema, telemetry: telemetrySchema };
+const schemas = {
+  contract: contractSchema,
+  envelope: envelopeSchema,
+  keyed: keyedSchema,
+  telemetry: telemetrySchema,
+};
 
 mkdirSync(folder, { recursive: true });
 for (const [name, schema] of Object.entries(schemas)) {

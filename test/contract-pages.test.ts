@@ -13,10 +13,12 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { SNS } from '@aws-sdk/client-sns';
 import { SQS } from '@aws-sdk/client-sqs';
 import * as toolkit from '@oncemq/toolkit';
 import * as api from '@opentelemetry/api';
 import { transform } from '@swc/wasm-typescript';
+import jsonld from 'jsonld';
 import { startTestServer } from 'oncemq/testing';
 import pg from 'pg';
 
@@ -26,6 +28,7 @@ const pages = [
   'docs/contracts/producer-requirements.md',
   'docs/contracts/body-deduplication-contract.md',
   'docs/contracts/attribute-safety-notes.md',
+  'docs/contracts/contract-file.md',
   'docs/tests/hash-behavior-test.md',
   'docs/tests/duplicate-window-test.md',
   'docs/telemetry/dedup-metrics.md',
@@ -83,7 +86,8 @@ async function surroundings(
     ],
   });
   const pool = needsDatabase ? await database(t) : undefined;
-  const imported = { ...toolkit, api, assert, SQS, startTestServer, readdirSync, readFileSync };
+  const files = { readdirSync, readFileSync, writeFileSync };
+  const imported = { ...toolkit, ...files, api, assert, jsonld, SNS, SQS, startTestServer };
   return { ...imported, server, client, queueUrl, folder, landsatRefresh, pool };
 }
 

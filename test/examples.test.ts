@@ -29,7 +29,10 @@ const printed: Readonly<Record<string, string>> = {
   'one-trace': '  send scenes.fifo (oncemq, suppressed) ',
 };
 
-/** Not run here: verify-python needs boto3 (packages/broker/test/sdk/verify-python.test.ts), ci-gate is only for copying. */
+/**
+ * Run by tests of their own: verify-python needs boto3 (packages/broker/test/sdk/verify-python.test.ts), ci-gate needs a
+ * repository (packages/broker/test/cli/gate/ci-jobs.test.ts).
+ */
 const runElsewhere: readonly string[] = ['verify-python', 'ci-gate'];
 
 for (const name of exampleNames()) {

@@ -29,6 +29,68 @@ describe('every refusal has its row in errors.md', () => {
   });
 });
 
+describe('limits.md says what the code does', () => {
+  const rows = rowsOf(readFileSync('docs/reference/limits.md', 'utf8'), /^(?!What$|---)/);
+
+  test('a constant is read from the source, whatever arithmetic it is written with', () => {
+    const source =
+      'const aMax = 2;\nexport const bytesMax: number = 8 * 1024 ** 2;\n  inMs: 60_000,';
+    assert.equal(constantIn(source, 'bytesMax'), 8_388_608);
+    assert.equal(constantIn(source, 'inMs'), 60_000);
+    assert.equal(constantIn(source, 'Max'), undefined);
+  });
+
+  test('each number equals its constant', () => {
+    const wrong = rows.flatMap(([what = '', amount = '']) => {
+      const [, file = 'core/limits.ts', name] = /\((?:`([^`]+)` )?`(\w+)`\)$/.exec(what) ?? [];
+      if (name === undefined) return [];
+      const source = readFileSync(`packages/broker/src/${file}`, 'utf8');
+      const value = constantIn(source, name)?.toLocaleString('en-US');
+      return amount.split(' ')[0] === value ? [] : [`${what}: ${amount}, and ${name} is ${value}`];
+    });
+    assert.deepEqual(wrong, []);
+  });
+
+  test('no constant of core/limits.ts is missing', () => {
+    const source = readFileSync('packages/broker/src/core/limits.ts', 'utf8');
+    const names = [...source.matchAll(/^(?:export const| ) (\w+)(?: =|:) [\d_]+[;,]$/gm)];
+    const shown = rows.map(([what = '']) => /\(`(\w+)`\)$/.exec(what)?.[1] ?? '');
+    assert.ok(names.length > 50, 'the form of the file is known');
+    assert.deepEqual(
+      missing(
+        names.map(([, name = '']) => name),
+        shown,
+      ),
+      [],
+    );
+  });
+
+  test('each test that is named exists, and a bound without one says why', () => {
+    const folders = ['packages/broker/test', 'packages/toolkit/test', 'test'];
+    const files = folders.flatMap((folder) => readdirSync(folder, { recursive: true }) as string[]);
+    const names = files.map((name) => name.split(/[\\/]/).at(-1) as string);
+    const named = rows.map((cells) => (cells[3] ?? '').replaceAll('`', ''));
+    const tests = named.filter((name) => !name.startsWith('none: '));
+    assert.deepEqual(
+      missing(
+        tests.map((name) => name.split('/').at(-1) as string),
+        names,
+      ),
+      [],
+    );
+  });
+});
+
+/** The value of a constant or of a member in a source text; undefined if there is none. */
+function constantIn(source: string, name: string): number | undefined {
+  const form = new RegExp(`(?:const|^ ) ${name}(?:: \\w+)?(?: =|:) ([\\d_ *+-]+)[;,]`, 'm');
+  const product = form.exec(source)?.[1]?.replaceAll('_', '');
+  return product?.split(/ \* /).reduce((result, factor) => {
+    const [base = '', exponent = '1'] = factor.split(' ** ');
+    return result * Number(base) ** Number(exponent);
+  }, 1);
+}
+
 describe('every rule names the tests that prove it', () => {
   const page = [
     '| rule | what OnceMQ does | held by |',

@@ -5,10 +5,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { envelopeSchema, telemetrySchema } from '@oncemq/toolkit';
+import { contractSchema, envelopeSchema, keyedSchema, telemetrySchema } from '@oncemq/toolkit';
 
 for (const [name, schema] of Object.entries({
+  contract: contractSchema,
   envelope: envelopeSchema,
+  keyed: keyedSchema,
   telemetry: telemetrySchema,
 })) {
   test(`the published schema of ${name} is the one in use`, () => {

@@ -28,6 +28,7 @@ const publicEntries = [
   `${broker}/cli/main.ts`,
   `${broker}/console/main.ts`,
   `${toolkit}/index.ts`,
+  `${toolkit}/testing.ts`,
 ];
 
 /** Lowest first: a layer may use those before it. The console is not listed, since it only talks HTTP. */
@@ -35,6 +36,50 @@ const layers = ['core', 'storage', 'api', 'server', 'cli'];
 
 /** The only external import allowed in core, and the only file that may have it. */
 const coreOutsideImport = { from: `${broker}/core/digest.ts`, specifier: 'node:crypto' };
+
+/**
+ * Objects with any text as a key that are read and written without a check. The names never come from outside: they are those of
+ * the object's own table or shape, or of its own members, or the form of the names leaves out what every object inherits.
+ */
+const ownNames: readonly string[] = [
+  `${broker}/api/actions/sqs/attribute-selection.ts: selected`,
+  `${broker}/api/handler.ts: functions`,
+  `${broker}/api/protocol/json.ts: entries`,
+  `${broker}/api/protocol/json.ts: given`,
+  `${broker}/api/protocol/query-json.ts: value`,
+  `${broker}/api/protocol/query.ts: members`,
+  `${broker}/api/protocol/xml.ts: entities`,
+  `${broker}/api/protocol/xml.ts: value`,
+  `${broker}/cli/in-child.ts: env`,
+  `${broker}/cli/usage.ts: flags`,
+  `${broker}/cli/verify.ts: flags`,
+  `${broker}/console/queue-list.ts: sortValues`,
+  `${broker}/core/catalogue.ts: given`,
+  `${broker}/core/errors.ts: detail`,
+  `${broker}/core/queue/attributes.ts: changed`,
+  `${broker}/core/queue/attributes.ts: shown`,
+  `${broker}/core/queue/attributes.ts: stored`,
+  `${broker}/core/topic/delivery-policy.ts: above`,
+  `${broker}/core/topic/delivery-policy.ts: retry`,
+  `${broker}/core/topic/envelope.ts: messageFor`,
+  `${broker}/core/topic/subscribe.ts: after`,
+  `${broker}/core/topic/subscribe.ts: before`,
+  `${broker}/core/topic/subscription-attributes.ts: attributes`,
+  `${broker}/core/topic/subscription-attributes.ts: changed`,
+  `${broker}/core/topic/topic-attributes.ts: current`,
+  `${broker}/core/topic/topic-attributes.ts: stored`,
+  `${broker}/server/config.ts: found`,
+  `${broker}/server/config.ts: given`,
+  `${broker}/server/config.ts: settings`,
+  `${broker}/server/config.ts: values`,
+  `${broker}/server/http/listener.ts: statusOfError`,
+  `${broker}/server/http/request-head.ts: headers`,
+  `${broker}/server/telemetry/otel-environment.ts: environment`,
+  `${broker}/storage/local/lmdb/json-record.ts: this`,
+  `${toolkit}/compliance/findings.ts: detail`,
+  `${toolkit}/contract/refusals.ts: detail`,
+  `${toolkit}/guard/guarded-messages.ts: entry`,
+];
 
 describe('no source file is dead', () => {
   const tree = [
@@ -177,6 +222,121 @@ describe('no test is left out', () => {
   test('this repository runs all its tests', () => holds(testsLeftOut));
 });
 
+describe('no name from outside is looked up in a plain object', () => {
+  test('a bare lookup is reported, of a table as well as of what an interface declares', () => {
+    const planted = [
+      file(
+        `${broker}/core/a.ts`,
+        'const table: Readonly<Record<string, Row>> = { a: 1 };\nconst row = table[name];',
+      ),
+      file(
+        `${toolkit}/b.ts`,
+        'function f(given: Record<string, string>) {\n  given[key.toLowerCase()] = text;\n}',
+      ),
+      file(`${broker}/core/c.ts`, 'interface Kept {\n  readonly tags: Record<string, string>;\n}'),
+      file(`${broker}/core/d.ts`, 'return kept.tags[key] ?? kept.tags?.[other];'),
+      file(`${toolkit}/e.ts`, 'export type Tags = Readonly<Record<string, string>>;'),
+      file(`${toolkit}/f.ts`, 'const has = (tags: Tags) => tags[key] !== undefined;'),
+    ];
+    assert.deepEqual(bareLookups(planted), [
+      `${broker}/core/a.ts: looks table[name] up without Object.hasOwn`,
+      `${toolkit}/b.ts: looks given[key.toLowerCase()] up without Object.hasOwn`,
+      `${broker}/core/d.ts: looks tags[key] up without Object.hasOwn`,
+      `${broker}/core/d.ts: looks tags[other] up without Object.hasOwn`,
+      `${toolkit}/f.ts: looks tags[key] up without Object.hasOwn`,
+    ]);
+  });
+
+  test('a list, a known name, a checked one and an object without a prototype are not reported', () => {
+    const planted = [
+      file(`${broker}/core/a.ts`, 'const list: readonly string[] = [];\nconst a = list[index];'),
+      file(`${broker}/core/b.ts`, "const t: Record<string, Row> = {};\nconst a = t['a'];"),
+      file(
+        `${broker}/core/c.ts`,
+        'const t: Record<string, Row> = {};\nif (Object.hasOwn(t, name)) {\n  return t[name];\n}',
+      ),
+      file(
+        `${broker}/core/d.ts`,
+        'const bag: Record<string, Row> = Object.create(null);\nbag[name] = row;',
+      ),
+      file(
+        `${broker}/core/e.ts`,
+        'function f(all: Record<string, Row>) {\n  for (const name in all) give(all[name]);\n}',
+      ),
+      file(`${broker}/core/f.ts`, 'const t: Record<Kind, Row> = rows;\nconst a = t[kind];'),
+    ];
+    assert.deepEqual(bareLookups(planted), []);
+  });
+
+  test('this repository has none, except with names of its own', () => {
+    const files = repositoryFiles();
+    assert.deepEqual(bareLookups(files, ownNames), []);
+    // An exception that is no longer needed would hide the next one.
+    for (const name of ownNames) {
+      const others = ownNames.filter((other) => other !== name);
+      assert.notDeepEqual(bareLookups(files, others), [], `${name} needs no exception`);
+    }
+  });
+});
+
+/** Tests that take real time on purpose, each with its reason. Everywhere else time is an argument, or a signal is awaited. */
+const mayWait: Readonly<Record<string, string>> = {
+  // Kills and restarts take real time, and come at random moments of it.
+  'packages/broker/test/crash/client.ts': 'reconnects to a server that is being restarted',
+  'packages/broker/test/crash/consumer.ts': 'gives up on a queue that is not drained in time',
+  'packages/broker/test/crash/fan-out.test.ts': 'kills the server at random moments',
+  'packages/broker/test/crash/lane.ts': 'steps of a client come at random moments',
+  'packages/broker/test/crash/run.ts': 'kills the server at random moments',
+  // Consumers in real processes.
+  'packages/toolkit/test/crash/chaos-child.ts': 'gives a kill the time to hit a handler',
+  'packages/toolkit/test/crash/chaos.test.ts': 'kills and pauses consumers at random moments',
+  // A client that is slow on purpose.
+  'packages/broker/test/fuzz/connection.ts': 'sends a few bytes at a time',
+};
+
+describe('no test sleeps', () => {
+  test('every way to sleep is reported, a deadline and a program in a text are not', () => {
+    const planted = [
+      file('a.test.ts', "import { setTimeout as pause } from 'node:timers/promises';"),
+      file('test/b.ts', "import { setTimeout } from 'timers/promises';"),
+      file('c.test.ts', 'await new Promise((resolve) => setTimeout(resolve, 100));'),
+      file('d.test.ts', 'return new Promise((done) => {\n  setTimeout(() => done(), 5);\n});'),
+      file('e.test.ts', 'const sleep = promisify(setTimeout);'),
+      file('f.test.ts', "await timers.setTimeout(5);\nimport timers from 'node:timers/promises';"),
+      file('g.test.ts', 'Atomics.wait(cell, 0, 0, 100);'),
+      file('fine.test.ts', "const forced = setTimeout(() => child.kill('SIGKILL'), 10_000);"),
+      file('deadline.test.ts', 'socket.setTimeout(5, () => reject(new Error()));'),
+      file('text.test.ts', "'await new Promise((done) => setTimeout(done, 1e6));',"),
+      file('signal.test.ts', "await once(child, 'exit', { signal: AbortSignal.timeout(5) });"),
+      file('src/source.ts', "import { setTimeout } from 'node:timers/promises';"),
+    ];
+    assert.deepEqual(
+      sleepers(planted),
+      planted.slice(0, 7).map(({ path }) => `${path}: sleeps`),
+    );
+  });
+
+  test('this repository has no other than those that say why', () =>
+    holds((files) => sleepers(files.filter(({ path }) => !Object.hasOwn(mayWait, path)))));
+});
+
+describe('no directory of a user is made by a recursive mkdir', () => {
+  test('it is reported in source, not in tools', () => {
+    const planted = [
+      file(`${broker}/a.ts`, 'mkdirSync(directory, { recursive: true });'),
+      file(`${toolkit}/b.ts`, 'await mkdir(\n  folder,\n  { recursive: isNew },\n);'),
+      file(`${broker}/c.ts`, 'mkdirSync(directory); rmSync(directory, { recursive: true });'),
+      file('scripts/d.ts', 'mkdirSync(folder, { recursive: true });'),
+    ];
+    assert.deepEqual(recursiveDirectories(planted), [
+      `${broker}/a.ts: mkdir with recursive never ends below /proc`,
+      `${toolkit}/b.ts: mkdir with recursive never ends below /proc`,
+    ]);
+  });
+
+  test('this repository has none', () => holds(recursiveDirectories));
+});
+
 function deadFiles(files: readonly RepositoryFile[]): string[] {
   const isTest = (name: string) => /(^|\/)test\//.test(name);
   const isTool = (name: string) => /^(bench|examples|scripts)\//.test(name);
@@ -268,6 +428,43 @@ function addresses(files: readonly RepositoryFile[], folders: readonly string[])
   ]);
 }
 
+/** Found by their declarations: in the same file or, for members, in any. `excepted` are files with the name of an object. */
+function bareLookups(files: readonly RepositoryFile[], excepted: readonly string[] = []): string[] {
+  const sources = files.filter(({ path }) => /^packages\/[^/]+\/src\/.*\.ts$/.test(path));
+  const namesIn = (form: RegExp, { text }: RepositoryFile): string[] =>
+    Array.from(text.matchAll(form), (match) => match[1] ?? '');
+  const record = '(?:Readonly<)?(?:Partial<)?Record<string,';
+  const alias = new RegExp(`\\btype (\\w+) = (?:${record}|\\{ readonly \\[\\w+: string\\])`, 'g');
+  const named = sources.flatMap((each) => namesIn(alias, each)).map((name) => `${name}\\b`);
+  const anyKey = `(?:${[record, ...named].join('|')})`;
+  const members = new Set(
+    sources.flatMap((each) => namesIn(new RegExp(`^  readonly (\\w+)\\??: ${record}`, 'gm'), each)),
+  );
+  return sources.flatMap((from) => {
+    const own = new Set(
+      namesIn(new RegExp(`(\\w+)\\??: ${anyKey}(?!.*= Object\\.create\\(null)`, 'g'), from),
+    );
+    const lines = from.text.split('\n').map((line) => line.replace(/^\s*(\*|\/[/*]).*/, ''));
+    return lines.flatMap((line, index) =>
+      Array.from(line.matchAll(/(\.?)\b(\w+)(?:\?\.)?\[([a-z][^\]]*)\]/gi), (match) => {
+        const [, dot, name = '', key = ''] = match;
+        const before = lines.slice(Math.max(0, index - 5), index + 1).join('\n');
+        const isChecked = new RegExp(
+          `Object\\.hasOwn\\([\\w.]*\\b${name}, ${escaped(key)}\\)|\\(const ${escaped(key)} in `,
+        ).test(before);
+        const isBare = (dot === '.' ? members : own).has(name) && !isChecked;
+        return isBare && !excepted.includes(`${from.path}: ${name}`)
+          ? `${from.path}: looks ${name}[${key}] up without Object.hasOwn`
+          : '';
+      }).filter((complaint) => complaint !== ''),
+    );
+  });
+}
+
+function escaped(text: string): string {
+  return text.replace(/\W/g, '\\$&');
+}
+
 function missingOpenings(files: readonly RepositoryFile[]): string[] {
   const opening = /^(?:#!.*\n)?((?:\/\/.*\n)+|\/\*[\s\S]*?\*\/\n)/;
   return files
@@ -298,13 +495,38 @@ function foldersAbove(name: string): string[] {
 
 /** A test may be skipped where the machine lacks what it needs, with a reason that the report shows. */
 function testsLeftOut(files: readonly RepositoryFile[]): string[] {
-  const marked = /\b\w+\.(skip|todo|only)\(|\b(skip|todo|only)\s*:\s*[^f\s]/;
+  const marked = /\b(t|test|it|describe|suite)\.(skip|todo|only)\(|\b(skip|todo|only)\s*:\s*[^f\s]/;
   const explained = /\bif \(.+\) return t\.skip\('[^']+'\)/g;
   return files
     .filter(
       ({ path, text }) => path.endsWith('.test.ts') && marked.test(text.replace(explained, '')),
     )
     .map(({ path }) => `${path}: leaves a test out`);
+}
+
+/** Sleeping: a promise that time alone resolves. Programs in texts are not part of a test. */
+function sleepers(files: readonly RepositoryFile[]): string[] {
+  const forms = [
+    /from '(node:)?timers\/promises'/,
+    /new Promise\b[^;]{0,200}?(?<![.\w])setTimeout\(/,
+    /promisify\(setTimeout\)/,
+    /\bAtomics\.wait\(/,
+  ];
+  const isTest = (name: string) => /(^|\/)test\/|\.test\.ts$/.test(name);
+  return files
+    .filter(({ path }) => isTest(path) && path !== 'test/tidy.test.ts')
+    .filter(({ text }) => {
+      const code = text.replace(/^\s*'.*',$/gm, '');
+      return forms.some((form) => form.test(code));
+    })
+    .map(({ path }) => `${path}: sleeps`);
+}
+
+function recursiveDirectories(files: readonly RepositoryFile[]): string[] {
+  return files
+    .filter(({ path }) => path.startsWith(broker) || path.startsWith(toolkit))
+    .filter(({ text }) => /\bmkdir(Sync)?\([^;]*\brecursive\b/.test(text.replace(/^ \*.*$/gm, '')))
+    .map(({ path }) => `${path}: mkdir with recursive never ends below /proc`);
 }
 
 function holds(rule: (files: readonly RepositoryFile[]) => string[]): void {

@@ -9,11 +9,12 @@ import { Chance } from '../support/chance.ts';
 import { answerFault, leakFault, statusFault } from './answer-checks.ts';
 import { type Broken, brokenKinds } from './broken-http.ts';
 import { KeptConnection, tryBroken } from './connection.ts';
-import type { Hostile, Source } from './hostile.ts';
+import type { Hostile, Refusal, Source } from './hostile.ts';
 import { topicArnOf, topicNamesOf } from './hostile-topics.ts';
+import type { HttpAnswer } from './http-answer.ts';
 import { type Targets, wrongTypes } from './inputs.ts';
 import type { ServerProcess } from './server-process.ts';
-import { bytesOf, formRequest, jsonRequest } from './whole-request.ts';
+import { bytesOf, formRequest, jsonRequest, type WholeRequest } from './whole-request.ts';
 import { rareKinds, wholeKinds } from './whole-requests.ts';
 
 /** As many as the issue asks for; every wrong type of every member is among them. */
@@ -40,6 +41,7 @@ export class Attack {
   readonly #held: Socket[] = [];
   readonly #counts = new Map<string, number>();
   readonly #faults: string[] = [];
+  #turnedAway = 0;
 
   constructor(server: ServerProcess, seed: number, again: string) {
     this.#server = server;
@@ -59,10 +61,15 @@ export class Attack {
       .join(', ');
   }
 
+  /** The number of requests that a server which checks signatures did not look at. */
+  get turnedAway(): number {
+    return this.#turnedAway;
+  }
+
   async run(from: number, to: number): Promise<void> {
     let next = from;
     const work = async (): Promise<void> => {
-      const connection = new KeptConnection(this.#server.port);
+      const connection = new KeptConnection(this.#server);
       for (let number = next++; number < to; number = next++) {
         if (this.#faults.length >= faultsMax) break;
         if (number % requestsPerQueue === 0 || number === from) await this.#createQueues(number);
@@ -76,7 +83,7 @@ export class Attack {
   }
 
   async one(number: number): Promise<void> {
-    const connection = new KeptConnection(this.#server.port);
+    const connection = new KeptConnection(this.#server);
     await this.#createQueues(number);
     const made = this.#make(number);
     console.log(`request ${number}, ${made.kind}:\n${textOf(made)}`);
@@ -90,12 +97,12 @@ export class Attack {
 
   /** Deletes every topic, and every queue but the good clients'. */
   async cleanUp(): Promise<void> {
-    const connection = new KeptConnection(this.#server.port);
-    const { body } = await connection.ask(jsonRequest('ListQueues', '{}'));
-    const { QueueUrls: urls = [] } = JSON.parse(body.toString()) as { QueueUrls?: string[] };
-    for (const QueueUrl of urls) {
-      if (/\/good(\.fifo)?$/.test(QueueUrl)) continue;
-      await connection.ask(jsonRequest('DeleteQueue', JSON.stringify({ QueueUrl })));
+    const connection = new KeptConnection(this.#server);
+    for (let urls = await queueUrls(connection); urls.length > 0; ) {
+      for (const QueueUrl of urls) {
+        await connection.ask(jsonRequest('DeleteQueue', JSON.stringify({ QueueUrl })));
+      }
+      urls = await queueUrls(connection);
     }
     for (let arns = await topicArns(connection); arns.length > 0; ) {
       for (const arn of arns) await deleteTopic(connection, arn);
@@ -106,7 +113,7 @@ export class Attack {
 
   async #createQueues(number: number): Promise<void> {
     const { standard, fifo } = targetsOf(number);
-    const connection = new KeptConnection(this.#server.port);
+    const connection = new KeptConnection(this.#server);
     const dead = { QueueName: `dead-${standard}` };
     const fifoQueue = { QueueName: fifo, Attributes: { FifoQueue: 'true' } };
     for (const input of [{ QueueName: standard }, dead, fifoQueue]) {
@@ -155,13 +162,15 @@ export class Attack {
     };
     const orFail = (error: unknown): void => fail(String(error));
     if ('request' in made) {
-      const answer = await connection.ask(made.request).catch(orFail);
-      if (answer === undefined) return;
-      this.#count(String(answer.status));
-      const text = `${answer.status} ${answer.body.toString('utf8').slice(0, 2_000)}`;
-      tell(text);
-      const problem = answerFault(made.request, answer, made.refusal);
-      if (problem !== undefined) fail(problem, text);
+      for (const request of wholesOf(made)) {
+        const answer = await connection.ask(request).catch(orFail);
+        if (answer === undefined) return;
+        this.#count(String(answer.status));
+        const text = `${answer.status} ${answer.body.toString('utf8').slice(0, 2_000)}`;
+        tell(text);
+        const problem = answerFault(request, answer, this.#refusalOf(made, request, answer));
+        if (problem !== undefined) fail(problem, text);
+      }
       return;
     }
     const exchange = await tryBroken(this.#server.port, made).catch(orFail);
@@ -177,6 +186,14 @@ export class Attack {
     }
     const accepted = answers.filter(({ status }) => status === 200).length;
     if (accepted > made.wholes) fail(`${accepted} were accepted`);
+  }
+
+  /** Some hostile requests cannot be signed: their headers or paths are understood in more than one way. */
+  #refusalOf(made: Hostile, request: WholeRequest, { status }: HttpAnswer): Refusal {
+    if (request !== made.request) return 'any';
+    const isTurnedAway = this.#server.isGuarded && (status === 401 || status === 403);
+    if (isTurnedAway) this.#turnedAway += 1;
+    return isTurnedAway ? 'any' : made.refusal;
   }
 
   #throwFaults(): void {
@@ -208,6 +225,13 @@ async function deleteTopic(connection: KeptConnection, arn: string): Promise<voi
   await connection.ask(formRequest(`Action=DeleteTopic&TopicArn=${arn}`));
 }
 
+/** Without the good clients' own. */
+async function queueUrls(connection: KeptConnection): Promise<string[]> {
+  const { body } = await connection.ask(jsonRequest('ListQueues', '{}'));
+  const { QueueUrls: urls = [] } = JSON.parse(body.toString()) as { QueueUrls?: string[] };
+  return urls.filter((url) => !/\/good(\.fifo)?$/.test(url));
+}
+
 /** The first page is enough: the rest is listed again once these are deleted. */
 async function topicArns(connection: KeptConnection): Promise<string[]> {
   const { body } = await connection.ask(formRequest('Action=ListTopics'));
@@ -225,9 +249,18 @@ function targetsOf(number: number): Targets {
   return { standard: `fuzz-${block}`, fifo: `fuzz-${block}.fifo`, unique: `request-${number}` };
 }
 
-/** The request's bytes, for people: controls and bytes beyond ASCII as escapes. */
+function wholesOf({ before = [], request }: Hostile): readonly WholeRequest[] {
+  return [...before, request];
+}
+
+/** The requests' bytes, for people. */
 function textOf(made: Case): string {
-  const bytes = 'request' in made ? bytesOf(made.request) : Buffer.concat(made.pieces);
+  const all = 'request' in made ? wholesOf(made).map(bytesOf) : [Buffer.concat(made.pieces)];
+  return all.map(shown).join('\n');
+}
+
+/** Controls and bytes beyond ASCII as escapes. */
+function shown(bytes: Buffer): string {
   const text = bytes.toString('latin1', 0, 3_000).replace(/[^\n -~]/g, (character) => {
     return character === '\r' ? '' : `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
   });

@@ -11,15 +11,26 @@ import { bytesOf, type WholeRequest } from './whole-request.ts';
 /** Far more than any answer takes, on a machine that is busy with other tests too. */
 export const answerMsMax = 20_000;
 
+/** Makes a request acceptable to the server: with a signature, if it checks them. */
+export type Sign = (request: WholeRequest) => WholeRequest;
+
+export interface Destination {
+  readonly port: number;
+  readonly sign: Sign;
+}
+
 export class KeptConnection {
   readonly #port: number;
+  readonly #sign: Sign;
   #socket: Socket | undefined;
 
-  constructor(port: number) {
+  constructor({ port, sign }: Destination) {
     this.#port = port;
+    this.#sign = sign;
   }
 
-  async ask(request: WholeRequest): Promise<HttpAnswer> {
+  async ask(unsigned: WholeRequest): Promise<HttpAnswer> {
+    const request = this.#sign(unsigned);
     const socket = this.#socket ?? (await open(this.#port));
     this.#socket = undefined;
     const reader = new AnswerReader();

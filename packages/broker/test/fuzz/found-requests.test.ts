@@ -15,7 +15,7 @@ let connection: KeptConnection;
 
 before(async () => {
   server = await ServerProcess.start();
-  connection = new KeptConnection(server.port);
+  connection = new KeptConnection(server);
 });
 
 after(async () => {

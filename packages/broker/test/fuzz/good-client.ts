@@ -6,7 +6,7 @@
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { KeptConnection } from './connection.ts';
+import { type Destination, KeptConnection } from './connection.ts';
 import { formOf, type Input } from './inputs.ts';
 import { formRequest, jsonRequest } from './whole-request.ts';
 
@@ -21,8 +21,8 @@ export class GoodClient {
   #slowestMs = 0;
   #attributes = '';
 
-  constructor(port: number, queue: string) {
-    this.#connection = new KeptConnection(port);
+  constructor(server: Destination, queue: string) {
+    this.#connection = new KeptConnection(server);
     this.#queue = queue;
     this.#isFifo = queue.endsWith('.fifo');
   }

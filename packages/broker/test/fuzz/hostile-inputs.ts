@@ -5,7 +5,7 @@
  */
 
 import type { Chance } from '../support/chance.ts';
-import { bodyBytesMax, type Hostile, type Refusal, type Source } from './hostile.ts';
+import { type Hostile, type Refusal, type Source, unlessTooLarge } from './hostile.ts';
 import { deepText, hostileText, hostileValue, prototypeNames } from './hostile-values.ts';
 import {
   actionNames,
@@ -16,14 +16,7 @@ import {
   withValue,
   wrongTypes,
 } from './inputs.ts';
-import {
-  encodeForm,
-  formRequest,
-  getRequest,
-  jsonRequest,
-  jsonType,
-  type WholeRequest,
-} from './whole-request.ts';
+import { encodeForm, formRequest, getRequest, jsonRequest, jsonType } from './whole-request.ts';
 
 const serialization = 'SerializationException';
 
@@ -49,11 +42,6 @@ function hostileInput({ chance, targets }: Source): [string, Input] {
 export function hostileJson(source: Source): Hostile {
   const [action, input] = hostileInput(source);
   return unlessTooLarge(jsonRequest(action, JSON.stringify(input)));
-}
-
-/** Some random requests are larger than the server accepts. */
-function unlessTooLarge(request: WholeRequest): Hostile {
-  return { request, refusal: request.body.length > bodyBytesMax ? 413 : 'any' };
 }
 
 export function hostileForm(source: Source): Hostile {

@@ -7,7 +7,7 @@
 import type { ActionShape } from '../../src/api/shapes/shape.ts';
 import { snsActions } from '../../src/api/shapes/sns.ts';
 import type { Hostile, Source } from './hostile.ts';
-import { bodyBytesMax } from './hostile.ts';
+import { unlessTooLarge } from './hostile.ts';
 import { deepText, hostileText, hostileValue, prototypeNames } from './hostile-values.ts';
 import { formOf, goodStructure, type Input, type Targets } from './inputs.ts';
 import { encodeForm, formRequest, getRequest } from './whole-request.ts';
@@ -61,8 +61,7 @@ export function hostileTopicForm({ chance, targets }: Source): Hostile {
   }
   const form = formOf(action, input, shape);
   const isGet = chance.isOneIn(4) && form.length < 8_000;
-  const request = isGet ? getRequest(`/?${form}`) : formRequest(form);
-  return { request, refusal: request.body.length > bodyBytesMax ? 413 : 'any' };
+  return unlessTooLarge(isGet ? getRequest(`/?${form}`) : formRequest(form));
 }
 
 /** Attribute values that are JSON, or almost. */

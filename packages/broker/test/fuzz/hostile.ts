@@ -14,6 +14,8 @@ import type { WholeRequest } from './whole-request.ts';
 export type Refusal = 'any' | 'refused' | number | `${string}Exception`;
 
 export interface Hostile {
+  /** Requests that come first, such as one that sets a policy which the request then meets. Any of them may be refused. */
+  readonly before?: readonly WholeRequest[];
   readonly request: WholeRequest;
   readonly refusal: Refusal;
 }
@@ -25,5 +27,12 @@ export interface Source {
   readonly turn: number;
 }
 
-/** The largest body that the server reads. */
-export const bodyBytesMax: number = 8 * 1024 * 1024;
+/** Some random requests are larger than the server reads: 7 MiB in JSON, 5 MiB as a form. */
+export function unlessTooLarge(request: WholeRequest): Hostile {
+  const isJson = request.headers.some(([name]) => name === 'X-Amz-Target');
+  const limit = isJson ? jsonBytesMax : formBytesMax;
+  return { request, refusal: request.body.length > limit ? 413 : 'any' };
+}
+
+export const jsonBytesMax: number = 7 * 1024 * 1024;
+export const formBytesMax: number = 5 * 1024 * 1024;

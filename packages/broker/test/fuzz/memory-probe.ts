@@ -10,7 +10,11 @@ process.on('message', () => {
   globalThis.gc?.();
   globalThis.gc?.();
   const { heapUsed, arrayBuffers, external, rss } = process.memoryUsage();
-  const use: MemoryUse = { heapBytes: heapUsed + Math.max(external, arrayBuffers), rssBytes: rss };
+  const use: MemoryUse = {
+    heapBytes: heapUsed + Math.max(external, arrayBuffers),
+    rssBytes: rss,
+    peakBytes: process.resourceUsage().maxRSS * 1024,
+  };
   process.send?.(use);
 });
 // The channel to the test must not keep the server alive.

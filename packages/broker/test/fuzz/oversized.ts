@@ -3,19 +3,21 @@
  * that every run has the same few of them.
  */
 
-import { bodyBytesMax, type Hostile, type Source } from './hostile.ts';
+import { formBytesMax, type Hostile, jsonBytesMax, type Source } from './hostile.ts';
 import { formRequest, jsonRequest } from './whole-request.ts';
 
 export function overLimit({ turn }: Source): Hostile {
   const filler = turned(['x', '[', '\0'], turn);
-  const body = Buffer.alloc(bodyBytesMax + turned([1, 10_000_000], turn), filler);
-  const request = filler === 'x' ? formRequest(body) : jsonRequest('SendMessage', body);
+  const isForm = filler === 'x';
+  const size = (isForm ? formBytesMax : jsonBytesMax) + turned([1, 10_000_000], turn);
+  const body = Buffer.alloc(size, filler);
+  const request = isForm ? formRequest(body) : jsonRequest('SendMessage', body);
   return { request: { ...request, framing: turned(['chunked', 'length'], turn) }, refusal: 413 };
 }
 
 /** As much as the server reads: a message that is too long, and JSON as deep and as wide as possible. */
 export function withinLimit({ targets, turn }: Source): Hostile {
-  const size = bodyBytesMax - 1_000;
+  const size = jsonBytesMax - 1_000;
   const queue = `"QueueUrl":"${targets.standard}"`;
   const bodies = [
     () => `{${queue},"MessageBody":"${'x'.repeat(size)}"}`,

@@ -6,30 +6,51 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { Sign } from './connection.ts';
+import { fuzzKey, signed } from './signing-client.ts';
 
 export interface MemoryUse {
   /** In use after a garbage collection: objects, and buffers outside the heap. */
   readonly heapBytes: number;
   /** The resident memory of the process, used or not. */
   readonly rssBytes: number;
+  /** The most that it has been. */
+  readonly peakBytes: number;
 }
 
 export class ServerProcess {
   readonly port: number;
+  readonly sign: Sign;
+  /** Whether it checks signatures and the policies of queues. */
+  readonly isGuarded: boolean;
   readonly #child: ChildProcess;
   readonly #log: string[];
 
-  private constructor(child: ChildProcess, port: number, log: string[]) {
+  private constructor(child: ChildProcess, port: number, isGuarded: boolean, log: string[]) {
     this.#child = child;
     this.port = port;
+    this.isGuarded = isGuarded;
+    this.sign = isGuarded ? signed : (request) => request;
     this.#log = log;
   }
 
-  static async start(): Promise<ServerProcess> {
+  static async start({
+    isGuarded = false,
+  }: {
+    readonly isGuarded?: boolean;
+  } = {}): Promise<ServerProcess> {
+    const guard = isGuarded ? ['--auth', 'sigv4', '--enforce-policies'] : [];
     const child = fork(
       fileURLToPath(new URL('../../src/cli/main.js', import.meta.url)),
-      ['serve', '--port', '0', '--memory', '--clock', 'virtual', '--log', 'json'],
+      ['serve', '--port', '0', '--memory', '--clock', 'virtual', '--log', 'json', ...guard],
       {
+        env: {
+          ...process.env,
+          ...(isGuarded && {
+            ONCEMQ_ACCESS_KEY_ID: fuzzKey.accessKeyId,
+            ONCEMQ_SECRET_ACCESS_KEY: fuzzKey.secretAccessKey,
+          }),
+        },
         execArgv: ['--expose-gc', '--import', new URL('memory-probe.js', import.meta.url).href],
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       },
@@ -41,7 +62,7 @@ export class ServerProcess {
       child.once('exit', (code) => reject(new Error(`no start, code ${code}: ${log.join('')}`)));
     });
     const port = Number(/^oncemq ready http:\/\/127\.0\.0\.1:(\d+) /.exec(ready)?.[1]);
-    return new ServerProcess(child, port, log);
+    return new ServerProcess(child, port, isGuarded, log);
   }
 
   get isUp(): boolean {

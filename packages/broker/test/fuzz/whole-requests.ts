@@ -4,6 +4,16 @@
  */
 
 import type { Hostile, Source } from './hostile.ts';
+import {
+  attributesOfQueue,
+  extendedPolicy,
+  judgedByFilter,
+  judgedByPolicy,
+  messageAttributes,
+  policyOfTopic,
+  tags,
+  triedFilter,
+} from './hostile-grammars.ts';
 import { badInspect, strangeHeaders, strangePath } from './hostile-http.ts';
 import {
   brokenForm,
@@ -29,6 +39,14 @@ export const wholeKinds: readonly (readonly [string, number, Maker])[] = [
   ['hostile values in a form to a topic', 12, hostileTopicForm],
   ['hostile policy of a subscription', 6, hostilePolicy],
   ['hostile publication', 4, hostileMessage],
+  ['grammar of access policies', 10, judgedByPolicy],
+  ['grammar of filter policies', 8, judgedByFilter],
+  ['grammar of filter policies, tried', 3, triedFilter],
+  ['grammar of policies, extended', 3, extendedPolicy],
+  ['grammar of queue attributes', 6, attributesOfQueue],
+  ['grammar of tags', 3, tags],
+  ['grammar of message attributes', 4, messageAttributes],
+  ["grammar of topics' policies", 4, policyOfTopic],
   ['broken JSON', 12, brokenJson],
   ['JSON that is no object', 2, noObject],
   ['repeated and strange keys', 5, strangeKeys],

@@ -10,6 +10,9 @@ import { fileURLToPath } from 'node:url';
 
 const cli = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
+/** How long a server that stopped answering may take to end, so that its own words can be quoted. */
+const endMsMax = 1_000;
+
 export interface Answer {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: whatever the server says; each test knows what it asks for.
@@ -79,6 +82,15 @@ export class ServerProcess {
     });
   }
 
+  /** Resolves once what it has written to standard error matches; rejects with that if the server ends before. */
+  async says(pattern: RegExp): Promise<void> {
+    const ended = once(this.child, 'close').then(() => true);
+    while (!pattern.test(this.said())) {
+      const more = once(this.child.stderr as NodeJS.ReadableStream, 'data').then(() => false);
+      if (await Promise.race([more, ended])) throw new Error(this.said());
+    }
+  }
+
   inspect(path: string): Promise<Answer> {
     return this.#fetch(`/_oncemq/${path}`, {});
   }
@@ -100,9 +112,10 @@ export class ServerProcess {
   async #fetch(path: string, init: RequestInit): Promise<Answer> {
     const response = await fetch(`${this.url}${path}`, init).catch(async (cause: Error) => {
       // If the server has died, its own output says more.
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      const { exitCode, signalCode } = this.child;
-      const end = exitCode ?? signalCode;
+      const isRunning = this.child.exitCode === null && this.child.signalCode === null;
+      const signal = AbortSignal.timeout(endMsMax);
+      if (isRunning) await once(this.child, 'close', { signal }).catch(() => {});
+      const end = this.child.exitCode ?? this.child.signalCode;
       if (end === null) throw cause;
       throw new Error(`the server ended with ${end}: ${this.said()}`, { cause });
     });
