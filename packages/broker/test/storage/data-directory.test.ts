@@ -138,6 +138,41 @@ test('a head whose key is damaged is missed, although another record has its pla
     await refusedToOpen(path, /: head 1 does not match its checksum/);
   }));
 
+test('a head whose number is damaged is missed, whoever the number belongs to', async () => {
+  const givenUp = 200;
+  for (const [number, key] of [
+    ['a number that keeps no heads', 2],
+    ['a number that was given up', givenUp],
+  ] as const) {
+    await withDirectory(async (path) => {
+      const backend = await openFixture(path);
+      for (const queue of ['first', 'second']) {
+        await backend.run({ type: 'create-queue', queue, attributes: {} });
+        await backend.run({ type: 'send', queue, isBatch: false, entries: [{ body: queue }] });
+        const command = { type: 'receive', queue, count: 1 } as const;
+        const received = await backend.receive(command, new AbortController());
+        assert.ok(received.ok);
+        const entries = received.messages.map(({ receiptHandle }) => ({ id: '0', receiptHandle }));
+        await backend.run({ type: 'delete-messages', queue, isBatch: false, entries });
+      }
+      await backend.close();
+      await meddle(path, (put) => put(keyOf('given-up', givenUp, 0), Buffer.alloc(0)));
+      const file = join(path, 'data.mdb');
+      const bytes = readFileSync(file);
+      const head = Buffer.from(keyOf('head', 3, 0));
+      // On pages that are free, too.
+      for (let at = bytes.indexOf(head); at !== -1; at = bytes.indexOf(head, at + 1))
+        keyOf('head', key, 0).copy(bytes, at);
+      writeFileSync(file, bytes);
+      await refusedToOpen(path, /head 0 belongs to no queue or topic/);
+      assert.match((await checked(path)).problems.join(), /head 0 belongs to/, number);
+      const data = { directory: path, acceptsLoss: true };
+      await (await openDataBackend({ clock: manualClock(startedAt) }, data)).close();
+      assert.deepEqual((await checked(path)).problems, [], number);
+    });
+  }
+});
+
 test('--accept-loss starts without what is damaged, and says what that is; or that nothing was', () =>
   withDirectory(async (path) => {
     await writeFixture(path);

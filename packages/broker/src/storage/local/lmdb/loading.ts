@@ -95,15 +95,31 @@ export function loadStore(environment: Environment, damage: Damage): Store {
   return { places: [...placesOf('queue'), ...placesOf('topic')], names, givenUp };
 }
 
-/** How many stray keys are looked at, one by one. */
+/** How many keys are looked at one by one, of each range. */
 const straysMax = 1000;
+
+/** The kinds that are kept under each number. `other` outlives a purge. */
+const kindsOf = {
+  queue: {
+    contents: ['head', 'block', 'removed', 'content', 'delivery', 'attempt'],
+    other: ['task'],
+  },
+  topic: {
+    contents: ['head', 'block', 'subscription', 'post', 'post-attempt'],
+    other: ['archived'],
+  },
+} as const satisfies Record<PlaceRecords['kind'], Record<string, readonly Kind[]>>;
+
+/** The kinds that nothing else would miss: blocks and what belongs to them are counted. */
+const uncountedKinds: readonly Kind[] = contentKinds.filter(
+  (kind) => kind !== 'block' && kind !== 'removed' && kind !== 'content',
+);
 
 /** Keys that belong to nobody: a damaged byte can have made them of others. Of a number without an owner, the first of each kind. */
 export function* strayKeys(
   environment: Environment,
   { places, givenUp }: Store,
 ): Generator<Buffer> {
-  const owned = new Set([...givenUp, ...places.flatMap(({ numbers }) => numbers)]);
   for (const range of [
     rangeOf('store'),
     { start: rangeOf(lastKind).end, end: Buffer.from([0xff]) },
@@ -112,6 +128,7 @@ export function* strayKeys(
   }
   // Skips from each number's first key to the next number's.
   for (const kind of contentKinds) {
+    const owned = new Set([...givenUp, ...numbersWith(kind, places)]);
     const { start, end } = rangeOf(kind);
     let from: Buffer | undefined = start;
     while (from !== undefined) {
@@ -119,6 +136,23 @@ export function* strayKeys(
       if (key !== undefined && (!isKnownKey(key) || !owned.has(contentsIn(key)))) yield key;
       from = key && (isKnownKey(key) ? rangeOf(kind, contentsIn(key)).end : after(key));
     }
+  }
+  // Only the checksum tells what was given up from what has come among it.
+  for (const number of givenUp) {
+    for (const kind of uncountedKinds) {
+      for (const found of environment.keys(rangeOf(kind, number), straysMax)) {
+        const key = Buffer.from(found);
+        if (ifWhole(environment, key) === undefined) yield key;
+      }
+    }
+  }
+}
+
+function* numbersWith(kind: Kind, places: readonly PlaceRecords[]): Generator<number> {
+  for (const place of places) {
+    const { contents, other }: Record<'contents' | 'other', readonly Kind[]> = kindsOf[place.kind];
+    if (contents.includes(kind)) yield place.contents;
+    if (other.includes(kind)) yield place.other;
   }
 }
 

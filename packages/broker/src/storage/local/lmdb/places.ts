@@ -235,13 +235,14 @@ export class Places implements TopicEntriesReader {
     batch.write('given-up', contents, 0, null);
   }
 
-  /** What belongs to nobody is given up, if the loss is accepted; nobody else may get its number. */
+  /** What belongs to nobody is given up or removed, if the loss is accepted; nobody else may get its number. */
   #noteStrays(store: Store, batch: Batch, damage: Damage): void {
+    const owned = new Set([...store.givenUp, ...store.places.flatMap(({ numbers }) => numbers)]);
     const numbers = new Set<number>();
     for (const key of strayKeys(this.#environment, store)) {
       damage.note('', `${keyText(key)} belongs to no queue or topic`);
       damage.hasLostOwner = true;
-      if (hasNumber(key)) numbers.add(contentsIn(key));
+      if (hasNumber(key) && !owned.has(contentsIn(key))) numbers.add(contentsIn(key));
       else damage.remove(key);
     }
     for (const number of numbers) {
