@@ -102,9 +102,12 @@ function copyConsole() {
     join(root, 'packages', 'broker', folder, 'console'),
   );
   const asItIs = /\.(html|css|svg)$/;
-  for (const name of readdirSync(to)) if (asItIs.test(name)) rmSync(join(to, name));
-  for (const name of readdirSync(from)) {
-    if (asItIs.test(name)) copyFileSync(join(from, name), join(to, name));
+  const copied = (folder) =>
+    readdirSync(folder, { recursive: true }).filter((name) => asItIs.test(name));
+  for (const name of copied(to)) rmSync(join(to, name));
+  for (const name of copied(from)) {
+    mkdirSync(dirname(join(to, name)), { recursive: true });
+    copyFileSync(join(from, name), join(to, name));
   }
 }
 

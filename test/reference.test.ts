@@ -7,6 +7,7 @@
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
+import { basename, posix, sep } from 'node:path';
 import { describe, test } from 'node:test';
 import { errors } from '#broker/core/errors.js';
 
@@ -130,12 +131,14 @@ describe('every rule names the tests that prove it', () => {
 function agreement(page: string, testFolder: string): void {
   test(`${page} and tests agree`, () => {
     const onPage = linesOfPage(readFileSync(page, 'utf8'));
-    const inTests = readdirSync(testFolder)
-      .filter((name) => name.endsWith('.test.ts'))
-      .flatMap((name) => {
-        const source = readFileSync(`${testFolder}/${name}`, 'utf8');
-        return linesOfTests(name.replace('.test.ts', ''), source);
-      });
+    const isOthers = (path: string): boolean =>
+      pages.some(
+        (other) => other.testFolder.length > testFolder.length && path.startsWith(other.testFolder),
+      );
+    const inTests = readdirSync(testFolder, { recursive: true, encoding: 'utf8' })
+      .map((name) => posix.join(testFolder, name.replaceAll(sep, '/')))
+      .filter((path) => path.endsWith('.test.ts') && !isOthers(path))
+      .flatMap((path) => linesOfTests(basename(path, '.test.ts'), readFileSync(path, 'utf8')));
     assert.deepEqual(missing(onPage, inTests), [], 'named on the page, and no such test');
     assert.deepEqual(missing(inTests, onPage), [], 'a test, and not named on the page');
   });

@@ -26,7 +26,7 @@ const publicEntries = [
   `${broker}/index.ts`,
   `${broker}/testing.ts`,
   `${broker}/cli/main.ts`,
-  `${broker}/console/main.ts`,
+  `${broker}/console/app/main.ts`,
   `${toolkit}/index.ts`,
   `${toolkit}/testing.ts`,
 ];
@@ -35,7 +35,7 @@ const publicEntries = [
 const layers = ['core', 'storage', 'api', 'server', 'cli'];
 
 /** The only external import allowed in core, and the only file that may have it. */
-const coreOutsideImport = { from: `${broker}/core/digest.ts`, specifier: 'node:crypto' };
+const coreOutsideImport = { from: `${broker}/core/digest/digests.ts`, specifier: 'node:crypto' };
 
 /**
  * Objects with any text as a key that are read and written without a check. The names never come from outside: they are those of
@@ -53,8 +53,8 @@ const ownNames: readonly string[] = [
   `${broker}/cli/in-child.ts: env`,
   `${broker}/cli/usage.ts: flags`,
   `${broker}/cli/verify.ts: flags`,
-  `${broker}/console/queue-list.ts: sortValues`,
-  `${broker}/core/catalogue.ts: given`,
+  `${broker}/console/views/queue-list.ts: sortValues`,
+  `${broker}/core/queue/queues.ts: given`,
   `${broker}/core/errors.ts: detail`,
   `${broker}/core/queue/attributes.ts: changed`,
   `${broker}/core/queue/attributes.ts: shown`,
@@ -68,14 +68,14 @@ const ownNames: readonly string[] = [
   `${broker}/core/topic/subscription-attributes.ts: changed`,
   `${broker}/core/topic/topic-attributes.ts: current`,
   `${broker}/core/topic/topic-attributes.ts: stored`,
-  `${broker}/server/config.ts: found`,
-  `${broker}/server/config.ts: given`,
-  `${broker}/server/config.ts: settings`,
-  `${broker}/server/config.ts: values`,
+  `${broker}/server/config/config.ts: found`,
+  `${broker}/server/config/config.ts: given`,
+  `${broker}/server/config/config.ts: settings`,
+  `${broker}/server/config/config.ts: values`,
   `${broker}/server/http/listener.ts: statusOfError`,
   `${broker}/server/http/request-head.ts: headers`,
   `${broker}/server/telemetry/otel-environment.ts: environment`,
-  `${broker}/storage/local/lmdb/json-record.ts: this`,
+  `${broker}/storage/lmdb/records/json-record.ts: this`,
   `${toolkit}/compliance/findings.ts: detail`,
   `${toolkit}/contract/refusals.ts: detail`,
   `${toolkit}/guard/guarded-messages.ts: entry`,
@@ -107,8 +107,8 @@ describe('nothing imports upwards across the layers', () => {
     file(`${broker}/core/a.ts`, "import type { B } from '../storage/backend.ts';"),
     file(`${broker}/core/b.ts`, "import { readFileSync } from 'node:fs';"),
     file(`${broker}/core/c.ts`, "import { createHash } from 'node:crypto';"),
-    file(`${broker}/storage/local/d.ts`, "export * from './../../api/shapes/x.ts';"),
-    file(`${broker}/api/e.ts`, "import { l } from '../storage/local/store.ts';"),
+    file(`${broker}/storage/lmdb/d.ts`, "export * from './../../api/shapes/x.ts';"),
+    file(`${broker}/api/e.ts`, "import { l } from '../storage/store.ts';"),
     file(`${broker}/server/f.ts`, "const main = await import('../cli/main.ts');"),
     file(`${broker}/cli/g.ts`, "import '../index.ts';"),
     file(`${broker}/console/h.ts`, "import { limits } from '../core/limits.ts';"),

@@ -3,7 +3,7 @@
  * or `false` (whether it counts), then a flag of `oncemq serve` and its value; the environment is read as by the command.
  */
 
-import { readConfig } from '#broker/server/config.js';
+import { readConfig } from '#broker/server/config/config.js';
 import { start } from '#broker/server/start-server.js';
 
 const [isCounting, storage = '', value = ''] = process.argv.slice(2);

@@ -3,18 +3,18 @@
  * api and server stays internal, whatever the file layout.
  */
 
-import { configOf, type ServerOptions } from './server/options.ts';
+import { configOf, type ServerOptions } from './server/config/options.ts';
 import { type Started, start } from './server/start-server.ts';
 
-export { type Config, ConfigError } from './server/config.ts';
-export type { CredentialConfig } from './server/credentials.ts';
+export { type Config, ConfigError } from './server/config/config.ts';
+export type { CredentialConfig } from './server/config/credentials.ts';
 export type {
   AttributeOptions,
   QueueOptions,
   ServerOptions,
   SubscriptionOptions,
   TopicOptions,
-} from './server/options.ts';
+} from './server/config/options.ts';
 
 /** A running server: where it listens, its configuration, and how to stop it. */
 export type RunningServer = Omit<Started, 'backend'>;

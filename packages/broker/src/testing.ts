@@ -6,7 +6,7 @@
 
 import { advanceMsOf, advanceSecondsMax } from './api/inspect/clock-advance.ts';
 import type { Event } from './core/events.ts';
-import { configOf, type ServerOptions } from './server/options.ts';
+import { configOf, type ServerOptions } from './server/config/options.ts';
 import { start } from './server/start-server.ts';
 
 export type { Event } from './core/events.ts';

@@ -3,13 +3,13 @@
  */
 
 import { resolve } from 'node:path';
-import { dataDefault } from '../server/config.ts';
-import { BackupTarget } from '../storage/local/lmdb/backup-target.ts';
-import { type CheckReport, checkDirectory } from '../storage/local/lmdb/check.ts';
-import { lockRefusal } from '../storage/local/lmdb/data-directory.ts';
-import { DamagedDataError, DataError, reading, remedy } from '../storage/local/lmdb/data-error.ts';
-import { Environment } from '../storage/local/lmdb/environment.ts';
-import { knownFormat } from '../storage/local/lmdb/format.ts';
+import { dataDefault } from '../server/config/config.ts';
+import { BackupTarget } from '../storage/lmdb/file/backup-target.ts';
+import { type CheckReport, checkDirectory } from '../storage/lmdb/file/check.ts';
+import { lockRefusal } from '../storage/lmdb/file/data-directory.ts';
+import { DamagedDataError, DataError, reading, remedy } from '../storage/lmdb/file/data-error.ts';
+import { Environment } from '../storage/lmdb/file/environment.ts';
+import { knownFormat } from '../storage/lmdb/file/format.ts';
 import { isChild, runInChild } from './in-child.ts';
 import { table } from './table.ts';
 import { type Arguments, checkFlags, readArguments, UsageError } from './usage.ts';

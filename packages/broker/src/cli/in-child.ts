@@ -7,7 +7,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { DataError, damaged } from '../storage/local/lmdb/data-error.ts';
+import { DataError, damaged } from '../storage/lmdb/file/data-error.ts';
 
 const variable = 'ONCEMQ_IS_CHILD';
 

@@ -5,7 +5,7 @@
  */
 
 import { nearestName } from '@oncemq/toolkit/nearest-name';
-import { ConfigError } from '../server/config.ts';
+import { ConfigError } from '../server/config/config.ts';
 import { version } from '../server/version.ts';
 import { backup, backupUsage, check, checkUsage } from './data.ts';
 import { events, eventsUsage } from './events.ts';

@@ -3,7 +3,7 @@
  * terminal, a banner with a command to copy and paste.
  */
 
-import { type Config, readConfig, settings } from '../server/config.ts';
+import { type Config, readConfig, settings } from '../server/config/config.ts';
 import { type Started, start } from '../server/start-server.ts';
 import { version } from '../server/version.ts';
 import { readArguments, UsageError } from './usage.ts';

@@ -16,9 +16,7 @@
  * their subscriptions are assumed to be available everywhere.
  */
 
-import { Agenda } from './agenda.ts';
 import type { Realm } from './arn.ts';
-import { Catalogue } from './catalogue.ts';
 import { type Change, placeOf, type QueueChange, topicIn, topicPlace } from './changes.ts';
 import type { QueueCommand as AnyQueueCommand, Command, Outcome } from './commands.ts';
 import { refuse } from './errors.ts';
@@ -38,19 +36,21 @@ import {
 import { addPermission, removePermission } from './queue/permissions.ts';
 import { forgetWindow, purgeQueue } from './queue/purge.ts';
 import type { Queue } from './queue/queue.ts';
+import { Catalogue } from './queue/queues.ts';
 import { receive } from './queue/receive.ts';
 import { send } from './queue/send.ts';
 import { tagQueue, untagQueue } from './queue/tags.ts';
+import { Agenda } from './structures/deadlines.ts';
 import { type DuePost, type DueReplay, isTopicCommand } from './topic/commands.ts';
 import type { Signer } from './topic/envelope.ts';
 import type { Judge } from './topic/fan-out.ts';
-import { duePosts } from './topic/post.ts';
+import { duePosts } from './topic/http-delivery.ts';
 import { dueReplays } from './topic/replay.ts';
 import { Topic } from './topic/topic.ts';
 import { Topics } from './topic/topics.ts';
-import { CommandFailed, type Context, type Deliveries, type Touched, Turn } from './turn.ts';
+import { CommandFailed, type Context, type Deliveries, type Touched, Turn } from './transaction.ts';
 
-export { CommandFailed, type Context, type Ids } from './turn.ts';
+export { CommandFailed, type Context, type Ids } from './transaction.ts';
 
 export interface EngineOptions {
   /** Default us-east-1. */

@@ -12,7 +12,7 @@ import type {
   Publication,
   ReplayStatus,
 } from './changes.ts';
-import type { Difference } from './difference.ts';
+import type { Difference } from './deduplication/difference.ts';
 
 interface Happened {
   readonly at: number;

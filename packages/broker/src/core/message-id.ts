@@ -7,8 +7,8 @@
  * queues differ as random ones do. An id gives no power over a message, so it need not be hard to guess.
  */
 
-import { sha256Bytes, wordAt } from './digest.ts';
-import { hexDigit as hex } from './hex.ts';
+import { sha256Bytes, wordAt } from './digest/digests.ts';
+import { hexDigit as hex } from './digest/hex.ts';
 
 const dash = 0x2d;
 

@@ -7,7 +7,7 @@
  */
 
 import type { MessageAttribute } from './changes.ts';
-import { attributesMd5 } from './digest.ts';
+import { attributesMd5 } from './digest/digests.ts';
 
 export const traceContextNames: ReadonlySet<string> = new Set([
   // W3C.

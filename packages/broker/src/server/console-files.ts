@@ -8,7 +8,7 @@
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { extname } from 'node:path';
+import { extname, sep } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 export interface FileResponse {
@@ -92,7 +92,8 @@ type Headers = Readonly<Record<string, string | undefined>>;
 
 function readFiles(): Map<string, ConsoleFile> {
   const found = new Map<string, ConsoleFile>();
-  for (const name of readdirSync(folder)) {
+  for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    const name = path.replaceAll(sep, '/');
     const type = types.get(extname(name));
     if (type === undefined) continue;
     const plain = readFileSync(new URL(name, folder));

@@ -9,10 +9,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { Environment } from '../../src/storage/local/lmdb/environment.ts';
-import { bringUpToDate, currentFormat } from '../../src/storage/local/lmdb/format.ts';
+import { Environment } from '../../src/storage/lmdb/file/environment.ts';
+import { bringUpToDate, currentFormat } from '../../src/storage/lmdb/file/format.ts';
 import { temporaryDirectory } from '../storage/backends.ts';
-import { openFixture, writeFixture } from '../storage/format-fixture.ts';
+import { openFixture, writeFixture } from '../storage/lmdb/format-fixture.ts';
 import { ServerProcess } from '../support/server-process.ts';
 import { SmallDisk } from '../support/small-disk.ts';
 

@@ -16,7 +16,7 @@ type Side = 'left' | 'right';
 type Row = Readonly<Record<Side, readonly Piece[] | undefined>>;
 
 // By its address: the console is compiled on its own, and nothing of the broker imports it.
-const address = new URL('../../src/console/diff.js', import.meta.url).href;
+const address = new URL('../../src/console/components/diff.js', import.meta.url).href;
 const { compareTexts } = (await import(address)) as {
   compareTexts(left: string, right: string): readonly Row[];
 };

@@ -42,10 +42,10 @@ test('every file that the page references exists, with its type, and is referenc
 
 test('a file that has not changed is not sent again', async (t) => {
   const { url } = await serve(t);
-  const first = await fetch(`${url}/_oncemq/console/main.js`);
+  const first = await fetch(`${url}/_oncemq/console/app/main.js`);
   const tag = first.headers.get('etag') as string;
   assert.equal(first.headers.get('cache-control'), 'no-cache');
-  const again = await fetch(`${url}/_oncemq/console/main.js`, {
+  const again = await fetch(`${url}/_oncemq/console/app/main.js`, {
     headers: { 'If-None-Match': tag },
   });
   assert.equal(again.status, 304);
@@ -53,10 +53,10 @@ test('a file that has not changed is not sent again', async (t) => {
 
 test('files are compressed for clients that accept it, and plain for others', async (t) => {
   const { url } = await serve(t);
-  const zipped = await fetch(`${url}/_oncemq/console/console.css`);
+  const zipped = await fetch(`${url}/_oncemq/console/styles/console.css`);
   assert.equal(zipped.headers.get('content-encoding'), 'gzip');
   const headers = { 'Accept-Encoding': 'identity' };
-  const plain = await fetch(`${url}/_oncemq/console/console.css`, { headers });
+  const plain = await fetch(`${url}/_oncemq/console/styles/console.css`, { headers });
   assert.equal(plain.headers.get('content-encoding'), null);
   assert.equal(await plain.text(), await zipped.text());
 });
@@ -107,7 +107,7 @@ test('no path leads outside the console, and only reading is allowed', async (t)
     'nothing.js',
     '..%2fserver%2fsigner.js',
     '%2e%2e/index.js',
-    'main.js.map',
+    'app/main.js.map',
     'main.d.ts',
     '',
   ]) {

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 
 // By its address: the console is compiled on its own, and nothing of the broker imports it.
-const address = new URL('../../src/console/json-text.js', import.meta.url).href;
+const address = new URL('../../src/console/components/json-text.js', import.meta.url).href;
 const { pretty } = (await import(address)) as { pretty(text: string): string };
 
 test('JSON is formatted as by JSON.stringify with two spaces', () => {

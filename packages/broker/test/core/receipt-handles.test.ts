@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KeptQueue } from '../../src/core/changes.ts';
-import { sha256Tag } from '../../src/core/digest.ts';
+import { sha256Tag } from '../../src/core/digest/digests.ts';
 import { relaxedLimits } from '../../src/core/limits.ts';
 import { ReceiptTags } from '../../src/core/queue/receipt.ts';
 import { accepted, assertRefused, openEngine, openQueue } from './fixture.ts';

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { SequenceIndex } from '../../src/core/queue/sequence-index.ts';
-import { none } from '../../src/core/slab.ts';
+import { none } from '../../src/core/structures/slab.ts';
 
 test('an index finds the sequences that a Map finds', () => {
   const step = fc.tuple(fc.nat(60), fc.nat(40));

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { bindingOf } from '@oncemq/toolkit';
-import { type Config, ConfigError, readConfig } from '../../src/server/config.ts';
+import { type Config, ConfigError, readConfig } from '../../src/server/config/config.ts';
 import { contractIn } from '../../src/server/contract/contract-file.ts';
 import { start } from '../../src/server/start-server.ts';
 import { Chance } from '../support/chance.ts';

@@ -152,7 +152,7 @@ export function badInspect({ chance, targets }: Source): Hostile {
       ['GET', 'reset'],
       ['PUT', 'reset'],
       ['GET', 'clock/advance'],
-      ['POST', 'console/main.js'],
+      ['POST', 'console/app/main.js'],
       ['DELETE', ''],
       ['GET', 'topics/x/match'],
       ['POST', 'overview'],

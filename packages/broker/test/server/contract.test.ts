@@ -11,7 +11,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { SNS } from '@aws-sdk/client-sns';
 import { SQS } from '@aws-sdk/client-sqs';
 import { defineProducer } from '@oncemq/toolkit';
-import { ConfigError } from '../../src/server/config.ts';
+import { ConfigError } from '../../src/server/config/config.ts';
 import { contractIn } from '../../src/server/contract/contract-file.ts';
 import { startTestServer, type TestServer } from '../../src/testing.ts';
 

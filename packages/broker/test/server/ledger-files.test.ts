@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { ConfigError } from '../../src/server/config.ts';
+import { ConfigError } from '../../src/server/config/config.ts';
 import { LineWriter } from '../../src/server/ledger/line-writer.ts';
 import { readRecords } from '../../src/server/ledger/read-records.ts';
 import { mendSegments, Segments } from '../../src/server/ledger/segments.ts';

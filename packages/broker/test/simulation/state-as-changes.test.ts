@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { type Change, placeOf } from '../../src/core/changes.ts';
 import type { Command } from '../../src/core/commands.ts';
 import { type Applied, Engine } from '../../src/core/engine.ts';
-import { MemoryEntries } from '../../src/storage/local/memory-entries.ts';
+import { MemoryEntries } from '../../src/storage/memory/memory-store.ts';
 import { checkSeeded } from '../support/seeded.ts';
 import { scenario } from './scenarios.ts';
 import { limitsOf, type Moment, Simulation, type Witness } from './simulation.ts';

@@ -10,7 +10,7 @@ import type { Command, Outcome } from '../../src/core/commands.ts';
 import { type Applied, Engine } from '../../src/core/engine.ts';
 import { isoTime } from '../../src/core/iso-time.ts';
 import { strictLimits } from '../../src/core/limits.ts';
-import { MemoryEntries } from '../../src/storage/local/memory-entries.ts';
+import { MemoryEntries } from '../../src/storage/memory/memory-store.ts';
 import { CountedIds } from '../support/counted-ids.ts';
 
 export const startedAt = 1_800_000_000_000;

@@ -12,7 +12,7 @@ import {
   type LocalOptions,
   openDataBackend,
   openMemoryBackend,
-} from '../../src/storage/local/local-backend.ts';
+} from '../../src/storage/engine-backend.ts';
 
 export type OpenBackend = (options: LocalOptions) => Promise<Backend>;
 

@@ -10,12 +10,12 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
+import { isLooking } from '../../src/core/command-effects.ts';
 import type { Command } from '../../src/core/commands.ts';
 import { type Applied, CommandFailed, Engine } from '../../src/core/engine.ts';
 import { strictLimits } from '../../src/core/limits.ts';
-import { isLooking } from '../../src/core/looking.ts';
-import type { Entries } from '../../src/storage/local/entries.ts';
-import { MemoryEntries } from '../../src/storage/local/memory-entries.ts';
+import { MemoryEntries } from '../../src/storage/memory/memory-store.ts';
+import type { Entries } from '../../src/storage/store.ts';
 import { scenario } from '../simulation/scenarios.ts';
 import { limitsOf, Simulation } from '../simulation/simulation.ts';
 import type { Scenario } from '../simulation/steps.ts';
@@ -29,7 +29,7 @@ import {
 import { CountedIds } from '../support/counted-ids.ts';
 import { Fault, Faults } from '../support/faults.ts';
 import { temporaryDirectory } from './backends.ts';
-import { openEntries, problemsIn } from './lmdb-store.ts';
+import { openEntries, problemsIn } from './lmdb/open-store.ts';
 
 interface Moment {
   readonly command: Command;

@@ -6,22 +6,22 @@
  * What queues and topics share changes in one step, in which nothing fails: the agenda, and the lists of queues and topics.
  */
 
-import { Agenda } from '../../src/core/agenda.ts';
-import { Catalogue } from '../../src/core/catalogue.ts';
-import { DeduplicationWindow } from '../../src/core/deduplication-window.ts';
+import { DeduplicationWindow } from '../../src/core/deduplication/window.ts';
 import { Attempts } from '../../src/core/queue/attempts.ts';
 import { MessageGroups } from '../../src/core/queue/message-groups.ts';
 import { MessageTable } from '../../src/core/queue/message-table.ts';
 import { MovedMessages } from '../../src/core/queue/moved-messages.ts';
 import { Queue } from '../../src/core/queue/queue.ts';
+import { Catalogue } from '../../src/core/queue/queues.ts';
 import { ReadyMessages } from '../../src/core/queue/ready-messages.ts';
 import { Visibility } from '../../src/core/queue/visibility.ts';
+import { Agenda } from '../../src/core/structures/deadlines.ts';
 import { Archive } from '../../src/core/topic/archive.ts';
-import { Posts } from '../../src/core/topic/posts.ts';
+import { Posts } from '../../src/core/topic/http-deliveries.ts';
 import { Subscriptions } from '../../src/core/topic/subscriptions.ts';
 import { Topic } from '../../src/core/topic/topic.ts';
 import { Topics } from '../../src/core/topic/topics.ts';
-import { Turn } from '../../src/core/turn.ts';
+import { Turn } from '../../src/core/transaction.ts';
 
 const failing = [
   Turn,

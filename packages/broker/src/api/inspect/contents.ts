@@ -4,7 +4,7 @@
  */
 
 import type { MessageAttribute } from '../../core/changes.ts';
-import { base64 } from '../../core/digest.ts';
+import { base64 } from '../../core/digest/digests.ts';
 import { rememberedBodyCharsMax } from '../../storage/backend.ts';
 
 export interface ShownContent {

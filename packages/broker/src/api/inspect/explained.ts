@@ -3,7 +3,7 @@
  * one id or, without an id, the newest entries.
  */
 
-import { differencesIn, isCollision } from '../../core/difference.ts';
+import { differencesIn, isCollision } from '../../core/deduplication/difference.ts';
 import type { Refusal } from '../../core/errors.ts';
 import { sequenceNumber } from '../../core/sequence-number.ts';
 import type { Backend, Explained } from '../../storage/backend.ts';

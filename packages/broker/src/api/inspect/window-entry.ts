@@ -3,7 +3,7 @@
  * id and, in the profile yandex, by the hash of the body; it is searched by sequence only among the newest entries.
  */
 
-import { sha256Hex } from '../../core/digest.ts';
+import { sha256Hex } from '../../core/digest/digests.ts';
 import type { Backend, Explained } from '../../storage/backend.ts';
 
 /** How many of the newest entries are searched for something that the window does not index. */

@@ -6,7 +6,7 @@
  */
 
 import type { MessageContent } from '../../core/changes.ts';
-import { md5Hex, sha256Hex } from '../../core/digest.ts';
+import { md5Hex, sha256Hex } from '../../core/digest/digests.ts';
 import { sequenceNumber } from '../../core/sequence-number.ts';
 import type { Backend, Explained, RememberedSend } from '../../storage/backend.ts';
 import { isScopedByGroup } from './queues.ts';

@@ -4,7 +4,7 @@
  * if it was not remembered, by what the window itself knows about it.
  */
 
-import { differencesIn, isCollision } from '../../core/difference.ts';
+import { differencesIn, isCollision } from '../../core/deduplication/difference.ts';
 import type { ContractViolationEvent } from '../../core/events.ts';
 import type { Backend, Explained, RememberedSend } from '../../storage/backend.ts';
 import {

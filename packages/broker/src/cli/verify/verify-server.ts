@@ -12,7 +12,7 @@ import type {
 import { shownAttributes } from '../../api/inspect/contents.ts';
 import type { MessageContent } from '../../core/changes.ts';
 import type { Event, Suppressed } from '../../core/events.ts';
-import { configOf } from '../../server/options.ts';
+import { configOf } from '../../server/config/options.ts';
 import { type Started, start } from '../../server/start-server.ts';
 import { Remote } from '../remote.ts';
 import { UsageError } from '../usage.ts';

@@ -4,8 +4,8 @@
  * repeated, so deletes and timeouts need not look for attempts.
  */
 
-import { Agenda } from '../agenda.ts';
 import type { KeptAttempt } from '../changes.ts';
+import { Agenda } from '../structures/deadlines.ts';
 
 export class Attempts {
   readonly #byId: Map<string, KeptAttempt> = new Map();

@@ -8,7 +8,7 @@
  */
 
 import type { Attributes } from '../commands.ts';
-import type { DeduplicationScope } from '../deduplication-window.ts';
+import type { DeduplicationScope } from '../deduplication/window.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import {
   deduplicationSecondsDefault,
@@ -21,8 +21,8 @@ import {
   visibilitySecondsMax,
   waitSecondsMax,
 } from '../limits.ts';
-import { type Policy, parsePolicy } from '../policy.ts';
-import { type Excess, excessOf, isOversized, queuePolicyQuotas } from '../policy-quotas.ts';
+import { type Policy, parsePolicy } from '../policy/policy.ts';
+import { type Excess, excessOf, isOversized, queuePolicyQuotas } from '../policy/policy-quotas.ts';
 import { readRedriveAllowPolicy, readRedrivePolicy } from './redrive-policy.ts';
 
 export type Profile = 'aws' | 'yandex';

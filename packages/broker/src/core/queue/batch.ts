@@ -5,7 +5,7 @@
 
 import { type Refusal, refuse } from '../errors.ts';
 import { batchEntriesMax, batchEntryIdLengthMax } from '../limits.ts';
-import type { Turn } from '../turn.ts';
+import type { Turn } from '../transaction.ts';
 import type { Queue } from './queue.ts';
 
 interface BatchEntry {

@@ -5,7 +5,7 @@
  */
 
 import type { KeptDelivery, KeptMessage } from '../changes.ts';
-import type { Turn } from '../turn.ts';
+import type { Turn } from '../transaction.ts';
 import type { Queue } from './queue.ts';
 
 /** Whether a receive must move the message instead of returning it. */

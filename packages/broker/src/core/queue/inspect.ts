@@ -4,8 +4,8 @@
  */
 
 import type { CommandOf, ExplainedEntry, GroupView, Outcome, PeekedMessage } from '../commands.ts';
-import type { WindowMatch } from '../deduplication-window.ts';
-import { none } from '../slab.ts';
+import type { WindowMatch } from '../deduplication/window.ts';
+import { none } from '../structures/slab.ts';
 import { delayed, inFlight, visible } from './message-table.ts';
 import type { Queue } from './queue.ts';
 

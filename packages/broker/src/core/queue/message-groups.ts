@@ -12,11 +12,11 @@
  * is handed out beyond a message in flight; so a walk from the head is short.
  */
 
-import { HashIndex } from '../hash-index.ts';
+import { groupDigest } from '../deduplication/window-digests.ts';
 import { receiveMessagesMax } from '../limits.ts';
-import { Line } from '../line.ts';
-import { none, Slab } from '../slab.ts';
-import { groupDigest } from '../window-digests.ts';
+import { HashIndex } from '../structures/hash-index.ts';
+import { none, Slab } from '../structures/slab.ts';
+import { Line } from '../structures/time-queue.ts';
 import { type MessageTable, visible } from './message-table.ts';
 import type { Shelf } from './ready-messages.ts';
 

@@ -11,7 +11,7 @@
  */
 
 import type { KeptDelivery, KeptMessage } from '../changes.ts';
-import { none, Slab } from '../slab.ts';
+import { none, Slab } from '../structures/slab.ts';
 import { SequenceIndex } from './sequence-index.ts';
 
 export const visible = 0;

@@ -19,8 +19,8 @@ import {
   moveTasksActiveMax,
   moveTasksListedMax,
 } from '../limits.ts';
-import { none } from '../slab.ts';
-import type { Turn } from '../turn.ts';
+import { none } from '../structures/slab.ts';
+import type { Turn } from '../transaction.ts';
 import { moveByTask } from './dead-letter.ts';
 import type { Queue } from './queue.ts';
 

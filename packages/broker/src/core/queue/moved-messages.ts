@@ -5,8 +5,8 @@
  */
 
 import type { KeptMessage } from '../changes.ts';
-import { Line } from '../line.ts';
-import { none } from '../slab.ts';
+import { none } from '../structures/slab.ts';
+import { Line } from '../structures/time-queue.ts';
 
 interface Moved {
   readonly messageId: string | undefined;

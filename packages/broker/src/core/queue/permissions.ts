@@ -4,12 +4,12 @@
  */
 
 import type { CommandOf, Outcome } from '../commands.ts';
-import { utf8Length } from '../digest.ts';
+import { utf8Length } from '../digest/digests.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import { parseObject } from '../json-object.ts';
 import { nameLengthMax } from '../limits.ts';
-import { queuePolicyQuotas } from '../policy-quotas.ts';
-import type { Turn } from '../turn.ts';
+import { queuePolicyQuotas } from '../policy/policy-quotas.ts';
+import type { Turn } from '../transaction.ts';
 import type { Queue } from './queue.ts';
 
 interface Policy {

@@ -6,7 +6,7 @@
 import type { Outcome } from '../commands.ts';
 import { refuse } from '../errors.ts';
 import type { Limits } from '../limits.ts';
-import type { Turn } from '../turn.ts';
+import type { Turn } from '../transaction.ts';
 import type { Queue } from './queue.ts';
 
 /** Removes every message, visible, delayed or in flight, and the deduplication window. */

@@ -20,12 +20,12 @@ import type {
   WindowDigests,
 } from '../changes.ts';
 import type { MessageView, ReceivedMessage } from '../commands.ts';
-import { DeduplicationWindow } from '../deduplication-window.ts';
+import { DeduplicationWindow } from '../deduplication/window.ts';
+import { WindowDigester } from '../deduplication/window-digests.ts';
 import { attemptMs } from '../limits.ts';
 import { MessageIds } from '../message-id.ts';
-import { none } from '../slab.ts';
-import type { Turn } from '../turn.ts';
-import { WindowDigester } from '../window-digests.ts';
+import { none } from '../structures/slab.ts';
+import type { Turn } from '../transaction.ts';
 import { Attempts } from './attempts.ts';
 import { type QueueSettings, settingsOf } from './attributes.ts';
 import { MessageGroups } from './message-groups.ts';

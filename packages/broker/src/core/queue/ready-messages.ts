@@ -5,8 +5,8 @@
  * `Shelf` is what both kinds of queue implement; message-groups.ts is the one for FIFO queues.
  */
 
-import { Line } from '../line.ts';
-import { none } from '../slab.ts';
+import { none } from '../structures/slab.ts';
+import { Line } from '../structures/time-queue.ts';
 import type { MessageTable } from './message-table.ts';
 
 export interface Shelf {

@@ -5,8 +5,8 @@
  * a deleted queue of the same name, carry a tag made with another secret and so are invalid (10.1).
  */
 
-import { sha256Tag, tagLength } from '../digest.ts';
-import { KeyedDigest } from '../keyed-digest.ts';
+import { sha256Tag, tagLength } from '../digest/digests.ts';
+import { KeyedDigest } from '../digest/keyed-digest.ts';
 
 export interface Receipt {
   readonly sequence: number;

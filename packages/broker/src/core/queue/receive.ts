@@ -17,8 +17,8 @@ import {
   visibilitySecondsMax,
   waitSecondsMax,
 } from '../limits.ts';
-import { none } from '../slab.ts';
-import type { Turn } from '../turn.ts';
+import { none } from '../structures/slab.ts';
+import type { Turn } from '../transaction.ts';
 import { isDeadLetter, moveToDeadLetterQueue } from './dead-letter.ts';
 import { checkId } from './message-check.ts';
 import { inFlight } from './message-table.ts';

@@ -8,14 +8,14 @@
 
 import type { KeptWindowEntry, MessageContent, WindowDigests } from '../changes.ts';
 import type { CommandOf, Outcome, SendEntry, SendResult } from '../commands.ts';
-import { differencesIn, isCollision } from '../difference.ts';
-import { attributesMd5, md5Hex, md5HexOfAll, sha256Hex } from '../digest.ts';
+import { differencesIn, isCollision } from '../deduplication/difference.ts';
+import { attributesMd5, md5Hex, md5HexOfAll, sha256Hex } from '../digest/digests.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import type { Suppressed } from '../events.ts';
 import { batchSizeBytesMax, delaySecondsMax } from '../limits.ts';
-import { none } from '../slab.ts';
+import { none } from '../structures/slab.ts';
 import { comparedMd5 } from '../trace-context.ts';
-import type { Turn } from '../turn.ts';
+import type { Turn } from '../transaction.ts';
 import { applyEntries, checkBatch } from './batch.ts';
 import {
   type CheckedAttributes,

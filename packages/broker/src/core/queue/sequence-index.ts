@@ -7,8 +7,8 @@
  * the last message left in a page: messages that stay behind while millions pass cost no more than that.
  */
 
-import { HashIndex } from '../hash-index.ts';
-import { none, Slab } from '../slab.ts';
+import { HashIndex } from '../structures/hash-index.ts';
+import { none, Slab } from '../structures/slab.ts';
 
 const pageRows = 16;
 const lowBits = 15;

@@ -6,7 +6,7 @@
 import type { CommandOf, Outcome } from '../commands.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import { tagKeyLengthMax, tagsMax, tagValueLengthMax } from '../limits.ts';
-import type { Turn } from '../turn.ts';
+import type { Turn } from '../transaction.ts';
 import type { Queue } from './queue.ts';
 
 export type Tags = Readonly<Record<string, string>>;

@@ -5,8 +5,8 @@
  *   inFlight  in the line of hidden messages until its visibility timeout is over.
  */
 
-import { Line } from '../line.ts';
-import { none } from '../slab.ts';
+import { none } from '../structures/slab.ts';
+import { Line } from '../structures/time-queue.ts';
 import { delayed, inFlight, type MessageTable, visible } from './message-table.ts';
 import type { Shelf } from './ready-messages.ts';
 

@@ -5,7 +5,7 @@
  */
 
 import type { MessageAttribute, Publication } from '../changes.ts';
-import { base64 } from '../digest.ts';
+import { base64 } from '../digest/digests.ts';
 import { isoTime } from '../iso-time.ts';
 import { sequenceNumber } from '../sequence-number.ts';
 

@@ -5,7 +5,7 @@
  */
 
 import type { Publication } from '../changes.ts';
-import { utf8Length } from '../digest.ts';
+import { utf8Length } from '../digest/digests.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import { deliveryBytes, envelopeAttributeWeight, fanOutBytesMax } from '../limits.ts';
 import { messageFor } from './envelope.ts';

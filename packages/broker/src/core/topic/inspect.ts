@@ -4,11 +4,11 @@
  */
 
 import type { ExplainedEntry } from '../commands.ts';
-import type { WindowMatch } from '../deduplication-window.ts';
+import type { WindowMatch } from '../deduplication/window.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import { topicWindowMs } from '../limits.ts';
-import { none } from '../slab.ts';
-import type { Turn } from '../turn.ts';
+import { none } from '../structures/slab.ts';
+import type { Turn } from '../transaction.ts';
 import type {
   SubscriptionView,
   TopicCommandOf,

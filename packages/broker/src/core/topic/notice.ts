@@ -6,7 +6,7 @@
 
 import type { Publication } from '../changes.ts';
 import type { AttributeInput, SendEntry } from '../commands.ts';
-import { attributesMd5, md5After, md5Hex, sha256Hex, utf8Length } from '../digest.ts';
+import { attributesMd5, md5After, md5Hex, sha256Hex, utf8Length } from '../digest/digests.ts';
 import { single } from '../queue/batch.ts';
 import { checkMessage, messageSize, type PreparedMessage } from '../queue/message-check.ts';
 import type { Queue } from '../queue/queue.ts';

@@ -5,7 +5,7 @@
 
 import type { MessageAttribute } from '../changes.ts';
 import type { AttributeInput } from '../commands.ts';
-import { utf8Length } from '../digest.ts';
+import { utf8Length } from '../digest/digests.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import { attributeNameLengthMax, idLengthMax, subjectLengthMax } from '../limits.ts';
 import type { PublishEntry } from './commands.ts';

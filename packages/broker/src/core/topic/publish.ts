@@ -7,13 +7,13 @@
  */
 
 import type { DeduplicationSource, KeptWindowEntry, Publication } from '../changes.ts';
-import { attributesMd5, md5Hex, sha256Hex } from '../digest.ts';
+import { attributesMd5, md5Hex, sha256Hex } from '../digest/digests.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import type { Suppressed } from '../events.ts';
 import { batchEntriesMax, batchEntryIdLengthMax, topicWindowMs } from '../limits.ts';
-import { none } from '../slab.ts';
+import { none } from '../structures/slab.ts';
 import { comparedMd5 } from '../trace-context.ts';
-import type { Turn } from '../turn.ts';
+import type { Turn } from '../transaction.ts';
 import type { PublishEntry, PublishResult, TopicCommandOf, TopicOutcomes } from './commands.ts';
 import { fanOut, type Surroundings } from './fan-out.ts';
 import { fittingInOneTurn, type PlannedFanOut, planFanOut } from './fan-out-plan.ts';

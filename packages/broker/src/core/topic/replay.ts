@@ -8,7 +8,7 @@
 
 import type { KeptReplay, ReplayStatus } from '../changes.ts';
 import { deliveryBytes, fanOutBytesMax, filterWorkMax, replayedPerCommandMax } from '../limits.ts';
-import type { Turn } from '../turn.ts';
+import type { Turn } from '../transaction.ts';
 import type { DueReplay, TopicCommandOf, TopicOutcomes } from './commands.ts';
 import { deliver, fail, leaveOut, type Surroundings } from './fan-out.ts';
 import { filteredOut } from './fan-out-plan.ts';

@@ -5,7 +5,7 @@
 
 import { type Refusal, refuse } from '../errors.ts';
 import { largePublicationSubscriptionsMax, publicationSizeBytesDefault } from '../limits.ts';
-import type { Turn } from '../turn.ts';
+import type { Turn } from '../transaction.ts';
 import type { TopicCommandOf, TopicOutcomes } from './commands.ts';
 import { endReplays } from './replay.ts';
 import type { Topic } from './topic.ts';

@@ -16,7 +16,7 @@ import {
   publicationSizeBytesDefault,
   unfilteredSubscriptionsMax,
 } from '../limits.ts';
-import type { Turn } from '../turn.ts';
+import type { Turn } from '../transaction.ts';
 import type { TopicCommandOf, TopicOutcomes } from './commands.ts';
 import { shownSubscriptionPolicy } from './delivery-policy.ts';
 import { begunReplay } from './replay.ts';

@@ -4,9 +4,9 @@
  * that a topic with many subscriptions costs no more for each new one.
  */
 
-import { Agenda } from '../agenda.ts';
 import type { KeptSubscription } from '../changes.ts';
 import { confirmationMs } from '../limits.ts';
+import { Agenda } from '../structures/deadlines.ts';
 import { Subscription } from './subscription.ts';
 
 export class Subscriptions {

@@ -6,7 +6,7 @@
 
 import type { KeptTopic } from '../changes.ts';
 import type { Attributes } from '../commands.ts';
-import type { DeduplicationScope } from '../deduplication-window.ts';
+import type { DeduplicationScope } from '../deduplication/window.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import { isoTime } from '../iso-time.ts';
 import { parseObject } from '../json-object.ts';
@@ -18,8 +18,8 @@ import {
   publicationSizeBytesDefault,
   publicationSizeBytesMax,
 } from '../limits.ts';
-import { parsePolicy } from '../policy.ts';
-import { excessOf, topicPolicyQuotas } from '../policy-quotas.ts';
+import { parsePolicy } from '../policy/policy.ts';
+import { excessOf, topicPolicyQuotas } from '../policy/policy-quotas.ts';
 import { readTopicDeliveryPolicy, shownTopicPolicy } from './delivery-policy.ts';
 import { defaultPolicy, excessText } from './topic-permissions.ts';
 

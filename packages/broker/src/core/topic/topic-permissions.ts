@@ -6,9 +6,9 @@
 import type { Refusal } from '../errors.ts';
 import { refuse } from '../errors.ts';
 import { parseObject } from '../json-object.ts';
-import { parsePolicy } from '../policy.ts';
-import { type Excess, excessOf, topicPolicyQuotas } from '../policy-quotas.ts';
-import type { Turn } from '../turn.ts';
+import { parsePolicy } from '../policy/policy.ts';
+import { type Excess, excessOf, topicPolicyQuotas } from '../policy/policy-quotas.ts';
+import type { Turn } from '../transaction.ts';
 import type { TopicCommandOf, TopicOutcomes } from './commands.ts';
 import type { Topic } from './topic.ts';
 

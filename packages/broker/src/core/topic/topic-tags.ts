@@ -6,7 +6,7 @@
 import { type Refusal, refuse } from '../errors.ts';
 import { topicTagsMax } from '../limits.ts';
 import { checkTags } from '../queue/tags.ts';
-import type { Turn } from '../turn.ts';
+import type { Turn } from '../transaction.ts';
 import type { TagInput } from './commands.ts';
 import type { Topic } from './topic.ts';
 

@@ -17,13 +17,13 @@ import type {
   TopicChange,
   WindowDigests,
 } from '../changes.ts';
-import { DeduplicationWindow } from '../deduplication-window.ts';
+import { DeduplicationWindow } from '../deduplication/window.ts';
+import { WindowDigester } from '../deduplication/window-digests.ts';
 import { topicWindowMs } from '../limits.ts';
 import { MessageIds } from '../message-id.ts';
-import type { Turn } from '../turn.ts';
-import { WindowDigester } from '../window-digests.ts';
+import type { Turn } from '../transaction.ts';
 import { Archive } from './archive.ts';
-import { Posts } from './posts.ts';
+import { Posts } from './http-deliveries.ts';
 import { nextReplayAt } from './replay.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { settingsOf, type TopicSettings } from './topic-attributes.ts';

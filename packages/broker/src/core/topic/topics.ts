@@ -15,11 +15,11 @@ import {
   topicPageSize,
   topicsMax,
 } from '../limits.ts';
-import type { Turn } from '../turn.ts';
+import type { Turn } from '../transaction.ts';
 import type { TopicCommand, TopicCommandOf, TopicOutcomes } from './commands.ts';
 import { queuesReached, type Surroundings } from './fan-out.ts';
+import { reportPost } from './http-delivery.ts';
 import { describeTopic, explainTopic, forgetTopicWindow, matchFilters, viewOf } from './inspect.ts';
-import { reportPost } from './post.ts';
 import { publish } from './publish.ts';
 import { replay } from './replay.ts';
 import { setTopicAttribute, shownAttributes } from './set-topic-attribute.ts';

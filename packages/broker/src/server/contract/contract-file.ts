@@ -4,7 +4,7 @@
  */
 
 import { type Contract, ContractFileError, readContract } from '@oncemq/toolkit';
-import { ConfigError } from '../config-error.ts';
+import { ConfigError } from '../config/config-error.ts';
 
 export function contractIn(file: string): Contract {
   try {

@@ -4,8 +4,8 @@
  */
 
 import { envelopeIds } from '../../api/inspect/envelope-ids.ts';
-import { differencesIn, isCollision } from '../../core/difference.ts';
-import { sha256Hex } from '../../core/digest.ts';
+import { differencesIn, isCollision } from '../../core/deduplication/difference.ts';
+import { sha256Hex } from '../../core/digest/digests.ts';
 import type { Event, Suppressed } from '../../core/events.ts';
 import { sequenceNumber } from '../../core/sequence-number.ts';
 import type { AboutMessage, LedgerFields } from './record.ts';

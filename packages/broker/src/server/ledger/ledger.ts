@@ -10,7 +10,7 @@ import { randomBytes } from 'node:crypto';
 import { isoTime } from '../../core/iso-time.ts';
 import type { Backend } from '../../storage/backend.ts';
 import { makeDirectory } from '../../storage/make-directory.ts';
-import { ConfigError } from '../config-error.ts';
+import { ConfigError } from '../config/config-error.ts';
 import type { Log } from '../log.ts';
 import { fieldsOf } from './fields-of-event.ts';
 import { LineWriter } from './line-writer.ts';

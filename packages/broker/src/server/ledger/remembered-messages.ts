@@ -4,7 +4,7 @@
  * sent before the start, get no such fields, and `oncemq trace` joins their records by message id.
  */
 
-import { Latest } from '../latest.ts';
+import { Latest } from '../bounded-map.ts';
 import type { AboutMessage, LedgerFields } from './record.ts';
 
 /** About 30 MB of ids when it is full. */

@@ -6,7 +6,7 @@
 
 import { Buffer } from 'node:buffer';
 import type { DeduplicationSource } from '../../core/changes.ts';
-import { differencesIn } from '../../core/difference.ts';
+import { differencesIn } from '../../core/deduplication/difference.ts';
 import type {
   DuplicateEvent,
   DuplicatePublicationEvent,

@@ -7,7 +7,7 @@
  * detectors read what concerns the transport (headers, compression, certificates) and the resource.
  */
 
-import { ConfigError } from '../config-error.ts';
+import { ConfigError } from '../config/config-error.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

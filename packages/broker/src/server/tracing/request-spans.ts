@@ -25,7 +25,7 @@ import {
   type PlainCommand,
   Unavailable,
 } from '../../storage/backend.ts';
-import { Latest } from '../latest.ts';
+import { Latest } from '../bounded-map.ts';
 import { ForgottenOriginals } from './forgotten-originals.ts';
 import {
   type Asked,

@@ -16,7 +16,7 @@ import {
 } from '@opentelemetry/api';
 import { type Fault, shapeOf } from '../../api/protocol/error-codes.ts';
 import type { ApiRequest } from '../../api/request.ts';
-import { differencesIn } from '../../core/difference.ts';
+import { differencesIn } from '../../core/deduplication/difference.ts';
 import type { Suppressed } from '../../core/events.ts';
 
 /** A message that was received, and the trace that it belongs to. */

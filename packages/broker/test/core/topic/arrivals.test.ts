@@ -5,8 +5,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isAllowed } from '../../../src/core/is-allowed.ts';
-import { type Policy, parsePolicy } from '../../../src/core/policy.ts';
+import { isAllowed } from '../../../src/core/policy/is-allowed.ts';
+import { type Policy, parsePolicy } from '../../../src/core/policy/policy.ts';
 import { accepted, arnOf, startedAt } from '../fixture.ts';
 import { baseUrl, openTopic, openTopics, type TestTopic, topicArnOf } from './fixture.ts';
 

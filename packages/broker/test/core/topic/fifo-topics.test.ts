@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sha256Hex } from '../../../src/core/digest.ts';
+import { sha256Hex } from '../../../src/core/digest/digests.ts';
 import { assertRefused } from '../fixture.ts';
 import { openTopic } from './fixture.ts';
 

@@ -16,7 +16,7 @@ import type {
   PublishEntry,
   PublishResult,
 } from '../../../src/core/topic/commands.ts';
-import { postRequest } from '../../../src/core/topic/post.ts';
+import { postRequest } from '../../../src/core/topic/http-delivery.ts';
 import { accepted, TestEngine, type TestQueue } from '../fixture.ts';
 
 export const baseUrl = 'http://queues.example';

@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ConfigError } from '../../../src/server/config-error.ts';
+import { ConfigError } from '../../../src/server/config/config-error.ts';
 import {
   type Environment,
   exportsOf,

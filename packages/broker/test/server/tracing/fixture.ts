@@ -6,7 +6,7 @@
 import type { TestContext } from 'node:test';
 import { SNS } from '@aws-sdk/client-sns';
 import { SQS } from '@aws-sdk/client-sqs';
-import { configOf, type ServerOptions } from '../../../src/server/options.ts';
+import { configOf, type ServerOptions } from '../../../src/server/config/options.ts';
 import { type Started, start } from '../../../src/server/start-server.ts';
 import { exportsOf } from '../../../src/server/telemetry/otel-environment.ts';
 import {

@@ -5,7 +5,7 @@
  */
 
 import type { MessageAttribute } from '../../../core/changes.ts';
-import { attributesMd5 } from '../../../core/digest.ts';
+import { attributesMd5 } from '../../../core/digest/digests.ts';
 import { sequenceNumber } from '../../../core/sequence-number.ts';
 import type { Delivered } from '../../../storage/backend.ts';
 import type { ValueMap } from '../../shapes/shape.ts';

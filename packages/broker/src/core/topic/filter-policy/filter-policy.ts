@@ -6,7 +6,7 @@
  * Limits: 256 KB of text, 5 keys, 150 combinations (11.8).
  */
 
-import { utf8Length } from '../../digest.ts';
+import { utf8Length } from '../../digest/digests.ts';
 import { parseObject } from '../../json-object.ts';
 import { type Condition, readCondition, type Wrong } from './condition.ts';
 import type { FilterWork } from './filter-work.ts';

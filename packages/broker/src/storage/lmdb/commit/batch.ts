@@ -1,0 +1,218 @@
+/**
+ * What one commit will contain, and who waits for it. Records that are written once however often they changed (blocks,
+ * heads) are only noted here, and added when the batch is completed.
+ */
+
+import type { MessageContent } from '../../../core/changes.ts';
+import { PreparedAnswers } from '../../running/prepared-answers.ts';
+import type { Put } from '../file/lmdb-file.ts';
+import { blockOf } from '../records/block.ts';
+import type { ByteWriter } from '../records/bytes.ts';
+import {
+  addToRun,
+  beginRun,
+  bodyBytesOf,
+  itemBytesMax,
+  runBytesMax,
+} from '../records/content-run.ts';
+import { type Kind, keyOf } from '../records/keys.ts';
+import type { Block, PlaceRecords } from '../records/owner-records.ts';
+
+interface Written {
+  /** Undefined if it follows from `kind`, `contents` and `id`. */
+  readonly key: Buffer | undefined;
+  readonly kind: Kind;
+  readonly contents: number;
+  readonly id: number;
+  /** Hold the value from `start` to `end`. It is sliced only when it is handed over, since many wait until then. */
+  bytes: Buffer | null;
+  start: number;
+  end: number;
+}
+
+let batches = 0;
+
+export class Batch {
+  readonly blocks: Map<Block, PlaceRecords> = new Map();
+  readonly heads: Set<PlaceRecords> = new Set();
+  /** The queues and topics that it changes. */
+  readonly places: Set<string> = new Set();
+  /** The same, as far as more changes than their settings. */
+  readonly touched: Set<PlaceRecords> = new Set();
+  /** Numbers whose contents can be cleared away once it is written: until then some of them may not be in the file. */
+  readonly givenUp: number[] = [];
+  /** Holds its records until it is written. */
+  readonly writer: ByteWriter;
+  /** The same for contents, which can share a record although others were written in between. */
+  readonly contentWriter: ByteWriter;
+  readonly answers: PreparedAnswers = new PreparedAnswers();
+  bytes = 0;
+  /** Whether it goes directly into LMDB's file, with all that is only in the journal. */
+  isDirect = false;
+  /** Why it lacks some of the changes it should contain; it must not be written then. */
+  flaw: Error | undefined;
+  /** Differs from every other batch's. */
+  readonly #number: number;
+  readonly #writes: Written[] = [];
+  /** The record that takes the next content, if that fits. */
+  #run: Written | undefined;
+  /** How many contents were added to the record of another. */
+  #joined = 0;
+  /** The place touched last, most often the one touched next. */
+  #latest: PlaceRecords | undefined;
+  #done: Promise<void> | undefined;
+  #resolve: (() => void) | undefined;
+  #reject: ((error: Error) => void) | undefined;
+
+  constructor(writer: ByteWriter, contentWriter: ByteWriter) {
+    batches += 1;
+    this.#number = batches;
+    this.writer = writer;
+    this.contentWriter = contentWriter;
+  }
+
+  get isEmpty(): boolean {
+    return (
+      this.#writes.length === 0 &&
+      this.blocks.size === 0 &&
+      this.heads.size === 0 &&
+      !this.isDirect &&
+      this.flaw === undefined
+    );
+  }
+
+  get records(): number {
+    return this.#writes.length;
+  }
+
+  /** The same, but contents that share a record count each. */
+  get parts(): number {
+    return this.#writes.length + this.#joined;
+  }
+
+  /** Notes that the block has changed. */
+  note(block: Block, records: PlaceRecords): void {
+    if (block.notedIn === this.#number) return;
+    block.notedIn = this.#number;
+    this.blocks.set(block, records);
+  }
+
+  /** Notes that something of the queue or topic changes. */
+  touch(records: PlaceRecords): void {
+    if (this.#latest === records) return;
+    this.#latest = records;
+    this.touched.add(records);
+    this.places.add(records.place);
+  }
+
+  write(kind: Kind, contents: number, id: number, bytes: Buffer | null): void {
+    const end = bytes?.length ?? 0;
+    this.bytes += end;
+    this.#writes.push({ key: undefined, kind, contents, id, bytes, start: 0, end });
+  }
+
+  /** Adds the record that is in the writer. */
+  writeRecord(kind: Kind, contents: number, id: number): void {
+    const { bytes, start, end } = this.writer;
+    this.bytes += end - start;
+    this.#writes.push({ key: undefined, kind, contents, id, bytes, start, end });
+  }
+
+  /** Adds the content of the queue's newest message, if there is one. Returns whether it is the first in its record. */
+  writeContent(
+    { contents }: PlaceRecords,
+    id: number,
+    content: MessageContent | Buffer | undefined,
+  ): boolean {
+    if (content === undefined) {
+      // What follows must not share a record with what came before: the message between them is in none.
+      this.#run = undefined;
+      return true;
+    }
+    const writer = this.contentWriter;
+    const bodyBytes = bodyBytesOf(content);
+    const bytesMax = itemBytesMax(content, bodyBytes);
+    const run = this.#runFor(contents, id, bytesMax) ?? this.#newRun(contents, id, bytesMax);
+    const isFirst = run.id === id;
+    if (!isFirst) this.#joined += 1;
+    const before = run.end - run.start;
+    addToRun(writer, id, content, bodyBytes);
+    run.bytes = writer.bytes;
+    run.start = writer.start;
+    run.end = writer.end;
+    this.bytes += run.end - run.start - before;
+    return isFirst;
+  }
+
+  /** Adds the removal of a record of contents. */
+  removeContents({ contents }: PlaceRecords, key: number): void {
+    // In the order of writes the removal is later than the record, so nothing more may be added to that.
+    if (this.#run?.id === key && this.#run.contents === contents) this.#run = undefined;
+    this.write('content', contents, key, null);
+  }
+
+  writeKey(key: Buffer, bytes: Buffer | null): void {
+    const end = bytes?.length ?? 0;
+    this.bytes += end;
+    this.#writes.push({
+      key,
+      kind: 'store',
+      contents: 0,
+      id: 0,
+      bytes,
+      start: 0,
+      end,
+    });
+  }
+
+  writeAll(put: Put): void {
+    for (const { key, kind, contents, id, bytes, start, end } of this.#writes) {
+      put(key ?? keyOf(kind, contents, id), bytes === null ? null : bytes.subarray(start, end));
+    }
+  }
+
+  /** The record under way, if this content fits. */
+  #runFor(contents: number, id: number, bytesMax: number): Written | undefined {
+    const run = this.#run;
+    if (run === undefined || run.contents !== contents) return undefined;
+    const isFit =
+      run.end - run.start + bytesMax <= runBytesMax &&
+      blockOf(run.id) === blockOf(id) &&
+      this.contentWriter.hasRoom(bytesMax);
+    return isFit ? run : undefined;
+  }
+
+  #newRun(contents: number, id: number, bytesMax: number): Written {
+    beginRun(this.contentWriter, bytesMax);
+    const run: Written = {
+      key: undefined,
+      kind: 'content',
+      contents,
+      id,
+      bytes: null,
+      start: 0,
+      end: 0,
+    };
+    this.#writes.push(run);
+    this.#run = run;
+    return run;
+  }
+
+  done(): Promise<void> {
+    this.#done ??= new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    return this.#done;
+  }
+
+  succeed(): void {
+    this.#resolve?.();
+    this.answers.release();
+  }
+
+  fail(error: Error): void {
+    this.#reject?.(error);
+    this.answers.fail(error);
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * When nothing may be added, and what to do about it.
+ *
+ * - Full: the room that is left is kept for removing (`Room`). What is there can be received and removed; the room is measured
+ *   after each commit and once a second, and nothing is tried.
+ * - Frozen: a commit failed, and nothing is changed. Once a second a small commit is tried; if it succeeds, what is there can
+ *   be received and removed, which frees more.
+ * - Failed, but no longer frozen: nothing is added before a commit succeeds that is as large as what was lost, up to a
+ *   megabyte.
+ */
+
+import type { Room } from '../file/environment.ts';
+import { diskIsFull } from '../file/lmdb-file.ts';
+
+export type Attempt = 'drain' | 'add';
+
+/** How much more room than is kept for removing there must be before something is added again. */
+const againShare = 1 / 8;
+
+const attemptBytesMin = 64 * 1024;
+/** How many times a small commit is left out, at most: if the next one fails too, much may have to be loaded again. */
+const patienceMax = 60;
+
+export class Recovery {
+  #reason: string | undefined;
+  #isFull = false;
+  #isFrozen = false;
+  /** Since all was well; each time it waits longer before a small commit. */
+  #freezes = 0;
+  #patience = 0;
+  #attemptBytes = 0;
+  /** Something was committed since the last large attempt: there may be more room in the file. */
+  #hasDrained = false;
+  #failedLast: Attempt | undefined;
+
+  /** Why nothing can be added at the moment. */
+  get reason(): string | undefined {
+    return this.#reason;
+  }
+
+  /** Whether nothing at all can be changed. */
+  get isFrozen(): boolean {
+    return this.#isFrozen;
+  }
+
+  /** The size of a commit that shows that there is room again. */
+  get attemptBytes(): number {
+    return this.#attemptBytes;
+  }
+
+  /** Room was measured; undefined if there is enough. Returns whether that has changed what can be done. */
+  measured(room: Room | undefined): boolean {
+    const isFull = this.#isFull ? !hasSpare(room) : this.#reason === undefined && isTight(room);
+    if (isFull === this.#isFull) return false;
+    this.#isFull = isFull;
+    this.#reason = isFull ? diskIsFull : undefined;
+    return true;
+  }
+
+  /** A commit failed, and this much was lost with it. */
+  failed(reason: string, lostBytes: number): void {
+    this.#isFull = false;
+    this.#attemptBytes = Math.max(lostBytes, attemptBytesMin);
+    this.#failedLast = undefined;
+    this.#freeze(reason);
+  }
+
+  committed(): void {
+    this.#hasDrained = this.#reason !== undefined;
+  }
+
+  /** What to try now. A disk can have room for others only: so a frozen store does not insist on a large commit. */
+  next(hasRoom: (bytes: number) => boolean, room?: Room): Attempt | undefined {
+    if (this.#isFull) return undefined;
+    const isInsisting = this.#isFrozen && this.#failedLast === 'add';
+    const isPromising = this.#hasDrained || (!isInsisting && hasRoom(2 * this.#attemptBytes));
+    if (isPromising && hasSpare(room)) return 'add';
+    this.#patience -= 1;
+    return this.#isFrozen && this.#patience <= 0 ? 'drain' : undefined;
+  }
+
+  succeeded(attempt: Attempt): void {
+    this.#isFrozen = false;
+    if (attempt === 'drain') return;
+    this.#reason = undefined;
+    this.#freezes = 0;
+  }
+
+  attemptFailed(attempt: Attempt, reason: string): void {
+    this.#reason = reason;
+    this.#hasDrained = false;
+    this.#failedLast = attempt;
+    if (attempt === 'drain') this.#freeze(reason);
+  }
+
+  #freeze(reason: string): void {
+    this.#reason = reason;
+    this.#isFrozen = true;
+    this.#hasDrained = false;
+    this.#patience = Math.min(2 ** this.#freezes, patienceMax);
+    this.#freezes += 1;
+  }
+}
+
+function isTight(room: Room | undefined): boolean {
+  return room !== undefined && room.bytes < room.drainingBytes;
+}
+
+function hasSpare(room: Room | undefined): boolean {
+  return room === undefined || room.bytes >= room.drainingBytes * (1 + againShare);
+}

@@ -1,0 +1,41 @@
+/**
+ * What a queue or topic has that is not in the file yet, by sequence: two generations of it, that of the commit under way and
+ * that of the one that gathers. A generation is dropped as a whole when its commit is over, so nobody has to remember what
+ * was in it.
+ */
+
+import { BySequence } from '../../memory/by-sequence.ts';
+
+export class Fresh {
+  #gathering: BySequence<unknown> = new BySequence();
+  #written: BySequence<unknown> | undefined;
+
+  get(id: number): unknown {
+    return this.#gathering.get(id) ?? this.#written?.get(id);
+  }
+
+  set(id: number, value: unknown): void {
+    this.#gathering.set(id, value);
+  }
+
+  delete(id: number): void {
+    this.#gathering.delete(id);
+    this.#written?.delete(id);
+  }
+
+  clear(): void {
+    this.#gathering.clear();
+    this.#written = undefined;
+  }
+
+  /** The commit that has gathered begins. */
+  age(): void {
+    this.#written = this.#gathering;
+    this.#gathering = new BySequence();
+  }
+
+  /** That commit is over. */
+  forget(): void {
+    this.#written = undefined;
+  }
+}

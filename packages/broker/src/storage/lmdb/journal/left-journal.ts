@@ -1,0 +1,63 @@
+/**
+ * What an earlier run has left in the journal: the commits that LMDB's file does not have, up to the last one that can be used,
+ * and what is wrong with the rest. A torn end is normal after a crash; a commit that is missing before others is damage.
+ */
+
+import { flawsIn, type JournalFlaws } from './journal-damage.ts';
+import { contentsOf, type Folded, type Layer } from './journal-index.ts';
+
+export interface LeftJournal {
+  /** The journal's files, up to the last commit that can be used. */
+  readonly files: readonly Buffer[];
+  /** Its records, the oldest first. */
+  readonly layers: readonly Layer[];
+  /** The number of the last commit that can be used. */
+  readonly last: number;
+  readonly flaws: Flaws;
+}
+
+interface Flaws extends JournalFlaws {
+  /** Whether commits can be missing after a power cut. */
+  readonly isExpected: boolean;
+  /** Why it is not known which commits LMDB's file has. */
+  readonly unknown: string | undefined;
+}
+
+export const noFlaws: Flaws = { cutOff: 0, isTorn: false, isExpected: false, unknown: undefined };
+
+export const nothingLeft: LeftJournal = { files: [], layers: [], last: 0, flaws: noFlaws };
+
+/** `folded`: which frame LMDB's file has last; undefined if there was never a journal. */
+export function readLeft(files: readonly Buffer[], folded: Folded | undefined): LeftJournal {
+  if (folded === undefined) return { ...nothingLeft, files };
+  const contents = contentsOf(files, folded);
+  const { layers, last, ends } = contents;
+  const isExpected = folded.durability === 'os';
+  return {
+    files: files.map((bytes, index) => bytes.subarray(0, ends[index])),
+    layers,
+    last,
+    flaws: { ...noFlaws, ...flawsIn(files, folded, contents), isExpected },
+  };
+}
+
+/** Returns what is damaged; `onNotice` is told what is missing that nobody was told is kept. */
+export function damageOf(
+  { cutOff, isTorn, isExpected, unknown }: Flaws,
+  onNotice: (text: string) => void,
+): string | undefined {
+  if (unknown !== undefined) {
+    return `${unknown}, so the commits that are only in the journal are lost`;
+  }
+  if (isTorn) {
+    onNotice(
+      'the last commit in the journal is not whole and was left out: the server was stopped while it was written and had not answered it, or it is damaged',
+    );
+  }
+  if (cutOff === 0) return undefined;
+  const commits = cutOff === 1 ? 'a later commit' : `${cutOff} later commits`;
+  const what = `the journal lacks a commit, and ${commits} cannot be used without it`;
+  if (!isExpected) return what;
+  onNotice(`${what}, as can happen after a power cut with --durability os`);
+  return undefined;
+}

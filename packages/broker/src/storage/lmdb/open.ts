@@ -1,0 +1,91 @@
+/**
+ * Opens the store in a data directory: takes the lock, upgrades an older format, and returns what a backend needs to
+ * continue from there.
+ */
+
+import type { Entries, EntriesUser } from '../store.ts';
+import { damagedInPart, readingError } from './file/data-error.ts';
+import { Environment } from './file/environment.ts';
+import { bringUpToDate, currentFormat, formatOf } from './file/format.ts';
+import type { JournalOptions } from './journal/journal.ts';
+import { LmdbEntries } from './lmdb-store.ts';
+import type { Damage } from './records/damage.ts';
+import { jsonOf } from './records/json-record.ts';
+import { latestTimeIn, timeKey } from './records/loading.ts';
+
+export interface DataOptions extends JournalOptions {
+  readonly directory: string;
+  /** Goes on without what is damaged, which is then removed; default: any damage is an error. */
+  readonly acceptsLoss?: boolean | undefined;
+  /** Called now and then while what is kept is loaded, with the number of changes so far. */
+  readonly onProgress?: (records: number) => void;
+  /** Told what was done about the data before it could be used. */
+  readonly onNotice?: (text: string) => void;
+}
+
+export async function openDataEntries({
+  directory,
+  acceptsLoss = false,
+  onProgress = () => {},
+  onNotice = () => {},
+  ...journal
+}: DataOptions): Promise<{
+  /** The time of the last commit; the clock goes on from there. */
+  readonly latestTime: number;
+  readonly entriesFor: (user: EntriesUser) => Entries;
+}> {
+  let losses = 0;
+  const onDamage = (what: string): void => {
+    losses += 1;
+    onNotice(`damaged, and lost: ${what}`);
+  };
+  const onLoaded = ({ count, told }: Damage): void => {
+    for (const what of told) onDamage(what);
+    if (losses === 0) onNotice('nothing was damaged: --accept-loss had no effect');
+    else if (count > 0) onNotice('what is damaged was removed');
+  };
+  const accepting = acceptsLoss ? { onDamage } : {};
+  const environment = await Environment.open({ ...journal, directory, onNotice, ...accepting });
+  try {
+    await upgrade(environment, onProgress, onNotice).catch((error: unknown) => {
+      throw readingError(environment.directory, error);
+    });
+    const latestTime = timeOf(environment, accepting);
+    // Begins a run of its own, so that the next start does not find the same damage again.
+    if (losses > 0)
+      await environment.write((put) => put(timeKey, jsonOf(latestTime)), { isDirect: true });
+    return {
+      latestTime,
+      entriesFor: (user) => new LmdbEntries(environment, user, acceptsLoss ? { onLoaded } : {}),
+    };
+  } catch (error) {
+    await environment.close();
+    throw error;
+  }
+}
+
+async function upgrade(
+  environment: Environment,
+  onProgress: (records: number) => void,
+  onNotice: (text: string) => void,
+): Promise<void> {
+  const before = formatOf(environment);
+  await bringUpToDate(environment, undefined, onProgress);
+  if (before === undefined || before === currentFormat) return;
+  onNotice(`the data was upgraded from format ${before} to ${currentFormat}`);
+}
+
+/** Without it, the clock begins with the machine's time. */
+function timeOf(
+  environment: Environment,
+  { onDamage }: { readonly onDamage?: (what: string) => void },
+): number {
+  try {
+    return latestTimeIn(environment);
+  } catch (error) {
+    const { message } = error as Error;
+    if (onDamage === undefined) throw damagedInPart(environment.directory, [message]);
+    onDamage(`${message}, so the clock begins with the machine's time`);
+    return 0;
+  }
+}

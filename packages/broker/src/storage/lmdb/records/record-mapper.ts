@@ -1,0 +1,476 @@
+/**
+ * The map from queues and topics to records: turns changes into records of a batch, and reads what is kept. A place is a
+ * queue or a topic (`placeOf`); both have a counter, a window in blocks, and contents under a number of their own.
+ */
+
+import { Buffer } from 'node:buffer';
+import {
+  type Change,
+  type ContentFrom,
+  type KeptMessage,
+  type KeptPost,
+  type KeptWindowEntry,
+  type MessageContent,
+  type Publication,
+  type QueueChange,
+  type TopicChange,
+  topicPlace,
+} from '../../../core/changes.ts';
+import { setOrDelete } from '../../memory/set-or-delete.ts';
+import type { TopicEntriesReader } from '../../store.ts';
+import type { Batch } from '../commit/batch.ts';
+import {
+  addWindowEntry,
+  clearWindow,
+  completeBlock,
+  growingBlock,
+  removeMessage,
+  removeWindowEntry,
+} from '../commit/block-changes.ts';
+import { Unwritten } from '../commit/unwritten.ts';
+import { reading } from '../file/data-error.ts';
+import type { Environment } from '../file/environment.ts';
+import { blockOf, GroupTexts, readBlock } from './block.ts';
+import { DamagedError } from './bytes.ts';
+import { contentIn } from './content-run.ts';
+import { Damage, refuseDamage } from './damage.ts';
+import { readContent, writeDelivery } from './delivery-record.ts';
+import { jsonIn, jsonOf } from './json-record.ts';
+import {
+  contentKinds,
+  contentsIn,
+  hasNumber,
+  keyOf,
+  keyText,
+  nameKeyOf,
+  rangeOf,
+  textKeyOf,
+} from './keys.ts';
+import { loadPlace, loadStore, type Store, strayKeys } from './loading.ts';
+import { PlaceRecords } from './owner-records.ts';
+
+/** How many keys one commit clears away, so that clearing never delays anybody: fewer while there is other work. */
+const sweptKeysMax = 1000;
+const sweptKeysBusyMax = 50;
+
+export class Places implements TopicEntriesReader {
+  readonly #environment: Environment;
+  readonly #places: Map<string, PlaceRecords> = new Map();
+  readonly #names: Set<string> = new Set();
+  /** Numbers of contents that are in the file and to be cleared away. */
+  readonly #givenUp: number[] = [];
+  #contentsMax = 0;
+  /** The place that was changed last. */
+  #latest: PlaceRecords | undefined;
+
+  constructor(environment: Environment) {
+    this.#environment = environment;
+  }
+
+  content(queue: string, sequence: number): MessageContent | undefined {
+    const records = this.#places.get(queue);
+    if (records === undefined) return undefined;
+    const fresh = records.fresh.get(sequence) as MessageContent | Buffer | undefined;
+    if (fresh !== undefined && !Buffer.isBuffer(fresh)) return fresh;
+    return reading(this.#environment.directory, () => {
+      const bytes = fresh ?? this.#contentInFile(records, sequence);
+      return bytes && readContent(bytes);
+    });
+  }
+
+  /** Neighbours share a block, which is read once for all of them. */
+  windowEntriesOf(place: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[] {
+    const records = this.#places.get(place);
+    const wanted = new Set(sequences);
+    const found = new Map<number, KeptWindowEntry>();
+    for (const number of new Set(sequences.map(blockOf))) {
+      const block = records?.blocks.get(number);
+      if (records === undefined || block === undefined) continue;
+      const bytes =
+        block.growing?.bytes() ??
+        this.#environment.get(keyOf('block', records.contents, number)) ??
+        Buffer.alloc(0);
+      readBlock({ owner: records, number, bytes }, new GroupTexts(), {
+        message: () => {},
+        windowEntry: (id, entry) => {
+          if (wanted.has(id)) found.set(id, entry.whole());
+        },
+      });
+    }
+    return sequences.map((sequence) => found.get(sequence));
+  }
+
+  windowEntries(topic: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[] {
+    return this.windowEntriesOf(topicPlace(topic), sequences);
+  }
+
+  archived(topic: string, sequence: number): Publication | undefined {
+    return this.#find(topicPlace(topic), sequence, 'archived', (bytes) =>
+      jsonIn<Publication>(bytes, 'publication'),
+    );
+  }
+
+  post(topic: string, id: number): KeptPost | undefined {
+    return this.#find(topicPlace(topic), id, 'post', (bytes) => jsonIn<KeptPost>(bytes, 'post'));
+  }
+
+  apply(change: Change, batch: Batch): void {
+    if ('topic' in change) this.#applyToTopic(change, batch);
+    else this.#applyToQueue(change, batch);
+  }
+
+  /** Adds the records that are written once for all changes of the batch. */
+  complete(batch: Batch): void {
+    for (const { fresh } of batch.touched) fresh.age();
+    for (const [block, records] of batch.blocks) {
+      if (!records.isGone && records.blocks.get(block.number) === block) {
+        completeBlock(batch, block, records);
+      }
+    }
+    for (const records of batch.heads) {
+      if (records.isGone) continue;
+      records.writeHead(batch.writer);
+      batch.writeRecord('head', records.contents, 0);
+    }
+  }
+
+  /** The batch is in the file; `gathering` is the next one. */
+  committed(batch: Batch, gathering: Batch): void {
+    this.#givenUp.push(...batch.givenUp);
+    for (const { fresh } of batch.touched) fresh.forget();
+    for (const [block, records] of batch.blocks) {
+      if (records.last !== block && !gathering.blocks.has(block)) block.growing = undefined;
+    }
+  }
+
+  /** Adds the removal of everything to the batch. */
+  clear(batch: Batch): void {
+    for (const { kind, name } of [...this.#places.values()]) {
+      if (kind === 'queue') this.apply({ kind, queue: name, value: null }, batch);
+      else this.apply({ kind, topic: name, value: null }, batch);
+    }
+    for (const queue of [...this.#names]) this.apply({ kind: 'name', queue, value: null }, batch);
+  }
+
+  /** Forgets what it knows of these places; `load` reads it again from the file. */
+  forget(places: ReadonlySet<string>): void {
+    this.#givenUp.length = 0;
+    this.#latest = undefined;
+    for (const place of places) {
+      this.#places.delete(place);
+      this.#names.delete(place);
+    }
+  }
+
+  /** Loads these places, or all, from the file; the removal of what has expired by now goes into the batch. */
+  *load(
+    now: number,
+    batch: Batch,
+    damage: Damage,
+    places?: ReadonlySet<string>,
+  ): Generator<readonly Change[]> {
+    const environment = this.#environment;
+    const store = loadStore(environment, damage);
+    if (places === undefined) this.#noteStrays(store, batch, damage);
+    this.#givenUp.push(...store.givenUp);
+    for (const number of [...store.givenUp, ...store.places.flatMap(({ numbers }) => numbers)]) {
+      this.#contentsMax = Math.max(this.#contentsMax, number);
+    }
+    for (const { name, time } of store.names) {
+      if (places?.has(name) === false) continue;
+      this.#names.add(name);
+      yield [{ kind: 'name', queue: name, value: time }];
+    }
+    for (const records of store.places) {
+      if (places?.has(records.place) === false) continue;
+      this.#places.set(records.place, records);
+      const before = damage.count;
+      yield* loadPlace({ reader: environment, records, now, damage });
+      if (damage.count > before) noteAll(records, batch);
+      const over = [...records.blocks.values()].filter(({ isOver }) => isOver);
+      if (over.length === 0 && !records.hasMovedWindow) continue;
+      batch.touch(records);
+      batch.heads.add(records);
+      for (const block of over) batch.note(block, records);
+    }
+  }
+
+  /**
+   * What was applied to these places so far, in the file or in the `batches` on their way there, the oldest first. What it
+   * knows of them stays as it is; so nothing is left out that has expired, because its removal is still to come.
+   */
+  *applied(places: ReadonlySet<string>, batches: readonly Batch[]): Generator<readonly Change[]> {
+    const unwritten = new Unwritten(this.#environment, batches);
+    const damage = new Damage();
+    for (const place of places) {
+      const taken = unwritten.get(nameKeyOf('name', place));
+      if (taken !== undefined) {
+        yield [{ kind: 'name', queue: place, value: jsonIn<number>(taken, 'name') }];
+      }
+      const records = this.#places.get(place);
+      if (records === undefined) continue;
+      unwritten.addNoted(records);
+      const copy = new PlaceRecords(records.kind, records.name, records);
+      const now = Number.NEGATIVE_INFINITY;
+      yield* loadPlace({ reader: unwritten, records: copy, now, damage });
+    }
+    refuseDamage(this.#environment.directory, damage);
+  }
+
+  /** Adds the removal of a part of what was given up to the batch; the rest follows with later ones. */
+  sweep(batch: Batch): void {
+    const contents = this.#givenUp[0];
+    if (contents === undefined) return;
+    // In the journal, removals would be passed over again and again until they are folded.
+    batch.isDirect = true;
+    let room = batch.isEmpty ? sweptKeysMax : sweptKeysBusyMax;
+    for (const kind of contentKinds) {
+      for (const key of this.#environment.keys(rangeOf(kind, contents), room)) {
+        batch.writeKey(Buffer.from(key), null);
+        room -= 1;
+      }
+      if (room === 0) return;
+    }
+    this.#givenUp.shift();
+    batch.write('given-up', contents, 0, null);
+  }
+
+  /** What belongs to nobody is given up or removed, if the loss is accepted; nobody else may get its number. */
+  #noteStrays(store: Store, batch: Batch, damage: Damage): void {
+    const owned = new Set([...store.givenUp, ...store.places.flatMap(({ numbers }) => numbers)]);
+    const numbers = new Set<number>();
+    for (const key of strayKeys(this.#environment, store)) {
+      damage.note('', `${keyText(key)} belongs to no queue or topic`);
+      damage.hasLostOwner = true;
+      if (hasNumber(key) && !owned.has(contentsIn(key))) numbers.add(contentsIn(key));
+      else damage.remove(key);
+    }
+    for (const number of numbers) {
+      this.#contentsMax = Math.max(this.#contentsMax, number);
+      giveUp(number, batch);
+    }
+  }
+
+  #find<T>(
+    place: string,
+    id: number,
+    kind: 'archived' | 'post',
+    read: (bytes: Buffer) => T,
+  ): T | undefined {
+    const records = this.#places.get(place);
+    if (records === undefined) return undefined;
+    const fresh = records.fresh.get(id) as T | undefined;
+    if (fresh !== undefined) return fresh;
+    const number = kind === 'archived' ? records.other : records.contents;
+    const bytes = this.#environment.get(keyOf(kind, number, id));
+    return bytes && reading(this.#environment.directory, () => read(bytes));
+  }
+
+  #applyToQueue(change: QueueChange, batch: Batch): void {
+    if (change.kind === 'name') {
+      const { queue, value } = change;
+      batch.places.add(queue);
+      if (value === null) this.#names.delete(queue);
+      else this.#names.add(queue);
+      batch.writeKey(nameKeyOf('name', queue), value === null ? null : jsonOf(value));
+      return;
+    }
+    if (change.kind === 'queue') {
+      this.#set('queue', change.queue, change.value, batch);
+      return;
+    }
+    const records = this.#recordsOf('queue', change.queue, change, batch);
+    const { contents } = records;
+    switch (change.kind) {
+      case 'counter':
+        records.counter = change.value;
+        batch.heads.add(records);
+        break;
+      case 'message':
+        if (change.value === null) removeMessage(records, change.id, batch);
+        else this.#addMessage(records, change.id, change.value, batch);
+        break;
+      case 'delivery':
+        if (change.value === null) batch.write('delivery', contents, change.id, null);
+        else {
+          writeDelivery(batch.writer, change.value);
+          batch.writeRecord('delivery', contents, change.id);
+        }
+        break;
+      case 'window':
+        if (change.value === null) removeWindowEntry(records, change.id, batch);
+        else addWindowEntry(records, change.id, change.value, change.digests, batch);
+        break;
+      case 'attempt':
+        batch.writeKey(
+          textKeyOf('attempt', contents, change.id),
+          change.value && jsonOf(change.value),
+        );
+        break;
+      case 'task':
+        batch.writeKey(
+          textKeyOf('task', records.other, change.id),
+          change.value && jsonOf(change.value),
+        );
+        break;
+      case 'cleared':
+        if (change.what === 'window') clearWindow(records, batch);
+        else {
+          giveUp(contents, batch);
+          records.startAnew(this.#newContents());
+          writePlace(records, batch);
+          batch.heads.add(records);
+        }
+        break;
+    }
+  }
+
+  #applyToTopic(change: TopicChange, batch: Batch): void {
+    if (change.kind === 'topic') {
+      this.#set('topic', change.topic, change.value, batch);
+      return;
+    }
+    const records = this.#recordsOf('topic', change.topic, change, batch);
+    const { contents } = records;
+    switch (change.kind) {
+      case 'topic-counter':
+        records.counter = change.value;
+        batch.heads.add(records);
+        break;
+      case 'subscription':
+        batch.writeKey(
+          textKeyOf('subscription', contents, change.id),
+          change.value && jsonOf(change.value),
+        );
+        break;
+      case 'topic-window':
+        if (change.value === null) removeWindowEntry(records, change.id, batch);
+        else addWindowEntry(records, change.id, change.value, change.digests, batch);
+        break;
+      case 'archived':
+        setOrDelete(records.fresh, change.id, change.value);
+        batch.write('archived', records.other, change.id, change.value && jsonOf(change.value));
+        break;
+      case 'post':
+        setOrDelete(records.fresh, change.id, change.value);
+        batch.write('post', contents, change.id, change.value && jsonOf(change.value));
+        break;
+      case 'post-attempt':
+        batch.write('post-attempt', contents, change.id, change.value && jsonOf(change.value));
+        break;
+      case 'topic-cleared':
+        if (change.what === 'window') clearWindow(records, batch);
+        else {
+          giveUp(records.other, batch);
+          records.other = this.#newContents();
+          writePlace(records, batch);
+        }
+        break;
+    }
+  }
+
+  /** The records of the queue or topic that a change belongs to, most often the same as before. */
+  #recordsOf(kind: PlaceRecords['kind'], name: string, change: Change, batch: Batch): PlaceRecords {
+    let records = this.#latest;
+    if (records?.name !== name || records.kind !== kind || records.isGone) {
+      const place = kind === 'queue' ? name : topicPlace(name);
+      records = this.#places.get(place);
+      if (records === undefined) {
+        throw new Error(`a ${change.kind} came for ${place}, which is not kept`);
+      }
+      this.#latest = records;
+    }
+    batch.touch(records);
+    return records;
+  }
+
+  #set(
+    kind: PlaceRecords['kind'],
+    name: string,
+    kept: PlaceRecords['kept'] | null,
+    batch: Batch,
+  ): void {
+    const place = kind === 'queue' ? name : topicPlace(name);
+    const known = this.#places.get(place);
+    batch.places.add(place);
+    if (kept !== null) {
+      const records = known ?? this.#newRecords(kind, name, kept);
+      records.kept = kept;
+      this.#places.set(place, records);
+      writePlace(records, batch);
+    } else if (known !== undefined) {
+      known.isGone = true;
+      this.#places.delete(place);
+      batch.writeKey(nameKeyOf(kind, name), null);
+      for (const number of known.numbers) giveUp(number, batch);
+    }
+  }
+
+  #newRecords(kind: PlaceRecords['kind'], name: string, kept: PlaceRecords['kept']): PlaceRecords {
+    const [contents, other] = [this.#newContents(), this.#newContents()];
+    return new PlaceRecords(kind, name, { kept, contents, other });
+  }
+
+  #newContents(): number {
+    this.#contentsMax += 1;
+    return this.#contentsMax;
+  }
+
+  #addMessage(records: PlaceRecords, id: number, message: KeptMessage, batch: Batch): void {
+    const content = 'from' in message.content ? this.#moved(message.content.from) : message.content;
+    const block = growingBlock(records, id, batch);
+    const isFirst = batch.writeContent(records, id, content);
+    block.growing.addMessage(id, message, isFirst);
+    block.add(id, isFirst);
+    records.messages += 1;
+    if (content === undefined) return;
+    records.fresh.set(id, content);
+  }
+
+  /**
+   * The content of a message that moves, as it is in the file if it is there: one that cannot be read moves as well. It is
+   * to reach a dead-letter queue like any other that nobody can handle.
+   */
+  #moved({ queue, sequence }: ContentFrom['from']): MessageContent | Buffer | undefined {
+    const records = this.#places.get(queue);
+    if (records === undefined) throw new Error(`a message moved from ${queue}, which is not kept`);
+    const fresh = records.fresh.get(sequence) as MessageContent | Buffer | undefined;
+    if (fresh !== undefined) return fresh;
+    try {
+      const bytes = this.#contentInFile(records, sequence);
+      // A copy, since the next `get` overwrites it.
+      return bytes && Buffer.from(bytes);
+    } catch (error) {
+      if (error instanceof DamagedError) return unreadable;
+      throw error;
+    }
+  }
+
+  /** Valid until the next `get`. */
+  #contentInFile(records: PlaceRecords, sequence: number): Buffer | undefined {
+    const key = records.blocks.get(blockOf(sequence))?.contentKey(sequence);
+    if (key === undefined) return undefined;
+    const record = this.#environment.get(keyOf('content', records.contents, key));
+    return record && contentIn(record, sequence);
+  }
+}
+
+/** In place of a content that was lost: this cannot be read either. */
+const unreadable: Buffer = Buffer.alloc(0);
+
+function writePlace(records: PlaceRecords, batch: Batch): void {
+  const { kind, name, kept, contents, other } = records;
+  batch.writeKey(nameKeyOf(kind, name), jsonOf({ kept, contents, other }));
+}
+
+/** After a loss, heads and removed messages are written as they were loaded. */
+function noteAll(records: PlaceRecords, batch: Batch): void {
+  batch.touch(records);
+  batch.heads.add(records);
+  for (const block of records.blocks.values()) if (block.hasRemoved) batch.note(block, records);
+}
+
+function giveUp(contents: number, batch: Batch): void {
+  batch.givenUp.push(contents);
+  batch.write('given-up', contents, 0, Buffer.alloc(1));
+}

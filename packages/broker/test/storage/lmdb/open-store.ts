@@ -1,0 +1,32 @@
+/**
+ * The LMDB store without a backend, for tests of what it keeps: opened with a user that expects no commit to fail, and
+ * examined for damage once it is closed.
+ */
+
+import assert from 'node:assert/strict';
+import { checkData } from '../../../src/storage/lmdb/file/check.ts';
+import { Environment } from '../../../src/storage/lmdb/file/environment.ts';
+import { bringUpToDate } from '../../../src/storage/lmdb/file/format.ts';
+import { LmdbEntries } from '../../../src/storage/lmdb/lmdb-store.ts';
+import type { EntriesUser } from '../../../src/storage/store.ts';
+
+export const user = (now: number): EntriesUser => ({
+  now: () => now,
+  takeBack: () => assert.fail('a commit failed'),
+  suspend: () => {},
+  committed: () => {},
+  resume: () => {},
+});
+
+export async function openEntries(directory: string, now: number): Promise<LmdbEntries> {
+  const environment = await Environment.open({ directory });
+  await bringUpToDate(environment);
+  return new LmdbEntries(environment, user(now));
+}
+
+export async function problemsIn(directory: string): Promise<readonly string[]> {
+  const environment = await Environment.open({ directory, isReadOnly: true, isAlone: true });
+  const { problems } = checkData(environment);
+  await environment.close();
+  return problems;
+}

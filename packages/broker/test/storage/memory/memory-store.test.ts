@@ -1,0 +1,170 @@
+/**
+ * How MemoryEntries applies changes: puts, deletes, ranges, contents that move. That engines can be loaded from it is
+ * shown in simulation/state-as-changes.test.ts.
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type {
+  Change,
+  KeptDelivery,
+  KeptMessage,
+  KeptQueue,
+  KeptWindowEntry,
+} from '../../../src/core/changes.ts';
+import { MemoryEntries } from '../../../src/storage/memory/memory-store.ts';
+
+const queue: KeptQueue = {
+  createdAt: 1,
+  modifiedAt: 1,
+  secret: 'secret',
+  attributes: {},
+  tags: {},
+};
+const message: KeptMessage = {
+  messageId: '00000000-0000-4000-8000-000000000001',
+  sentAt: 1,
+  delayMs: 0,
+  content: { body: 'hello', bodyMd5: '', attributes: [], attributesMd5: '' },
+};
+const delivery: KeptDelivery = {
+  receiveCount: 1,
+  firstReceivedAt: 1,
+  receivedAt: 1,
+  visibleAt: 2,
+  stamp: 3,
+  receipt: 3,
+  isChanged: false,
+};
+const windowEntry: KeptWindowEntry = {
+  deduplicationId: 'a',
+  groupId: 'g',
+  acceptedAt: 1,
+  source: 'explicit',
+  bodyMd5: '',
+  attributesMd5: '',
+};
+
+const put = {
+  queue: (name: string): Change => ({ kind: 'queue', queue: name, value: queue }),
+  message: (name: string, id: number): Change => ({
+    kind: 'message',
+    queue: name,
+    id,
+    value: message,
+  }),
+  delivery: (name: string, id: number): Change => ({
+    kind: 'delivery',
+    queue: name,
+    id,
+    value: delivery,
+  }),
+  window: (name: string, id: number): Change => ({
+    kind: 'window',
+    queue: name,
+    id,
+    value: windowEntry,
+  }),
+  attempt: (name: string): Change => ({
+    kind: 'attempt',
+    queue: name,
+    id: 't',
+    value: { receivedAt: 1, messages: [] },
+  }),
+  counter: (name: string, value: number): Change => ({ kind: 'counter', queue: name, value }),
+};
+
+function keptFrom(...changes: Change[]): MemoryEntries {
+  const entries = new MemoryEntries();
+  entries.apply(changes);
+  return entries;
+}
+
+function kinds(entries: MemoryEntries, name?: string): string[] {
+  return [...entries.changes(name)].map((change) =>
+    'id' in change ? `${change.kind} ${change.id}` : change.kind,
+  );
+}
+
+test('entries are returned in the order in which an engine can load them', () => {
+  const entries = keptFrom(
+    put.queue('q'),
+    put.attempt('q'),
+    put.window('q', 2),
+    put.delivery('q', 2),
+    put.message('q', 2),
+    put.message('q', 1),
+    put.window('q', 1),
+    put.counter('q', 3),
+    { kind: 'name', queue: 'gone', value: 60_000 },
+  );
+  assert.deepEqual(kinds(entries), [
+    'queue',
+    'counter',
+    'message 1',
+    'message 2',
+    'delivery 2',
+    'window 1',
+    'window 2',
+    'attempt t',
+    'name',
+  ]);
+});
+
+test('one queue can be loaded alone', () => {
+  const entries = keptFrom(put.queue('q'), put.message('q', 1), put.queue('r'));
+  assert.deepEqual(kinds(entries, 'r'), ['queue']);
+  assert.deepEqual(kinds(entries, 'nowhere'), []);
+});
+
+test('a moved message keeps its content, even after the old key is removed', () => {
+  const entries = keptFrom(
+    put.queue('q'),
+    put.queue('r'),
+    put.message('q', 1),
+    {
+      kind: 'message',
+      queue: 'r',
+      id: 9,
+      value: { ...message, content: { from: { queue: 'q', sequence: 1 } } },
+    },
+    { kind: 'message', queue: 'q', id: 1, value: null },
+  );
+  assert.equal(entries.content('r', 9)?.body, 'hello');
+  assert.equal(entries.content('q', 1), undefined);
+});
+
+test('clearing contents leaves the queue and its counter', () => {
+  const filled = [put.message('q', 1), put.delivery('q', 1), put.window('q', 1), put.attempt('q')];
+  const entries = keptFrom(put.queue('q'), put.counter('q', 1), ...filled, {
+    kind: 'cleared',
+    queue: 'q',
+    what: 'contents',
+  });
+  assert.deepEqual(kinds(entries), ['queue', 'counter']);
+});
+
+test('clearing the window leaves the messages', () => {
+  const entries = keptFrom(put.queue('q'), put.message('q', 1), put.window('q', 1), {
+    kind: 'cleared',
+    queue: 'q',
+    what: 'window',
+  });
+  assert.deepEqual(kinds(entries), ['queue', 'message 1']);
+  assert.deepEqual(entries.windowEntries('q', [1]), [undefined]);
+});
+
+test('deleting a queue removes everything under its name, except the reserved name', () => {
+  const entries = keptFrom(
+    put.queue('q'),
+    put.message('q', 1),
+    put.window('q', 1),
+    { kind: 'queue', queue: 'q', value: null },
+    { kind: 'name', queue: 'q', value: 60_000 },
+  );
+  assert.deepEqual(kinds(entries), ['name']);
+});
+
+test('an entry for a queue that is not kept throws', () => {
+  assert.throws(() => keptFrom(put.message('q', 1)), /queue q, which is not kept/);
+});
