@@ -331,8 +331,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a commit without a frame has no number',
     file: 'storage/lmdb/journal/journal.js',
-    find: 'passOver() {\n        this.#tried += 1;',
-    replace: 'passOver() {',
+    find: 'claimNumber() {\n        this.#tried += 1;',
+    replace: 'claimNumber() {',
   },
   {
     name: 'a commit is answered before the journal is on disk',
@@ -372,7 +372,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'for (let at = 0; at < layers.length; at += 1)',
   },
   {
-    name: 'a fold that failed is forgotten',
+    name: 'a checkpoint that failed is forgotten',
     file: 'storage/lmdb/file/environment.js',
     find: '() => this.#stopJournaling()',
     replace: '() => journal.release()',
@@ -416,8 +416,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a tick that failed is due again at once',
     file: 'storage/engine-backend.js',
-    find: 'this.#engine.postpone(place, this.#clock.now() + failedWorkMs)',
-    replace: 'this.#engine.postpone(place, this.#clock.now())',
+    find: 'this.#engine.postpone(owner, this.#clock.now() + failedWorkMs)',
+    replace: 'this.#engine.postpone(owner, this.#clock.now())',
   },
   {
     name: 'running tasks are counted where they are loaded',
@@ -454,7 +454,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'contents of a purged queue stay for ever',
     file: 'storage/lmdb/records/record-mapper.js',
-    find: 'this.#givenUp.push(...batch.givenUp);',
+    find: 'this.#abandoned.push(...batch.abandoned);',
     replace: '',
   },
   {

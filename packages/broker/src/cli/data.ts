@@ -109,7 +109,7 @@ function reportText({
   fileBytes,
   queues,
   topics,
-  givenUp,
+  abandoned,
   problems,
   notes,
 }: CheckReport): string {
@@ -124,7 +124,8 @@ function reportText({
     topicRows,
   );
   const file = `format ${format}, ${records.toLocaleString('en-US')} records in ${(fileBytes / 1e6).toFixed(1)} MB`;
-  const clearing = givenUp === 0 ? [] : [`purged or deleted, space not yet reclaimed: ${givenUp}`];
+  const clearing =
+    abandoned === 0 ? [] : [`purged or deleted, space not yet reclaimed: ${abandoned}`];
   const found =
     problems.length === 0 ? ['no problems found'] : problems.map((problem) => `! ${problem}`);
   return [

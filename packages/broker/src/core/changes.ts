@@ -267,19 +267,22 @@ export type TopicChange =
       readonly what: 'window' | 'archive';
     };
 
+/** Names a queue or topic: what is loaded, locked and dropped as one. */
+export type OwnerId = string;
+
 /** The queue or topic that a change belongs to, as `Engine.touches` and `drop` name it. */
-export function placeOf(change: Change): string {
-  return 'queue' in change ? change.queue : topicPlace(change.topic);
+export function ownerOf(change: Change): OwnerId {
+  return 'queue' in change ? change.queue : topicOwner(change.topic);
 }
 
 /** Cannot clash with a queue: no queue's name has a slash. */
-export function topicPlace(topic: string): string {
+export function topicOwner(topic: string): OwnerId {
   return `${topicPrefix}${topic}`;
 }
 
-/** The topic's name in a place; undefined if it is a queue's. */
-export function topicIn(place: string): string | undefined {
-  return place.startsWith(topicPrefix) ? place.slice(topicPrefix.length) : undefined;
+/** The topic's name in an owner's id; undefined if it is a queue's. */
+export function topicIn(owner: OwnerId): string | undefined {
+  return owner.startsWith(topicPrefix) ? owner.slice(topicPrefix.length) : undefined;
 }
 
 const topicPrefix = 'topic/';

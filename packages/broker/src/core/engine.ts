@@ -17,7 +17,7 @@
  */
 
 import type { Realm } from './arn.ts';
-import { type Change, placeOf, type QueueChange, topicIn, topicPlace } from './changes.ts';
+import { type Change, ownerOf, type QueueChange, topicIn, topicOwner } from './changes.ts';
 import type { QueueCommand as AnyQueueCommand, Command, Outcome } from './commands.ts';
 import { refuse } from './errors.ts';
 import type { Event } from './events.ts';
@@ -40,7 +40,7 @@ import { Catalogue } from './queue/queues.ts';
 import { receive } from './queue/receive.ts';
 import { send } from './queue/send.ts';
 import { tagQueue, untagQueue } from './queue/tags.ts';
-import { Agenda } from './structures/deadlines.ts';
+import { Deadlines } from './structures/deadlines.ts';
 import { type DuePost, type DueReplay, isTopicCommand } from './topic/commands.ts';
 import type { Signer } from './topic/envelope.ts';
 import type { Judge } from './topic/fan-out.ts';
@@ -86,8 +86,8 @@ export class Engine {
   readonly #limits: Limits;
   readonly #catalogue: Catalogue;
   readonly #topics: Topics;
-  /** By place: queues and topics. */
-  readonly #agenda: Agenda = new Agenda();
+  /** By owner: queues and topics. */
+  readonly #agenda: Deadlines = new Deadlines();
   readonly #neighbours: Neighbours;
 
   constructor(options: EngineOptions = {}) {
@@ -131,12 +131,12 @@ export class Engine {
   }
 
   /** Puts off what a tick would do with this queue or topic, until the time comes or another command concerns it. */
-  postpone(place: string, until: number): void {
-    if (this.#at(place) !== undefined) this.#agenda.set(place, until);
+  postpone(owner: string, until: number): void {
+    if (this.#at(owner) !== undefined) this.#agenda.set(owner, until);
   }
 
   /**
-   * The queues and topics (`placeOf`) that the command may read the contents of, or change, if it is applied now. Limits that
+   * The queues and topics (`ownerOf`) that the command may read the contents of, or change, if it is applied now. Limits that
    * span queues or topics are not among their contents: they are counted in settings and subscriptions.
    */
   touches(command: Command, now: number): readonly string[] {
@@ -170,7 +170,7 @@ export class Engine {
 
   /** Whether a queue or topic that the command concerns still has something that had expired by this time. */
   isBehind(command: Command, time: number): boolean {
-    return this.touches(command, time).some((place) => this.#at(place)?.hasExpired(time) === true);
+    return this.touches(command, time).some((owner) => this.#at(owner)?.hasExpired(time) === true);
   }
 
   /** Takes over the changes of another engine, or loads kept entries. */
@@ -179,21 +179,21 @@ export class Engine {
     for (const change of changes) {
       if ('topic' in change) this.#topics.absorb(change);
       else this.#absorbOne(change, now);
-      touched.add(placeOf(change));
+      touched.add(ownerOf(change));
     }
-    for (const place of touched) this.#reschedule(place);
+    for (const owner of touched) this.#reschedule(owner);
   }
 
   /** Forgets one queue or topic in memory. This is no change: its kept entries load it again. */
-  drop(place: string): void {
-    const topic = topicIn(place);
+  drop(owner: string): void {
+    const topic = topicIn(owner);
     if (topic !== undefined) {
       this.#topics.remove(topic);
     } else {
-      this.#catalogue.remove(place);
-      this.#catalogue.takeName(place, null);
+      this.#catalogue.remove(owner);
+      this.#catalogue.takeName(owner, null);
     }
-    this.#reschedule(place);
+    this.#reschedule(owner);
   }
 
   #run(command: Command, turn: Turn): Outcome {
@@ -288,12 +288,12 @@ export class Engine {
   #tick(turn: Turn): Outcome<'tick'> {
     const posts: DuePost[] = [];
     const replays: DueReplay[] = [];
-    const due = this.#agenda.dueBy(turn.now).map((place) => this.#at(place) as Queue | Topic);
+    const due = this.#agenda.dueBy(turn.now).map((owner) => this.#at(owner) as Queue | Topic);
     let room = this.#limits.expiredPerTickMax;
     let sharing = due.filter((owner) => owner.hasExpired(turn.now)).length;
     let isUnfinished = false;
     for (const owner of due) {
-      turn.working = owner instanceof Topic ? topicPlace(owner.name) : owner.name;
+      turn.working = owner instanceof Topic ? topicOwner(owner.name) : owner.name;
       // Each has an equal share of the room: one with millions of entries to remove holds up no other.
       const removed = owner.advance(turn, Math.ceil(room / Math.max(sharing, 1)));
       room -= removed;
@@ -343,16 +343,16 @@ export class Engine {
   #finishTopic(topic: Touched, turn: Turn): void {
     const isThere = this.#topics.get(topic.name) === topic;
     if (isThere) topic.keepCounter(turn);
-    this.#agenda.set(topicPlace(topic.name), isThere ? topic.nextDueAt() : undefined);
+    this.#agenda.set(topicOwner(topic.name), isThere ? topic.nextDueAt() : undefined);
   }
 
-  #reschedule(place: string): void {
-    this.#agenda.set(place, this.#at(place)?.nextDueAt());
+  #reschedule(owner: string): void {
+    this.#agenda.set(owner, this.#at(owner)?.nextDueAt());
   }
 
-  #at(place: string): Queue | Topic | undefined {
-    const topic = topicIn(place);
-    return topic === undefined ? this.#catalogue.get(place) : this.#topics.get(topic);
+  #at(owner: string): Queue | Topic | undefined {
+    const topic = topicIn(owner);
+    return topic === undefined ? this.#catalogue.get(owner) : this.#topics.get(topic);
   }
 
   #absorbOne(change: QueueChange, now: number): void {

@@ -6,7 +6,7 @@
  * known what it may have left half done (`concerned`).
  */
 
-import { type Change, placeOf, topicPlace } from './changes.ts';
+import { type Change, ownerOf, topicOwner } from './changes.ts';
 import type { Event } from './events.ts';
 
 /** Where new ids come from: lower-case UUIDs, a different one at each call. */
@@ -53,7 +53,7 @@ export class Turn {
   touched: Touched | undefined;
   otherTouched: Touched[] | undefined;
   touchedTopics: Touched[] | undefined;
-  /** The queue or topic (`placeOf`) whose due work a tick is doing. */
+  /** The queue or topic (`ownerOf`) whose due work a tick is doing. */
   working: string | undefined;
 
   constructor(context: Context) {
@@ -74,13 +74,13 @@ export class Turn {
     else if (this.touchedTopics.at(-1) !== topic) this.touchedTopics.push(topic);
   }
 
-  /** Every queue and topic (`placeOf`) that may be different now. */
+  /** Every queue and topic (`ownerOf`) that may be different now. */
   concerned(): Set<string> {
-    const places = new Set(this.changes.map(placeOf));
-    if (this.touched !== undefined) places.add(this.touched.name);
-    for (const { name } of this.otherTouched ?? []) places.add(name);
-    for (const { name } of this.touchedTopics ?? []) places.add(topicPlace(name));
-    return places;
+    const owners = new Set(this.changes.map(ownerOf));
+    if (this.touched !== undefined) owners.add(this.touched.name);
+    for (const { name } of this.otherTouched ?? []) owners.add(name);
+    for (const { name } of this.touchedTopics ?? []) owners.add(topicOwner(name));
+    return owners;
   }
 
   noteDelivery(

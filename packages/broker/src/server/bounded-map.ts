@@ -3,7 +3,7 @@
  * detailed, and may be missing.
  */
 
-export class Latest<Value> {
+export class BoundedMap<Value> {
   readonly #sizeMax: number;
   readonly #values: Map<string, Value> = new Map();
 

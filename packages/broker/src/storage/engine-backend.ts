@@ -20,7 +20,7 @@ import {
   type Change,
   type KeptWindowEntry,
   type MessageContent,
-  topicPlace,
+  topicOwner,
 } from '../core/changes.ts';
 import { isDraining, isLooking } from '../core/command-effects.ts';
 import type { Command, CommandOf, Outcome } from '../core/commands.ts';
@@ -45,19 +45,19 @@ import {
   type Usage,
 } from './backend.ts';
 import type { Clock } from './clock.ts';
-import { type DataOptions, openDataEntries } from './lmdb/open.ts';
-import { MemoryEntries } from './memory/memory-store.ts';
+import { type DataOptions, openDataStore } from './lmdb/open.ts';
+import { MemoryStore } from './memory/memory-store.ts';
 import { EventReaders } from './observers/event-readers.ts';
-import { Contents } from './running/content-reader.ts';
-import { Alarm } from './running/due-timer.ts';
+import { ContentReader } from './running/content-reader.ts';
+import { DueTimer } from './running/due-timer.ts';
 import { type Asked, LongPolls } from './running/long-polls.ts';
-import { type Poster, TopicWork } from './running/outside-work.ts';
-import type { Commit, Entries, EntriesUser } from './store.ts';
+import { OutsideWork, type Poster } from './running/outside-work.ts';
+import type { Commit, Store, StoreUser } from './store.ts';
 
 /** `isFrozen`: what is there cannot be received or removed either. */
 type OnAvailability = (reason: string | undefined, isFrozen: boolean) => void;
 
-export interface LocalOptions {
+export interface EngineBackendOptions {
   readonly clock: Clock;
   /** Default: random UUIDs. */
   readonly ids?: Ids;
@@ -86,15 +86,18 @@ export interface LocalOptions {
   readonly poster?: Poster;
 }
 
-export function openMemoryBackend(options: LocalOptions): Backend {
-  return new LocalBackend(options, () => new MemoryEntries());
+export function openMemoryBackend(options: EngineBackendOptions): Backend {
+  return new EngineBackend(options, () => new MemoryStore());
 }
 
 /** Loads what is kept in the directory; the promise rejects with DataError if that is not possible. */
-export async function openDataBackend(options: LocalOptions, data: DataOptions): Promise<Backend> {
-  const { latestTime, entriesFor } = await openDataEntries(data);
+export async function openDataBackend(
+  options: EngineBackendOptions,
+  data: DataOptions,
+): Promise<Backend> {
+  const { latestTime, storeFor } = await openDataStore(data);
   options.clock.notBefore(latestTime);
-  const backend = new LocalBackend(options, entriesFor);
+  const backend = new EngineBackend(options, storeFor);
   try {
     await backend.load(data.onProgress ?? (() => {}));
     return backend;
@@ -127,20 +130,20 @@ function asItIs<A>(outcome: unknown): A {
   return outcome as A;
 }
 
-class LocalBackend implements Backend, EntriesUser {
+class EngineBackend implements Backend, StoreUser {
   readonly realm: { readonly region: string; readonly account: string };
   readonly startedAt: number;
-  readonly #options: LocalOptions;
+  readonly #options: EngineBackendOptions;
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #onAvailability: OnAvailability;
-  readonly #contents: Contents;
+  readonly #contents: ContentReader;
   #engine: Engine;
-  readonly #entries: Entries;
+  readonly #store: Store;
   readonly #polls: LongPolls;
   readonly #readers: EventReaders;
-  readonly #work: TopicWork;
-  readonly #alarm: Alarm;
+  readonly #work: OutsideWork;
+  readonly #timer: DueTimer;
   #isClosed = false;
   #advancing: Promise<number> = Promise.resolve(0);
   /** After a tick that left something expired, until the next one may follow. */
@@ -149,17 +152,17 @@ class LocalBackend implements Backend, EntriesUser {
   /** After a tick that failed. */
   #noTickBefore = 0;
 
-  constructor(options: LocalOptions, entriesFor: (user: EntriesUser) => Entries) {
+  constructor(options: EngineBackendOptions, storeFor: (user: StoreUser) => Store) {
     const { region = 'us-east-1', account = '000000000000' } = options;
     this.realm = { region, account };
     this.#options = options;
     this.#clock = options.clock;
     this.startedAt = options.clock.now();
-    this.#alarm = new Alarm(options.clock, () => this.#doWhatIsDue());
+    this.#timer = new DueTimer(options.clock, () => this.#doWhatIsDue());
     this.#ids = options.ids ?? { uuid: randomUUID };
     this.#onAvailability = options.onAvailability ?? (() => {});
-    this.#contents = new Contents(
-      (queue, sequence) => this.#entries.content(queue, sequence),
+    this.#contents = new ContentReader(
+      (queue, sequence) => this.#store.content(queue, sequence),
       options.onUnreadable ?? (() => {}),
     );
     this.#readers = new EventReaders(
@@ -167,16 +170,16 @@ class LocalBackend implements Backend, EntriesUser {
       options.onError ?? (() => {}),
     );
     this.#engine = this.#newEngine();
-    this.#entries = entriesFor(this);
+    this.#store = storeFor(this);
     this.#polls = new LongPolls({
       ask: (command) => this.#askAgain(command),
-      answer: (received, prepare) => this.#entries.answer(received, prepare),
+      answer: (received, prepare) => this.#store.answer(received, prepare),
     });
-    this.#work = new TopicWork({
+    this.#work = new OutsideWork({
       poster: options.poster,
       signer: options.signer,
-      entries: () => this.#entries.topics,
-      kept: () => this.#entries.kept(),
+      entries: () => this.#store.topics,
+      kept: () => this.#store.kept(),
       now: () => this.#clock.now(),
       step: (command) => {
         if (!this.#isBehind(command)) this.#step(command);
@@ -185,23 +188,23 @@ class LocalBackend implements Backend, EntriesUser {
         this.#whenCurrent(command, async (now) => {
           this.#apply(command, now);
         }),
-      onFailure: (error, topic) => this.#putOff(topic && topicPlace(topic), error),
+      onFailure: (error, topic) => this.#putOff(topic && topicOwner(topic), error),
     });
   }
 
   get kind(): string {
-    return this.#entries.kind;
+    return this.#store.kind;
   }
 
   unavailable(): string | undefined {
-    return this.#entries.unavailable();
+    return this.#store.unavailable();
   }
 
   /** Loads what is kept into the engine. */
   async load(onProgress: (changes: number) => void): Promise<void> {
     let loaded = 0;
     let toldAt = 0;
-    for (const changes of this.#entries.load()) {
+    for (const changes of this.#store.load()) {
       this.#engine.absorb(changes, this.#clock.now());
       loaded += changes.length;
       if (loaded < toldAt + loadedAtOnce) continue;
@@ -209,7 +212,7 @@ class LocalBackend implements Backend, EntriesUser {
       onProgress(loaded);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    this.#setAlarm();
+    this.#setTimer();
   }
 
   run<C extends PlainCommand, A = Outcome<C['type']>>(
@@ -217,7 +220,7 @@ class LocalBackend implements Backend, EntriesUser {
     prepare: (outcome: Outcome<C['type']>) => A = asItIs,
   ): Promise<A> {
     return this.#whenCurrent(command, (now) => {
-      return this.#refusalOf(command) ?? this.#entries.answer(this.#apply(command, now), prepare);
+      return this.#refusalOf(command) ?? this.#store.answer(this.#apply(command, now), prepare);
     });
   }
 
@@ -231,7 +234,7 @@ class LocalBackend implements Backend, EntriesUser {
     const received = this.#whenCurrent(command, (now): Promise<A> => {
       // The client may have gone while it waited for its turn.
       const isGone = hasWaited && client.signal.aborted;
-      if (isGone) return this.#entries.answer<Received, A>({ ok: true, messages: [] }, prepare);
+      if (isGone) return this.#store.answer<Received, A>({ ok: true, messages: [] }, prepare);
       return this.#receive(command, { client, prepare, askedAt, now });
     });
     hasWaited = true;
@@ -253,16 +256,16 @@ class LocalBackend implements Backend, EntriesUser {
       return Promise.reject(error);
     } finally {
       this.#serve();
-      this.#setAlarm();
+      this.#setTimer();
     }
     const mayWait = outcome.ok && outcome.messages.length === 0 && outcome.waitMs > 0;
     if (!mayWait || this.#isClosed || client.signal.aborted) {
-      return this.#entries.answer(received, prepare);
+      return this.#store.answer(received, prepare);
     }
     const { noneUntil, waitMs } = outcome;
     const times = { deadline: askedAt + waitMs, noneUntil };
     const waited = this.#polls.wait(command, times, { signal: client.signal, prepare });
-    this.#setAlarm();
+    this.#setTimer();
     return waited;
   }
 
@@ -304,15 +307,15 @@ class LocalBackend implements Backend, EntriesUser {
     const outcome = this.#apply(command, now);
     if (!outcome.ok) return this.#answer(outcome);
     const isTopic = command.type === 'explain-topic';
-    const place = isTopic ? topicPlace(command.topic) : command.queue;
+    const owner = isTopic ? topicOwner(command.topic) : command.queue;
     const sequences = outcome.entries.map(({ sequence }) => sequence);
     const kept = isTopic
-      ? this.#entries.topics.windowEntries(command.topic, sequences)
-      : this.#entries.windowEntries(command.queue, sequences);
+      ? this.#store.topics.windowEntries(command.topic, sequences)
+      : this.#store.windowEntries(command.queue, sequences);
     const entries = outcome.entries.map((entry, index) => ({
       ...(kept[index] as KeptWindowEntry),
       ...entry,
-      suppressed: this.#readers.suppressed.of(place, entry.sequence),
+      suppressed: this.#readers.suppressed.of(owner, entry.sequence),
     }));
     return this.#answer({ ok: true, entries });
   }
@@ -325,8 +328,8 @@ class LocalBackend implements Backend, EntriesUser {
     queue: string,
     sequences: readonly number[],
   ): Promise<readonly (MessageContent | undefined)[]> {
-    if (this.#entries.isIncomplete) return Promise.reject(this.#unavailable());
-    return this.#answer(sequences.map((sequence) => this.#entries.content(queue, sequence)));
+    if (this.#store.isIncomplete) return Promise.reject(this.#unavailable());
+    return this.#answer(sequences.map((sequence) => this.#store.content(queue, sequence)));
   }
 
   failedDeliveries(topic: string): Promise<FailedDeliveries> {
@@ -338,7 +341,7 @@ class LocalBackend implements Backend, EntriesUser {
   }
 
   usage(): Usage {
-    return { waitingReceives: this.#polls.size, storeBytes: this.#entries.fileBytes() };
+    return { waitingReceives: this.#polls.size, storeBytes: this.#store.fileBytes() };
   }
 
   now(): number {
@@ -354,12 +357,12 @@ class LocalBackend implements Backend, EntriesUser {
   }
 
   reset(): Promise<void> {
-    if (this.#entries.isFrozen) return Promise.reject(this.#unavailable());
+    if (this.#store.isFrozen) return Promise.reject(this.#unavailable());
     this.#polls.giveUpAll();
     this.#engine = this.#newEngine();
-    this.#entries.clear();
+    this.#store.clear();
     this.#readers.clear();
-    this.#setAlarm();
+    this.#setTimer();
     return this.#answer(undefined).then(() => this.#readers.tellReset());
   }
 
@@ -369,25 +372,25 @@ class LocalBackend implements Backend, EntriesUser {
 
   endWaits(): void {
     this.#isClosed = true;
-    this.#alarm.end();
+    this.#timer.end();
     this.#polls.giveUpAll();
   }
 
   async close(): Promise<void> {
     this.endWaits();
     await this.#work.close();
-    await this.#entries.close();
+    await this.#store.close();
   }
 
-  takeBack(places: ReadonlySet<string>, kept: Iterable<readonly Change[]>): void {
-    for (const place of places) this.#engine.drop(place);
+  takeBack(owners: ReadonlySet<string>, kept: Iterable<readonly Change[]>): void {
+    for (const owner of owners) this.#engine.drop(owner);
     for (const changes of kept) this.#engine.absorb(changes, this.#clock.now());
   }
 
   suspend(): void {
     this.#tellAvailability();
-    this.#alarm.clear();
-    this.#setAlarm();
+    this.#timer.clear();
+    this.#setTimer();
   }
 
   committed(commit: Commit): void {
@@ -416,7 +419,7 @@ class LocalBackend implements Backend, EntriesUser {
       this.#clock.moveTo(due);
       this.#doWhatIsDue();
       await this.#work.settled();
-      await this.#entries.kept();
+      await this.#store.kept();
       // Lets answers out, and other requests in, while time moves on.
       await new Promise((resolve) => setImmediate(resolve));
       due = this.#nextAt();
@@ -424,22 +427,22 @@ class LocalBackend implements Backend, EntriesUser {
     this.#requireKeeping();
     this.#clock.moveTo(target);
     // The time that the timer was set to is nearer now.
-    this.#alarm.clear();
-    this.#setAlarm();
+    this.#timer.clear();
+    this.#setTimer();
     // Answered means kept, for time too: it does not go back with a restart.
-    this.#entries.noteTime();
+    this.#store.noteTime();
     return this.#answer(this.#clock.now());
   }
 
   /** Resolves with the answer once all that it depends on is kept. */
   #answer<T>(answer: T): Promise<T> {
-    return this.#entries.answer<T, T>(answer, asItIs);
+    return this.#store.answer<T, T>(answer, asItIs);
   }
 
   #refusalOf(command: Command): Promise<never> | undefined {
     if (this.unavailable() === undefined) return undefined;
-    if (isLooking(command) && !this.#entries.isIncomplete) return undefined;
-    if (isDraining(command) && !this.#entries.isFrozen) return undefined;
+    if (isLooking(command) && !this.#store.isIncomplete) return undefined;
+    if (isDraining(command) && !this.#store.isFrozen) return undefined;
     return Promise.reject(this.#unavailable());
   }
 
@@ -454,7 +457,7 @@ class LocalBackend implements Backend, EntriesUser {
   }
 
   #tellAvailability(): void {
-    this.#onAvailability(this.unavailable(), this.#entries.isFrozen);
+    this.#onAvailability(this.unavailable(), this.#store.isFrozen);
   }
 
   /**
@@ -463,7 +466,7 @@ class LocalBackend implements Backend, EntriesUser {
    */
   #catchUp(): number {
     const now = this.#clock.now();
-    if (now < this.#alarm.quietUntil) return now;
+    if (now < this.#timer.quietUntil) return now;
     this.#doWhatIsDue();
     return this.#clock.now();
   }
@@ -492,16 +495,16 @@ class LocalBackend implements Backend, EntriesUser {
   #apply<C extends Command>(command: C, now: number): Outcome<C['type']> {
     const { outcome } = this.#step(command, now);
     this.#serve();
-    this.#setAlarm();
+    this.#setTimer();
     return outcome;
   }
 
   /** Runs one command through the engine; its changes go to the entries and its events to the readers. */
   #step<C extends Command>(command: C, now: number = this.#clock.now()): Applied<C['type']> {
     const applied = this.#applyOrUndo(command, now);
-    this.#entries.apply(applied.changes);
+    this.#store.apply(applied.changes);
     if (applied.events.length + applied.deliveries.length > 0) {
-      this.#readers.tell(applied, this.#entries.kept());
+      this.#readers.tell(applied, this.#store.kept());
     }
     if (this.#polls.size > 0) this.#polls.stir(applied.changes);
     return applied;
@@ -518,21 +521,21 @@ class LocalBackend implements Backend, EntriesUser {
   }
 
   /** Brings these queues and topics back to what was applied to them before. */
-  #undo(places: ReadonlySet<string>): void {
+  #undo(owners: ReadonlySet<string>): void {
     try {
-      this.takeBack(places, this.#entries.applied(places));
+      this.takeBack(owners, this.#store.applied(owners));
     } catch (error) {
-      this.#entries.abandon(error);
+      this.#store.abandon(error);
       this.suspend();
     }
   }
 
   /** Reports a failure that nobody waits for, and lets the queue or topic rest where it happened. */
-  #putOff(place: string | undefined, error: unknown): void {
+  #putOff(owner: string | undefined, error: unknown): void {
     // That is told by `onAvailability`.
     if (!(error instanceof Unavailable)) this.#options.onFailure?.(error);
-    if (place !== undefined) this.#engine.postpone(place, this.#clock.now() + failedWorkMs);
-    this.#setAlarm();
+    if (owner !== undefined) this.#engine.postpone(owner, this.#clock.now() + failedWorkMs);
+    this.#setTimer();
   }
 
   #askAgain(command: CommandOf<'receive'>): Asked {
@@ -546,20 +549,20 @@ class LocalBackend implements Backend, EntriesUser {
   }
 
   #serve(): void {
-    if (!this.#entries.isFrozen) this.#polls.serve();
+    if (!this.#store.isFrozen) this.#polls.serve();
   }
 
   #doWhatIsDue(): void {
-    this.#alarm.clear();
+    this.#timer.clear();
     const now = this.#clock.now();
-    if (!this.#entries.isFrozen) {
+    if (!this.#store.isFrozen) {
       const due = this.#nextTickAt();
       if (due !== undefined && due <= now && this.#rest === undefined) this.#tick(now);
       this.#polls.stirDue(now);
       this.#serve();
     }
     this.#polls.giveUpOverdue(now);
-    this.#setAlarm();
+    this.#setTimer();
   }
 
   #tick(now: number): void {
@@ -576,15 +579,15 @@ class LocalBackend implements Backend, EntriesUser {
 
   /** Ends when what the tick did is kept, so that little waits to be written, and other requests have had their turn. */
   async #takeRest(): Promise<void> {
-    await this.#entries.kept()?.catch(() => {});
+    await this.#store.kept()?.catch(() => {});
     await new Promise((resolve) => setImmediate(resolve));
     this.#rest = undefined;
-    this.#setAlarm();
+    this.#setTimer();
   }
 
   #nextAt(): number | undefined {
     // What could not be kept does not fall due; but nobody waits beyond their deadline.
-    if (this.#entries.isFrozen) return this.#polls.nextDeadline();
+    if (this.#store.isFrozen) return this.#polls.nextDeadline();
     const due = this.#nextTickAt();
     const wake = this.#polls.nextAt();
     return due === undefined || wake === undefined ? (due ?? wake) : Math.min(due, wake);
@@ -596,7 +599,7 @@ class LocalBackend implements Backend, EntriesUser {
     return due === undefined ? undefined : Math.max(due, this.#noTickBefore);
   }
 
-  #setAlarm(): void {
-    this.#alarm.set(this.#rest === undefined ? this.#nextAt() : this.#polls.nextDeadline());
+  #setTimer(): void {
+    this.#timer.set(this.#rest === undefined ? this.#nextAt() : this.#polls.nextDeadline());
   }
 }

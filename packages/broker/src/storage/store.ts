@@ -12,7 +12,7 @@ import type {
   Publication,
 } from '../core/changes.ts';
 
-export interface Entries {
+export interface Store {
   /** Its name for people. */
   readonly kind: string;
 
@@ -46,7 +46,7 @@ export interface Entries {
   /** Undefined for one that is not kept. */
   windowEntries(queue: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[];
 
-  readonly topics: TopicEntriesReader;
+  readonly topics: TopicReader;
 
   /** The store's size on disk; undefined if it is not there. */
   fileBytes(): number | undefined;
@@ -54,8 +54,8 @@ export interface Entries {
   /** All entries, piece by piece, as the puts that load an engine: each queue's settings before its contents. */
   load(): Iterable<readonly Change[]>;
 
-  /** The entries of these queues and topics (`placeOf`) with everything applied so far, kept or not, in the same form. */
-  applied(places: ReadonlySet<string>): Iterable<readonly Change[]>;
+  /** The entries of these queues and topics (`ownerOf`) with everything applied so far, kept or not, in the same form. */
+  applied(owners: ReadonlySet<string>): Iterable<readonly Change[]>;
 
   /** What is kept could not be loaded again: nothing is answered any more. */
   abandon(error: unknown): void;
@@ -67,7 +67,7 @@ export interface Entries {
 }
 
 /** What can be read of topics. */
-export interface TopicEntriesReader {
+export interface TopicReader {
   windowEntries(topic: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[];
   archived(topic: string, sequence: number): Publication | undefined;
   post(topic: string, id: number): KeptPost | undefined;
@@ -83,11 +83,11 @@ export interface Commit {
 }
 
 /** What entries ask of the backend that uses them. */
-export interface EntriesUser {
+export interface StoreUser {
   /** The time to keep with each commit: a later start does not go back before it. */
   now(): number;
   /** Applied changes of these queues and topics were lost: their state is what these entries say. */
-  takeBack(places: ReadonlySet<string>, kept: Iterable<readonly Change[]>): void;
+  takeBack(owners: ReadonlySet<string>, kept: Iterable<readonly Change[]>): void;
   /** A commit failed: it is frozen. */
   suspend(): void;
   committed(commit: Commit): void;

@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { placeOf } from '../../src/core/changes.ts';
+import { ownerOf } from '../../src/core/changes.ts';
 import type { MoveTaskView, Outcome } from '../../src/core/commands.ts';
 import { Engine } from '../../src/core/engine.ts';
 import {
@@ -442,7 +442,7 @@ test('the limit on running tasks needs the tasks of no other queue (13.8)', () =
     const touched = home.engine.touches(command, home.now);
     const engine = new Engine();
     const atHand = home.changes.filter(
-      (change) => change.kind === 'queue' || touched.includes(placeOf(change)),
+      (change) => change.kind === 'queue' || touched.includes(ownerOf(change)),
     );
     engine.absorb(atHand, home.now);
     return engine.apply(command, { now: home.now, ids: home }).outcome;

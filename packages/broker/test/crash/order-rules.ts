@@ -67,10 +67,10 @@ export function overtaken({ groups, receives, message }: Lives): string[] {
   const places = new Map(groups.flatMap((group) => group.map((each, place) => [each, place])));
   const heads = new Map(groups.map((group) => [group, 0]));
   const groupOf = new Map(groups.flatMap((group) => group.map((each) => [each, group])));
-  const passedOver = new Set<Message>();
+  const claimed = new Set<Message>();
   for (const receive of receives) {
     const mayBeGone = (each: Message): boolean =>
-      passedOver.has(each) || deletableFrom(each) < receive.to;
+      claimed.has(each) || deletableFrom(each) < receive.to;
     const taken = new Set<Message>();
     for (const each of receive.messages.map(message)) {
       taken.add(each);
@@ -82,7 +82,7 @@ export function overtaken({ groups, receives, message }: Lives): string[] {
       heads.set(group, head);
       for (const earlier of group.slice(head, places.get(each))) {
         if (taken.has(earlier) || mayBeGone(earlier)) continue;
-        passedOver.add(earlier);
+        claimed.add(earlier);
         found.push(`${name(each)} was delivered although ${name(earlier)} was still there`);
       }
     }

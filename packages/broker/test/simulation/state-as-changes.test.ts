@@ -6,10 +6,10 @@
 
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { type Change, placeOf } from '../../src/core/changes.ts';
+import { type Change, ownerOf } from '../../src/core/changes.ts';
 import type { Command } from '../../src/core/commands.ts';
 import { type Applied, Engine } from '../../src/core/engine.ts';
-import { MemoryEntries } from '../../src/storage/memory/memory-store.ts';
+import { MemoryStore } from '../../src/storage/memory/memory-store.ts';
 import { checkSeeded } from '../support/seeded.ts';
 import { scenario } from './scenarios.ts';
 import { limitsOf, type Moment, Simulation, type Witness } from './simulation.ts';
@@ -98,16 +98,16 @@ test('dropping and reloading a queue makes no difference', (t) => {
 test('a command changes only the queues it names in advance, and needs the contents of no other', (t) => {
   prove(t, ({ inFlightMax }) => {
     let touched: readonly string[] = [];
-    const answer = (command: Command, moment: Moment, entries: MemoryEntries) => {
+    const answer = (command: Command, moment: Moment, entries: MemoryStore) => {
       touched = moment.engine.touches(command, moment.now);
       // Settings are available everywhere; contents only where they were asked for.
       const atHand = [...entries.changes()].filter(
-        (entry) => settingKinds.has(entry.kind) || touched.includes(placeOf(entry)),
+        (entry) => settingKinds.has(entry.kind) || touched.includes(ownerOf(entry)),
       );
       return load(inFlightMax, atHand, moment.now).apply(command, moment);
     };
     return new Comparison(answer, (changes) => {
-      const other = changes.map(placeOf).find((place) => !touched.includes(place));
+      const other = changes.map(ownerOf).find((place) => !touched.includes(place));
       if (other === undefined) return;
       throw new Error(`changed ${other}, but named only ${touched.join(', ')}`);
     });
@@ -124,12 +124,12 @@ test('no kept entry is orphaned', (t) => {
 });
 
 /** What another engine answers to the command; undefined while there is none. */
-type Answer = (command: Command, moment: Moment, entries: MemoryEntries) => AnyApplied | undefined;
-type Written = (changes: readonly Change[], now: number, entries: MemoryEntries) => void;
+type Answer = (command: Command, moment: Moment, entries: MemoryStore) => AnyApplied | undefined;
+type Written = (changes: readonly Change[], now: number, entries: MemoryStore) => void;
 
 /** Keeps the changes of the driven engine, and compares each of its answers with another engine's. */
 class Comparison implements Witness {
-  readonly #entries = new MemoryEntries();
+  readonly #entries = new MemoryStore();
   readonly #answer: Answer;
   readonly #written: Written | undefined;
   #other: AnyApplied | undefined;
@@ -196,7 +196,7 @@ function checkEntries(entries: readonly Change[]): void {
   const counters = new Map<string, number>();
   for (const entry of entries) {
     const { kind } = entry;
-    const place = placeOf(entry);
+    const place = ownerOf(entry);
     if (kind === 'counter' || kind === 'topic-counter') counters.set(place, entry.value);
     if (kind === 'message' || kind === 'post') messages.add(`${place} ${entry.id}`);
     const needsMessage = kind === 'delivery' || kind === 'post-attempt';

@@ -10,7 +10,7 @@ import type { Command, Outcome } from '../../src/core/commands.ts';
 import { type Applied, Engine } from '../../src/core/engine.ts';
 import { isoTime } from '../../src/core/iso-time.ts';
 import { strictLimits } from '../../src/core/limits.ts';
-import { MemoryEntries } from '../../src/storage/memory/memory-store.ts';
+import { MemoryStore } from '../../src/storage/memory/memory-store.ts';
 import { CountedIds } from '../support/counted-ids.ts';
 
 export const startedAt = 1_800_000_000_000;
@@ -167,7 +167,7 @@ export interface TopicMoment {
   readonly now: number;
   readonly ids: CountedIds;
   readonly engine: Engine;
-  readonly entries: MemoryEntries;
+  readonly entries: MemoryStore;
 }
 
 export interface TopicWitness {
@@ -184,7 +184,7 @@ export function topicEngine(): Engine {
 
 export class TopicWorld {
   readonly engine: Engine = topicEngine();
-  readonly entries: MemoryEntries = new MemoryEntries();
+  readonly entries: MemoryStore = new MemoryStore();
   applied = 0;
   #now = startedAt;
   readonly #ids = new CountedIds();

@@ -6,7 +6,7 @@
 
 import { type TestContext, test } from 'node:test';
 import type { Change } from '../../src/core/changes.ts';
-import { placeOf, topicPlace } from '../../src/core/changes.ts';
+import { ownerOf, topicOwner } from '../../src/core/changes.ts';
 import type { Command } from '../../src/core/commands.ts';
 import type { Applied, Engine } from '../../src/core/engine.ts';
 import type { PublishResult } from '../../src/core/topic/commands.ts';
@@ -62,7 +62,7 @@ test('an engine that applies every other command and absorbs the rest answers li
 
 test('dropping and reloading a topic or queue makes no difference', (t) => {
   prove(t, () => {
-    const places = [...topicNames.map(topicPlace), ...fanQueues];
+    const places = [...topicNames.map(topicOwner), ...fanQueues];
     let engine: Engine | undefined;
     let seen = 0;
     return comparing(({ now, entries }) => {
@@ -82,7 +82,7 @@ test('a command changes only what it names in advance, and needs the contents of
     const pick = ({ now, entries, engine }: TopicMoment, command: Command): Engine => {
       touched = engine.touches(command, now);
       const isAtHand = (entry: Change): boolean =>
-        settingKinds.has(entry.kind) || touched.includes(placeOf(entry));
+        settingKinds.has(entry.kind) || touched.includes(ownerOf(entry));
       return load([...entries.changes()].filter(isAtHand), now);
     };
     const compare = comparing(pick);
@@ -90,7 +90,7 @@ test('a command changes only what it names in advance, and needs the contents of
       before: compare.before,
       after: (command, applied, moment) => {
         compare.after(command, applied, moment);
-        const other = applied.changes.map(placeOf).find((place) => !touched.includes(place));
+        const other = applied.changes.map(ownerOf).find((place) => !touched.includes(place));
         if (other !== undefined) throw new Error(`${command.type} changed ${other}: ${touched}`);
       },
     };

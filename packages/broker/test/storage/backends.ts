@@ -9,12 +9,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Backend } from '../../src/storage/backend.ts';
 import {
-  type LocalOptions,
+  type EngineBackendOptions,
   openDataBackend,
   openMemoryBackend,
 } from '../../src/storage/engine-backend.ts';
 
-export type OpenBackend = (options: LocalOptions) => Promise<Backend>;
+export type OpenBackend = (options: EngineBackendOptions) => Promise<Backend>;
 
 export function temporaryDirectory(): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'oncemq-test-'));

@@ -14,8 +14,8 @@ import { isLooking } from '../../src/core/command-effects.ts';
 import type { Command } from '../../src/core/commands.ts';
 import { type Applied, CommandFailed, Engine } from '../../src/core/engine.ts';
 import { strictLimits } from '../../src/core/limits.ts';
-import { MemoryEntries } from '../../src/storage/memory/memory-store.ts';
-import type { Entries } from '../../src/storage/store.ts';
+import { MemoryStore } from '../../src/storage/memory/memory-store.ts';
+import type { Store } from '../../src/storage/store.ts';
 import { scenario } from '../simulation/scenarios.ts';
 import { limitsOf, Simulation } from '../simulation/simulation.ts';
 import type { Scenario } from '../simulation/steps.ts';
@@ -120,7 +120,7 @@ function deadLetterLife(): Life {
 function applyOrUndo(
   engine: Engine,
   { command, now, ids }: Moment,
-  entries: Entries,
+  entries: Store,
   n: number,
 ): Applied<Command['type']> | undefined {
   const dueBefore = engine.nextDueAt();
@@ -141,7 +141,11 @@ function applyOrUndo(
 const never = Number.POSITIVE_INFINITY;
 
 /** Lets every command fail, at some call or at several, one after the other, before it succeeds. */
-async function prove({ moments, newEngine }: Life, salt: number, store: Store): Promise<void> {
+async function prove(
+  { moments, newEngine }: Life,
+  salt: number,
+  store: OpenedStore,
+): Promise<void> {
   let engine = newEngine();
   let entries = await store.open();
   for (const _ of entries.load());
@@ -170,8 +174,8 @@ async function prove({ moments, newEngine }: Life, salt: number, store: Store): 
 }
 
 /** Lets every command fail once at each of its calls, each time on an engine of its own. */
-async function proveEachCall({ moments, newEngine }: Life, entries: Entries): Promise<void> {
-  const loaded = new MemoryEntries();
+async function proveEachCall({ moments, newEngine }: Life, entries: Store): Promise<void> {
+  const loaded = new MemoryStore();
   for (const moment of moments) {
     for (let n = 1; ; n += 1) {
       const engine = newEngine();
@@ -189,13 +193,13 @@ async function proveEachCall({ moments, newEngine }: Life, entries: Entries): Pr
   await entries.close();
 }
 
-interface Store {
-  open(): Promise<Entries> | Entries;
+interface OpenedStore {
+  open(): Promise<Store> | Store;
   /** Whether what it had is there when it is opened again. */
   readonly isKept: boolean;
 }
 
-const memory: Store = { open: () => new MemoryEntries(), isKept: false };
+const memory: OpenedStore = { open: () => new MemoryStore(), isKept: false };
 
 for (const [title, lives, runs] of [
   ['queues', scenario(40).map(queueLife), { memory: 15, lmdb: 6 }],
@@ -225,7 +229,7 @@ for (const [title, lives, runs] of [
 }
 
 test('dead letters and tasks that move them can fail at each call (memory)', async () => {
-  await proveEachCall(deadLetterLife(), new MemoryEntries());
+  await proveEachCall(deadLetterLife(), new MemoryStore());
 });
 
 test('dead letters and tasks that move them can fail at each call (lmdb)', async () => {

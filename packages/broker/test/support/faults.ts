@@ -15,9 +15,9 @@ import { Queue } from '../../src/core/queue/queue.ts';
 import { Catalogue } from '../../src/core/queue/queues.ts';
 import { ReadyMessages } from '../../src/core/queue/ready-messages.ts';
 import { Visibility } from '../../src/core/queue/visibility.ts';
-import { Agenda } from '../../src/core/structures/deadlines.ts';
+import { Deadlines } from '../../src/core/structures/deadlines.ts';
 import { Archive } from '../../src/core/topic/archive.ts';
-import { Posts } from '../../src/core/topic/http-deliveries.ts';
+import { HttpDeliveries } from '../../src/core/topic/http-deliveries.ts';
 import { Subscriptions } from '../../src/core/topic/subscriptions.ts';
 import { Topic } from '../../src/core/topic/topic.ts';
 import { Topics } from '../../src/core/topic/topics.ts';
@@ -35,12 +35,12 @@ const failing = [
   Attempts,
   MovedMessages,
   Archive,
-  Posts,
+  HttpDeliveries,
   Subscriptions,
 ].map(({ prototype }) => methodsOf(prototype));
 
 const whole = [
-  methodsOf(Agenda.prototype),
+  methodsOf(Deadlines.prototype),
   methodsOf(Catalogue.prototype, ['put', 'remove', 'takeName']),
   methodsOf(Topics.prototype, ['put', 'remove']),
 ];

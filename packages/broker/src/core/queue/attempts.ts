@@ -5,11 +5,11 @@
  */
 
 import type { KeptAttempt } from '../changes.ts';
-import { Agenda } from '../structures/deadlines.ts';
+import { Deadlines } from '../structures/deadlines.ts';
 
 export class Attempts {
   readonly #byId: Map<string, KeptAttempt> = new Map();
-  readonly #byTime: Agenda = new Agenda();
+  readonly #byTime: Deadlines = new Deadlines();
 
   get(id: string): KeptAttempt | undefined {
     return this.#byId.get(id);

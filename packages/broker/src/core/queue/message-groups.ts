@@ -16,7 +16,7 @@ import { groupDigest } from '../deduplication/window-digests.ts';
 import { receiveMessagesMax } from '../limits.ts';
 import { HashIndex } from '../structures/hash-index.ts';
 import { none, Slab } from '../structures/slab.ts';
-import { Line } from '../structures/time-queue.ts';
+import { TimeQueue } from '../structures/time-queue.ts';
 import { type MessageTable, visible } from './message-table.ts';
 import type { Shelf } from './ready-messages.ts';
 
@@ -37,7 +37,7 @@ export class MessageGroups implements Shelf {
   readonly #rows: Slab = new Slab(words);
   readonly #byId: HashIndex = new HashIndex();
   #ids: string[] = [];
-  readonly #ready: Line = new Line();
+  readonly #ready: TimeQueue = new TimeQueue();
 
   constructor(table: MessageTable) {
     this.#table = table;

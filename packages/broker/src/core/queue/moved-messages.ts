@@ -6,7 +6,7 @@
 
 import type { KeptMessage } from '../changes.ts';
 import { none } from '../structures/slab.ts';
-import { Line } from '../structures/time-queue.ts';
+import { TimeQueue } from '../structures/time-queue.ts';
 
 interface Moved {
   readonly messageId: string | undefined;
@@ -22,7 +22,7 @@ export class MovedMessages {
   /** ARNs of the queues that dead letters here have come from, with how many lie here. */
   readonly #sources: Map<string, number> = new Map();
   /** Those that came with an older send time, by that time. */
-  readonly #byAge: Line = new Line();
+  readonly #byAge: TimeQueue = new TimeQueue();
 
   /** Remembers the message if it came from another queue. */
   add(row: number, sequence: number, message: KeptMessage, isOutOfOrder: boolean): void {

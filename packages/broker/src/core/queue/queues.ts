@@ -8,7 +8,7 @@ import type { KeptQueue } from '../changes.ts';
 import type { Attributes, CommandOf, Outcome } from '../commands.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import { type Limits, nameLengthMax, pageSizeMax } from '../limits.ts';
-import { Agenda } from '../structures/deadlines.ts';
+import { Deadlines } from '../structures/deadlines.ts';
 import type { Turn } from '../transaction.ts';
 import {
   changedAttributes,
@@ -34,7 +34,7 @@ export class Catalogue {
   /** Sorted, for pages. */
   readonly #names: string[] = [];
   /** Names of deleted queues, and when they are free again. */
-  readonly #taken: Agenda = new Agenda();
+  readonly #taken: Deadlines = new Deadlines();
 
   constructor(realm: Realm, limits: Limits, profile: Profile) {
     this.#realm = realm;

@@ -6,7 +6,7 @@
  */
 
 import { none } from '../structures/slab.ts';
-import { Line } from '../structures/time-queue.ts';
+import { TimeQueue } from '../structures/time-queue.ts';
 import type { MessageTable } from './message-table.ts';
 
 export interface Shelf {
@@ -29,7 +29,7 @@ export interface Shelf {
 export class ReadyMessages implements Shelf {
   readonly groups: number = 0;
   readonly #table: MessageTable;
-  readonly #line: Line = new Line();
+  readonly #line: TimeQueue = new TimeQueue();
 
   constructor(table: MessageTable) {
     this.#table = table;

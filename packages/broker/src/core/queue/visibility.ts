@@ -6,7 +6,7 @@
  */
 
 import { none } from '../structures/slab.ts';
-import { Line } from '../structures/time-queue.ts';
+import { TimeQueue } from '../structures/time-queue.ts';
 import { delayed, inFlight, type MessageTable, visible } from './message-table.ts';
 import type { Shelf } from './ready-messages.ts';
 
@@ -14,7 +14,7 @@ export class Visibility {
   readonly #table: MessageTable;
   readonly #shelf: Shelf;
   /** Delayed messages and those in flight, by the time at which they become visible. */
-  readonly #hidden: Line = new Line();
+  readonly #hidden: TimeQueue = new TimeQueue();
   /** The delay of a FIFO queue, the same for all its messages; 0 on a standard queue, where each has its own. */
   #commonDelayMs: number;
   #inFlight = 0;

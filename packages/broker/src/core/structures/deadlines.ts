@@ -4,7 +4,7 @@
  */
 
 import { none } from './slab.ts';
-import { Line } from './time-queue.ts';
+import { TimeQueue } from './time-queue.ts';
 
 interface Appointment {
   readonly slot: number;
@@ -13,10 +13,10 @@ interface Appointment {
   stamp: number;
 }
 
-export class Agenda {
+export class Deadlines {
   readonly #byName: Map<string, Appointment> = new Map();
   /** Items are slots, since a line holds integers. */
-  readonly #line: Line = new Line();
+  readonly #line: TimeQueue = new TimeQueue();
   readonly #names: Map<number, string> = new Map();
   #nextSlot = 0;
 

@@ -19,7 +19,7 @@ const timeWord = 4;
 const stampWord = 6;
 const words = 8;
 
-export class Line {
+export class TimeQueue {
   readonly #places: Slab = new Slab(words);
   #head: number = none;
   #tail: number = none;

@@ -115,7 +115,7 @@ export type TopicCommand =
       /** Undefined lists those of all topics. */
       readonly topicArn?: string | undefined;
       readonly isByTopic: boolean;
-      readonly after?: SubscriptionPlace | undefined;
+      readonly after?: SubscriptionPosition | undefined;
     }
   | {
       readonly type: 'publish';
@@ -205,7 +205,7 @@ export function isTopicCommand(command: Command): command is TopicCommand {
 export type TopicCommandOf<T extends TopicCommand['type']> = Extract<TopicCommand, { type: T }>;
 
 /** Where a page of subscriptions ended. */
-export interface SubscriptionPlace {
+export interface SubscriptionPosition {
   readonly topic: string;
   readonly stamp: number;
 }
@@ -233,7 +233,7 @@ export interface SubscriptionView {
   readonly topicArn: string;
   readonly protocol: string;
   readonly endpoint: string;
-  readonly place: SubscriptionPlace;
+  readonly position: SubscriptionPosition;
 }
 
 /** A call that is due; what to post is kept under the key (post, topic, id). */
@@ -310,7 +310,7 @@ export interface TopicOutcomes {
   'list-subscriptions': {
     readonly ok: true;
     readonly subscriptions: readonly SubscriptionView[];
-    readonly next: SubscriptionPlace | undefined;
+    readonly next: SubscriptionPosition | undefined;
   };
   /** Results for the first entries; those that are too much for one turn take another command. */
   publish: { readonly ok: true; readonly results: readonly PublishResult[] };

@@ -9,7 +9,7 @@
  */
 
 import type { KeptPostAttempt } from '../changes.ts';
-import { Agenda } from '../structures/deadlines.ts';
+import { Deadlines } from '../structures/deadlines.ts';
 
 const postsMax = 100_000;
 const underWayMax = 200;
@@ -28,14 +28,14 @@ const notBegun: KeptPostAttempt = { attempts: 0, dueAt: 0 };
 interface Endpoint {
   /** In the order in which they were added, which is that of their ids, after a start too. */
   readonly ids: Set<number>;
-  readonly waiting: Agenda;
+  readonly waiting: Deadlines;
   underWay: number;
 }
 
-export class Posts {
+export class HttpDeliveries {
   readonly #posts: Map<number, Post> = new Map();
   readonly #endpoints: Map<string, Endpoint> = new Map();
-  readonly #underWay: Agenda = new Agenda();
+  readonly #underWay: Deadlines = new Deadlines();
   #underWayCount = 0;
 
   get isFull(): boolean {
@@ -49,7 +49,7 @@ export class Posts {
     else {
       this.#endpoints.set(subscription, {
         ids: new Set([id]),
-        waiting: new Agenda(),
+        waiting: new Deadlines(),
         underWay: 0,
       });
     }

@@ -25,9 +25,9 @@ import type { Topic } from './topic.ts';
 
 export function viewOf(topic: Topic, { arn, kept }: Subscription): SubscriptionView {
   const { isConfirmed, protocol, stamp } = kept;
-  const place = { topic: topic.name, stamp };
+  const position = { topic: topic.name, stamp };
   const endpoint = listedEndpoint(kept.endpoint);
-  return { subscriptionArn: arn, isConfirmed, topicArn: topic.arn, protocol, endpoint, place };
+  return { subscriptionArn: arn, isConfirmed, topicArn: topic.arn, protocol, endpoint, position };
 }
 
 /** Of one subscription; an endpoint that is down for a while may have many thousands. */

@@ -6,7 +6,7 @@
 
 import type { KeptSubscription } from '../changes.ts';
 import { confirmationMs } from '../limits.ts';
-import { Agenda } from '../structures/deadlines.ts';
+import { Deadlines } from '../structures/deadlines.ts';
 import { Subscription } from './subscription.ts';
 
 export class Subscriptions {
@@ -15,7 +15,7 @@ export class Subscriptions {
   readonly #byTarget: Map<string, Subscription> = new Map();
   readonly #byToken: Map<string, Subscription> = new Map();
   /** When each unconfirmed subscription is forgotten. */
-  readonly #unconfirmed: Agenda = new Agenda();
+  readonly #unconfirmed: Deadlines = new Deadlines();
   /** Undefined after any change other than one added at the end. */
   #ordered: Subscription[] | undefined = [];
   #replaying = 0;

@@ -23,7 +23,7 @@ import { topicWindowMs } from '../limits.ts';
 import { MessageIds } from '../message-id.ts';
 import type { Turn } from '../transaction.ts';
 import { Archive } from './archive.ts';
-import { Posts } from './http-deliveries.ts';
+import { HttpDeliveries } from './http-deliveries.ts';
 import { nextReplayAt } from './replay.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { settingsOf, type TopicSettings } from './topic-attributes.ts';
@@ -35,7 +35,7 @@ export class Topic {
   readonly isFifo: boolean;
   readonly window: DeduplicationWindow;
   readonly archive: Archive = new Archive();
-  readonly posts: Posts = new Posts();
+  readonly posts: HttpDeliveries = new HttpDeliveries();
   readonly subscriptions: Subscriptions;
   readonly #ids: MessageIds;
   #kept: KeptTopic;

@@ -5,7 +5,7 @@
 
 import type { Realm } from '../arn.ts';
 import type { KeptTopic, TopicChange } from '../changes.ts';
-import { topicPlace } from '../changes.ts';
+import { topicOwner } from '../changes.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import {
   dataProtectionLengthMax,
@@ -105,16 +105,16 @@ export class Topics {
     }
   }
 
-  /** The places whose contents a command may read or change; none if it names no topic. */
+  /** The owners whose contents a command may read or change; none if it names no topic. */
   touches(command: TopicCommand): readonly string[] {
     const name = this.#nameIn(command);
     const topic = name === undefined ? undefined : this.#topics.get(name);
-    if (topic === undefined) return name === undefined ? [] : [topicPlace(name)];
+    if (topic === undefined) return name === undefined ? [] : [topicOwner(name)];
     // Of one that is there, only the settings are compared.
     if (command.type === 'create-topic') return [];
     const isDelivering = ['publish', 'report-post', 'replay'].includes(command.type);
     const queues = isDelivering ? queuesReached(topic, this.#realm) : [];
-    return [topicPlace(topic.name), ...new Set(queues)];
+    return [topicOwner(topic.name), ...new Set(queues)];
   }
 
   // The moves that absorbing a change makes too.
@@ -335,7 +335,7 @@ export class Topics {
       if (views.length > topicPageSize) break;
     }
     const subscriptions = views.slice(0, topicPageSize);
-    const next = views.length > topicPageSize ? subscriptions.at(-1)?.place : undefined;
+    const next = views.length > topicPageSize ? subscriptions.at(-1)?.position : undefined;
     return { ok: true, subscriptions, next };
   }
 

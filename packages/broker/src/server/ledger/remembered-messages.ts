@@ -4,7 +4,7 @@
  * sent before the start, get no such fields, and `oncemq trace` joins their records by message id.
  */
 
-import { Latest } from '../bounded-map.ts';
+import { BoundedMap } from '../bounded-map.ts';
 import type { AboutMessage, LedgerFields } from './record.ts';
 
 /** About 30 MB of ids when it is full. */
@@ -13,7 +13,7 @@ const messagesMax = 100_000;
 const nothing: AboutMessage = {};
 
 export class RememberedMessages {
-  readonly #byId: Latest<AboutMessage> = new Latest(messagesMax);
+  readonly #byId: BoundedMap<AboutMessage> = new BoundedMap(messagesMax);
 
   about(messageId: string): AboutMessage {
     return this.#byId.get(messageId) ?? nothing;

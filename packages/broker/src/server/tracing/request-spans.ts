@@ -25,7 +25,7 @@ import {
   type PlainCommand,
   Unavailable,
 } from '../../storage/backend.ts';
-import { Latest } from '../bounded-map.ts';
+import { BoundedMap } from '../bounded-map.ts';
 import { ForgottenOriginals } from './forgotten-originals.ts';
 import {
   type Asked,
@@ -93,9 +93,9 @@ type Teller = (outcome: unknown) => void;
 
 export class RequestSpans {
   readonly #options: SpanOptions;
-  readonly #sent: Latest<SpanContext> = new Latest(messagesMax);
-  readonly #received: Latest<Received> = new Latest(receiptsMax);
-  readonly #fannedOut: Latest<Reached> = new Latest(publicationsMax);
+  readonly #sent: BoundedMap<SpanContext> = new BoundedMap(messagesMax);
+  readonly #received: BoundedMap<Received> = new BoundedMap(receiptsMax);
+  readonly #fannedOut: BoundedMap<Reached> = new BoundedMap(publicationsMax);
   readonly #originals: ForgottenOriginals;
 
   constructor(options: SpanOptions) {

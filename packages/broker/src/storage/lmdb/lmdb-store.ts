@@ -1,11 +1,11 @@
 /**
- * Entries in an LMDB file: answered means kept. The changes of all commands that come together become one transaction,
+ * The store in an LMDB file: answered means kept. The changes of all commands that come together become one transaction,
  * written by LMDB's own thread; while it runs, further changes gather for the next one. So the disk sets the number of
  * commits, and the load their size. There is never more than one in flight: if it fails, nothing that depends on it may be
  * kept.
  *
  * Memory holds no bodies: content is encoded on arrival and read again when it is delivered. Until its commit is over it
- * is also held in memory (places.ts), because a receive can come sooner.
+ * is also held in memory (record-mapper.ts), because a receive can come sooner.
  *
  * When a commit fails, what it held and what has gathered since is lost, and whoever waits for it gets an error. The
  * queues and topics concerned are loaded again from the file into the engine. Commits are then tried until all is well
@@ -17,11 +17,11 @@ import {
   type Change,
   type KeptWindowEntry,
   type MessageContent,
-  placeOf,
+  ownerOf,
 } from '../../core/changes.ts';
 import { Unavailable } from '../backend.ts';
 import { preparedNow } from '../running/prepared-answers.ts';
-import type { Entries, EntriesUser } from '../store.ts';
+import type { Store, StoreUser } from '../store.ts';
 import { Batch } from './commit/batch.ts';
 import { type Attempt, Recovery } from './commit/recovery.ts';
 import { readingError } from './file/data-error.ts';
@@ -32,7 +32,7 @@ import { Damage, refuseDamage } from './records/damage.ts';
 import { jsonOf } from './records/json-record.ts';
 import { nameKeyOf, probeKeyOf } from './records/keys.ts';
 import { timeKey } from './records/loading.ts';
-import { Places } from './records/record-mapper.ts';
+import { RecordMapper } from './records/record-mapper.ts';
 
 /** How many turns of the event loop a commit waits for more, while each brings much. */
 const gatheringTurnsMax = 8;
@@ -51,21 +51,21 @@ const cannotLoadAgain = 'what is kept could not be loaded again, so the server h
 /** Told what a start found damaged, if anything; if it returns, that is removed. */
 export type OnLoaded = (damage: Damage) => void;
 
-export interface LmdbEntriesOptions {
+export interface LmdbStoreOptions {
   /** Measures real time, in milliseconds: the user's clock may stand still. */
   readonly stopwatch?: () => number;
   /** Default: any damage is an error. */
   readonly onLoaded?: OnLoaded;
 }
 
-export class LmdbEntries implements Entries {
+export class LmdbStore implements Store {
   readonly kind = 'lmdb';
-  readonly topics: Places;
+  readonly topics: RecordMapper;
   readonly #environment: Environment;
-  readonly #user: EntriesUser;
+  readonly #user: StoreUser;
   readonly #stopwatch: () => number;
   readonly #onLoaded: OnLoaded;
-  readonly #places: Places;
+  readonly #owners: RecordMapper;
   /** The writers of finished batches, to be reused. */
   readonly #writers: ByteWriter[] = [];
   #gathering: Batch = this.#newBatch();
@@ -86,28 +86,28 @@ export class LmdbEntries implements Entries {
 
   constructor(
     environment: Environment,
-    user: EntriesUser,
+    user: StoreUser,
     {
       stopwatch = () => performance.now(),
       onLoaded = (damage) => refuseDamage(environment.directory, damage),
-    }: LmdbEntriesOptions = {},
+    }: LmdbStoreOptions = {},
   ) {
     this.#environment = environment;
     this.#user = user;
     this.#stopwatch = stopwatch;
     this.#onLoaded = onLoaded;
-    this.#places = new Places(environment);
-    this.topics = this.#places;
+    this.#owners = new RecordMapper(environment);
+    this.topics = this.#owners;
   }
 
   apply(changes: readonly Change[]): void {
     if (changes.length === 0) return;
     try {
-      for (const change of changes) this.#places.apply(change, this.#gathering);
+      for (const change of changes) this.#owners.apply(change, this.#gathering);
     } catch (error) {
       // The engine has all of them, the batch a part: none of it may be kept.
       this.#gathering.flaw ??= readingError(this.#environment.directory, error) as Error;
-      for (const change of changes) this.#gathering.places.add(placeOf(change));
+      for (const change of changes) this.#gathering.owners.add(ownerOf(change));
     }
     this.#schedule();
   }
@@ -141,11 +141,11 @@ export class LmdbEntries implements Entries {
   }
 
   content(queue: string, sequence: number): MessageContent | undefined {
-    return this.#places.content(queue, sequence);
+    return this.#owners.content(queue, sequence);
   }
 
   windowEntries(queue: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[] {
-    return this.#places.windowEntriesOf(queue, sequences);
+    return this.#owners.windowEntriesOf(queue, sequences);
   }
 
   fileBytes(): number {
@@ -155,7 +155,7 @@ export class LmdbEntries implements Entries {
   *load(): Generator<readonly Change[]> {
     try {
       const damage = new Damage();
-      yield* this.#places.load(this.#user.now(), this.#gathering, damage);
+      yield* this.#owners.load(this.#user.now(), this.#gathering, damage);
       this.#onLoaded(damage);
       for (const key of damage.removals) this.#gathering.writeKey(key, null);
       this.#removeProbe();
@@ -166,9 +166,9 @@ export class LmdbEntries implements Entries {
     }
   }
 
-  applied(places: ReadonlySet<string>): Iterable<readonly Change[]> {
+  applied(owners: ReadonlySet<string>): Iterable<readonly Change[]> {
     const batches = this.#writing === undefined ? [] : [this.#writing];
-    return this.#places.applied(places, [...batches, this.#gathering]);
+    return this.#owners.applied(owners, [...batches, this.#gathering]);
   }
 
   abandon(error: unknown): void {
@@ -183,7 +183,7 @@ export class LmdbEntries implements Entries {
   }
 
   clear(): void {
-    this.#places.clear(this.#gathering);
+    this.#owners.clear(this.#gathering);
     this.#schedule();
   }
 
@@ -250,7 +250,7 @@ export class LmdbEntries implements Entries {
 
   #write(batch: Batch): Promise<void> {
     if (batch.flaw !== undefined) return Promise.reject(batch.flaw);
-    this.#places.complete(batch);
+    this.#owners.complete(batch);
     // LMDB would find out too, and complain to standard error in its own words.
     const room = this.unavailable() === undefined ? this.#environment.room() : undefined;
     const isTooLarge = room !== undefined && room.bytes < batch.bytes;
@@ -290,7 +290,7 @@ export class LmdbEntries implements Entries {
     this.#commitMs = Math.min(ms, commitMsMax);
     // One more than the batch has: the time.
     this.#user.committed({ records: batch.records + 1, bytes: batch.bytes, ms });
-    this.#places.committed(batch, this.#gathering);
+    this.#owners.committed(batch, this.#gathering);
     this.#reuseWriters(batch);
     batch.succeed();
     this.#recovery.committed();
@@ -324,22 +324,22 @@ export class LmdbEntries implements Entries {
 
   /** Clears away a part of what was given up, unless the store is frozen or closing, and goes on with what has gathered. */
   #sweep(): void {
-    if (!this.isFrozen && !this.#isClosing) this.#places.sweep(this.#gathering);
+    if (!this.isFrozen && !this.#isClosing) this.#owners.sweep(this.#gathering);
     this.#schedule();
   }
 
   #failed(reason: string, batch: Batch): void {
     const lost = this.#gathering;
-    const places = new Set([...batch.places, ...lost.places]);
+    const owners = new Set([...batch.owners, ...lost.owners]);
     this.#recovery.failed(reason, batch.bytes + lost.bytes);
     this.#writing = undefined;
     this.#gathering = this.#newBatch();
-    this.#places.forget(places);
+    this.#owners.forget(owners);
     this.#keepTrying();
     try {
       const damage = new Damage();
-      const kept = this.#places.load(this.#user.now(), this.#gathering, damage, places);
-      this.#user.takeBack(places, kept);
+      const kept = this.#owners.load(this.#user.now(), this.#gathering, damage, owners);
+      this.#user.takeBack(owners, kept);
       refuseDamage(this.#environment.directory, damage);
     } catch (error) {
       this.abandon(error);
@@ -363,8 +363,8 @@ export class LmdbEntries implements Entries {
     if (attempt === 'add') writeProbe(batch, this.#recovery.attemptBytes);
     batch.isDirect = attempt === 'add';
     this.#writing = batch;
-    const folded = attempt === 'add' ? this.#environment.fold() : Promise.resolve();
-    folded
+    const checkpointed = attempt === 'add' ? this.#environment.checkpoint() : Promise.resolve();
+    checkpointed
       .then(() => this.#writeAll(batch))
       .then(
         () => this.#recovered(attempt),

@@ -3,12 +3,12 @@
  * continue from there.
  */
 
-import type { Entries, EntriesUser } from '../store.ts';
+import type { Store, StoreUser } from '../store.ts';
 import { damagedInPart, readingError } from './file/data-error.ts';
 import { Environment } from './file/environment.ts';
 import { bringUpToDate, currentFormat, formatOf } from './file/format.ts';
 import type { JournalOptions } from './journal/journal.ts';
-import { LmdbEntries } from './lmdb-store.ts';
+import { LmdbStore } from './lmdb-store.ts';
 import type { Damage } from './records/damage.ts';
 import { jsonOf } from './records/json-record.ts';
 import { latestTimeIn, timeKey } from './records/loading.ts';
@@ -23,7 +23,7 @@ export interface DataOptions extends JournalOptions {
   readonly onNotice?: (text: string) => void;
 }
 
-export async function openDataEntries({
+export async function openDataStore({
   directory,
   acceptsLoss = false,
   onProgress = () => {},
@@ -32,7 +32,7 @@ export async function openDataEntries({
 }: DataOptions): Promise<{
   /** The time of the last commit; the clock goes on from there. */
   readonly latestTime: number;
-  readonly entriesFor: (user: EntriesUser) => Entries;
+  readonly storeFor: (user: StoreUser) => Store;
 }> {
   let losses = 0;
   const onDamage = (what: string): void => {
@@ -56,7 +56,7 @@ export async function openDataEntries({
       await environment.write((put) => put(timeKey, jsonOf(latestTime)), { isDirect: true });
     return {
       latestTime,
-      entriesFor: (user) => new LmdbEntries(environment, user, acceptsLoss ? { onLoaded } : {}),
+      storeFor: (user) => new LmdbStore(environment, user, acceptsLoss ? { onLoaded } : {}),
     };
   } catch (error) {
     await environment.close();

@@ -18,17 +18,17 @@ import type {
   QueueChange,
 } from '../../core/changes.ts';
 import { preparedNow } from '../running/prepared-answers.ts';
-import type { Entries } from '../store.ts';
+import type { Store } from '../store.ts';
 import { BySequence } from './by-sequence.ts';
-import { type ResolvedMessage, Sends } from './message-columns.ts';
+import { MessageColumns, type ResolvedMessage } from './message-columns.ts';
 import { setOrDelete } from './set-or-delete.ts';
-import { TopicEntries } from './topic-records.ts';
+import { TopicRecords } from './topic-records.ts';
 
 /** Everything under one queue's name. */
 class QueueEntries {
   kept: KeptQueue;
   counter: number | undefined;
-  readonly sends: Sends = new Sends();
+  readonly sends: MessageColumns = new MessageColumns();
   readonly deliveries: BySequence<KeptDelivery> = new BySequence();
   readonly attempts: Map<string, KeptAttempt> = new Map();
   readonly tasks: Map<string, KeptMoveTask> = new Map();
@@ -38,13 +38,13 @@ class QueueEntries {
   }
 }
 
-export class MemoryEntries implements Entries {
+export class MemoryStore implements Store {
   readonly kind = 'memory';
   readonly #queues: Map<string, QueueEntries> = new Map();
   /** The queue that was changed last: the next change is most often there too. */
   #latest: { readonly name: string; readonly entries: QueueEntries } | undefined;
   readonly #names: Map<string, number> = new Map();
-  readonly topics: TopicEntries = new TopicEntries();
+  readonly topics: TopicRecords = new TopicRecords();
   #abandonedFor: string | undefined;
 
   /** Keeps one command's changes, in their order. */
@@ -103,8 +103,8 @@ export class MemoryEntries implements Entries {
     yield [...this.changes()];
   }
 
-  *applied(places: ReadonlySet<string>): Generator<readonly Change[]> {
-    for (const place of places) yield [...this.changes(place)];
+  *applied(owners: ReadonlySet<string>): Generator<readonly Change[]> {
+    for (const owner of owners) yield [...this.changes(owner)];
   }
 
   abandon(error: unknown): void {
@@ -112,13 +112,13 @@ export class MemoryEntries implements Entries {
   }
 
   /**
-   * All entries, or those of one place (`placeOf`), as the puts that load an engine: of each queue its settings, counter,
+   * All entries, or those of one owner (`ownerOf`), as the puts that load an engine: of each queue its settings, counter,
    * messages, deliveries and window in order of their sequence, attempts, tasks; then the names still taken; then topics.
    */
-  *changes(place?: string): Generator<Change> {
-    for (const [name, entries] of at(this.#queues, place)) yield* entriesOf(name, entries);
-    for (const [name, value] of at(this.#names, place)) yield { kind: 'name', queue: name, value };
-    yield* this.topics.changes(place);
+  *changes(owner?: string): Generator<Change> {
+    for (const [name, entries] of at(this.#queues, owner)) yield* entriesOf(name, entries);
+    for (const [name, value] of at(this.#names, owner)) yield { kind: 'name', queue: name, value };
+    yield* this.topics.changes(owner);
   }
 
   #applyOne(change: QueueChange): void {

@@ -58,7 +58,7 @@ class Page implements SequencePage {
 
 const noAttributes: MessageContent['attributes'] = [];
 
-export class Sends {
+export class MessageColumns {
   readonly #pages: SequencePages<Page> = new SequencePages((number) => new Page(number));
 
   message(sequence: number): ResolvedMessage | undefined {

@@ -13,12 +13,12 @@ import {
   type TopicChange,
   topicIn,
 } from '../../core/changes.ts';
-import type { TopicEntriesReader } from '../store.ts';
+import type { TopicReader } from '../store.ts';
 import { BySequence } from './by-sequence.ts';
 import { setOrDelete } from './set-or-delete.ts';
 
 /** Everything under one topic's name. */
-class Entries {
+class Store {
   kept: KeptTopic;
   counter: number | undefined;
   readonly subscriptions: Map<string, KeptSubscription> = new Map();
@@ -32,8 +32,8 @@ class Entries {
   }
 }
 
-export class TopicEntries implements TopicEntriesReader {
-  readonly #topics: Map<string, Entries> = new Map();
+export class TopicRecords implements TopicReader {
+  readonly #topics: Map<string, Store> = new Map();
 
   windowEntries(topic: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[] {
     const window = this.#topics.get(topic)?.window;
@@ -56,7 +56,7 @@ export class TopicEntries implements TopicEntriesReader {
     const entries = this.#topics.get(change.topic);
     if (change.kind === 'topic') {
       if (change.value === null) this.#topics.delete(change.topic);
-      else if (entries === undefined) this.#topics.set(change.topic, new Entries(change.value));
+      else if (entries === undefined) this.#topics.set(change.topic, new Store(change.value));
       else entries.kept = change.value;
       return;
     }
@@ -88,19 +88,19 @@ export class TopicEntries implements TopicEntriesReader {
     }
   }
 
-  /** All entries, or those of one place: of each topic its settings, counter, subscriptions, then the rest in order. */
-  *changes(place?: string): Generator<TopicChange> {
-    if (place === undefined) {
+  /** All entries, or those of one owner: of each topic its settings, counter, subscriptions, then the rest in order. */
+  *changes(owner?: string): Generator<TopicChange> {
+    if (owner === undefined) {
       for (const [topic, entries] of this.#topics) yield* entriesOf(topic, entries);
       return;
     }
-    const topic = topicIn(place);
+    const topic = topicIn(owner);
     const entries = topic === undefined ? undefined : this.#topics.get(topic);
     if (topic !== undefined && entries !== undefined) yield* entriesOf(topic, entries);
   }
 }
 
-function* entriesOf(topic: string, entries: Entries): Generator<TopicChange> {
+function* entriesOf(topic: string, entries: Store): Generator<TopicChange> {
   yield { kind: 'topic', topic, value: entries.kept };
   if (entries.counter !== undefined) yield { kind: 'topic-counter', topic, value: entries.counter };
   for (const [id, value] of entries.subscriptions) {

@@ -7,7 +7,7 @@
  * serves for both.
  */
 
-import { type MessageContent, topicPlace } from '../../core/changes.ts';
+import { type MessageContent, topicOwner } from '../../core/changes.ts';
 import type { DuplicateEvent, DuplicatePublicationEvent, Event } from '../../core/events.ts';
 import {
   type RememberedContent,
@@ -39,7 +39,7 @@ const none: Place = { sends: [], forgotten: 0 };
 
 export class SuppressedSends {
   readonly #contentOf: ContentOf;
-  readonly #byPlace: Map<string, Place> = new Map();
+  readonly #byOwner: Map<string, Place> = new Map();
   /** Oldest first, in order of insertion. */
   readonly #contents: Map<SuppressedSend, Contents> = new Map();
   #contentBytes = 0;
@@ -49,10 +49,10 @@ export class SuppressedSends {
   }
 
   note(event: Event): void {
-    const place = 'topic' in event ? topicPlace(event.topic) : event.queue;
+    const owner = 'topic' in event ? topicOwner(event.topic) : event.queue;
     if (event.type === 'duplicate' || event.type === 'duplicate-publication') {
-      const remembered = this.#byPlace.get(place) ?? { sends: [], forgotten: 0 };
-      this.#byPlace.set(place, remembered);
+      const remembered = this.#byOwner.get(owner) ?? { sends: [], forgotten: 0 };
+      this.#byOwner.set(owner, remembered);
       const { sends } = remembered;
       const send = withoutContent(event);
       sends.push(send);
@@ -63,20 +63,20 @@ export class SuppressedSends {
         remembered.forgotten += perPlaceMax;
       }
     } else if (forgetting.has(event.type)) {
-      for (const forgotten of this.#byPlace.get(place)?.sends ?? []) this.#forget(forgotten);
-      this.#byPlace.delete(place);
+      for (const forgotten of this.#byOwner.get(owner)?.sends ?? []) this.#forget(forgotten);
+      this.#byOwner.delete(owner);
     }
   }
 
   /** The suppressed sends whose original has this sequence, oldest first. */
-  of(place: string, sequence: number): SuppressedSend[] {
-    const { sends } = this.#byPlace.get(place) ?? none;
+  of(owner: string, sequence: number): SuppressedSend[] {
+    const { sends } = this.#byOwner.get(owner) ?? none;
     return sends.filter(({ original }) => original.sequence === sequence);
   }
 
   /** All that are remembered of a queue, oldest first, with their contents. */
   ofQueue(queue: string): RememberedSend[] {
-    const { sends, forgotten } = this.#byPlace.get(queue) ?? none;
+    const { sends, forgotten } = this.#byOwner.get(queue) ?? none;
     return (sends as Omit<DuplicateEvent, 'content'>[]).map((send, index) => {
       const contents = this.#contents.get(send);
       return {
@@ -89,7 +89,7 @@ export class SuppressedSends {
   }
 
   clear(): void {
-    this.#byPlace.clear();
+    this.#byOwner.clear();
     this.#contents.clear();
     this.#contentBytes = 0;
   }

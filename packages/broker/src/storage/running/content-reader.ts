@@ -8,7 +8,7 @@ import type { Delivered, Received } from '../backend.ts';
 
 type Found = Omit<Delivered, 'content'>;
 
-export class Contents {
+export class ContentReader {
   /** Undefined if the message has none; throws if it is damaged. */
   readonly #read: (queue: string, sequence: number) => MessageContent | undefined;
   readonly #onUnreadable: (error: unknown) => void;

@@ -9,7 +9,7 @@ import type { Clock } from '../clock.ts';
 /** Node's timers overflow beyond this; a later moment is waited for in steps. */
 const timerMsMax = 2 ** 31 - 1;
 
-export class Alarm {
+export class DueTimer {
   readonly #clock: Clock;
   readonly #ring: () => void;
   #timer: NodeJS.Timeout | undefined;

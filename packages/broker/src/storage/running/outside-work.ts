@@ -8,7 +8,7 @@ import type { Command } from '../../core/commands.ts';
 import type { DuePost, DueReplay, PostResult } from '../../core/topic/commands.ts';
 import type { Signer } from '../../core/topic/envelope.ts';
 import { postRequest } from '../../core/topic/http-delivery.ts';
-import type { TopicEntriesReader } from '../store.ts';
+import type { TopicReader } from '../store.ts';
 
 export interface PostRequest {
   readonly url: string;
@@ -22,7 +22,7 @@ export type Poster = (request: PostRequest, signal: AbortSignal) => Promise<Post
 export interface TopicWorkOptions {
   readonly poster: Poster | undefined;
   readonly signer: Signer | undefined;
-  readonly entries: () => TopicEntriesReader;
+  readonly entries: () => TopicReader;
   /** Resolves once everything so far is kept; undefined if it is. No endpoint is called about what is not. */
   readonly kept: () => Promise<void> | undefined;
   readonly now: () => number;
@@ -40,7 +40,7 @@ const nobody: PostResult = {
   isFinal: true,
 };
 
-export class TopicWork {
+export class OutsideWork {
   readonly #options: TopicWorkOptions;
   readonly #closing: AbortController = new AbortController();
   readonly #underWay: Set<Promise<void>> = new Set();

@@ -5,7 +5,7 @@
  */
 
 import type { CommandOf } from '../../core/commands.ts';
-import { Agenda } from '../../core/structures/deadlines.ts';
+import { Deadlines } from '../../core/structures/deadlines.ts';
 
 export interface Receiver {
   readonly command: CommandOf<'receive'>;
@@ -19,9 +19,9 @@ export class ParkedReceivers<R extends Receiver> {
   /** By queue, and there by the name under which they were parked, in order of parking. */
   readonly #lines: Map<string, Map<string, R>> = new Map();
   /** Every receiver's deadline, by its name: the queue and a number, with a space between, which no queue's name has. */
-  readonly #deadlines: Agenda = new Agenda();
+  readonly #deadlines: Deadlines = new Deadlines();
   /** Queues with receivers, by the time at which asking again can help. */
-  readonly #wakes: Agenda = new Agenda();
+  readonly #wakes: Deadlines = new Deadlines();
   #parked = 0;
   #size = 0;
 

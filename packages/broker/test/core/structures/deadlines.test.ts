@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Agenda } from '../../../src/core/structures/deadlines.ts';
+import { Deadlines } from '../../../src/core/structures/deadlines.ts';
 
 test('with a limit the earliest due entries are returned, regardless of insertion order', () => {
   const entry = fc.record({ stamp: fc.nat(50), time: fc.nat(3) });
@@ -16,7 +16,7 @@ test('with a limit the earliest due entries are returned, regardless of insertio
   });
   fc.assert(
     fc.property(entries, fc.nat(3), fc.nat(10), (all, now, limit) => {
-      const agenda = new Agenda();
+      const agenda = new Deadlines();
       for (const { stamp, time } of all) agenda.set(String(stamp), time, stamp);
       const first = all
         .filter(({ time }) => time <= now)

@@ -1,5 +1,5 @@
 /**
- * Line against a sorted array: whatever is inserted and removed, the smallest (time, stamp) is first. Times come from
+ * TimeQueue against a sorted array: whatever is inserted and removed, the smallest (time, stamp) is first. Times come from
  * a small range, so that list and heap are both used and ties happen.
  */
 
@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { none } from '../../../src/core/structures/slab.ts';
-import { Line } from '../../../src/core/structures/time-queue.ts';
+import { TimeQueue } from '../../../src/core/structures/time-queue.ts';
 
 interface Entry {
   readonly item: number;
@@ -34,7 +34,7 @@ function byTimeAndStamp(a: Entry, b: Entry): number {
 test('a line always has the order of a sorted array', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 300 }), fc.boolean(), (steps, isShuffled) => {
-      const line = new Line();
+      const line = new TimeQueue();
       let model: Entry[] = [];
       for (const [at, { type, ...details }] of steps.entries()) {
         if (type === 'insert') {

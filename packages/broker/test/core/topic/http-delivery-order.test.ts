@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KeptPostAttempt } from '../../../src/core/changes.ts';
-import { Posts } from '../../../src/core/topic/http-deliveries.ts';
+import { HttpDeliveries } from '../../../src/core/topic/http-deliveries.ts';
 
 test('the posts of each endpoint are counted and listed oldest first, through retries and removals', () => {
-  const posts = new Posts();
+  const posts = new HttpDeliveries();
   for (let id = 1; id <= 20; id += 1) {
     posts.add(id, id % 2 === 0 ? 'even' : 'odd', undefined);
     posts.setAttempt(id, { attempts: 0, dueAt: 0 });
@@ -28,7 +28,7 @@ test('the posts of each endpoint are counted and listed oldest first, through re
 const begun: KeptPostAttempt = { attempts: 1, dueAt: 1000 };
 
 test('a single free call slot goes to the post that has been due longest, and of two equals to the older', () => {
-  const posts = new Posts();
+  const posts = new HttpDeliveries();
   // Calls to others, which leave room for one.
   for (let id = 1; id <= 199; id += 1) {
     posts.add(id, `endpoint ${id % 5}`, undefined);

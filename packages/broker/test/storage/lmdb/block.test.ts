@@ -33,7 +33,7 @@ for (const [format, sha256Word] of [
     const bytes = Buffer.from(block.bytes());
     if (format === 2) bytes[0] = ((bytes[0] as number) & ~3) | kindOfFormat2;
     const found: [number, KeptWindowEntry, WindowDigests][] = [];
-    readBlock({ owner: { place: 'q', digester }, number: 0, bytes }, new GroupTexts(), {
+    readBlock({ owner: { id: 'q', digester }, number: 0, bytes }, new GroupTexts(), {
       message: () => assert.fail('there is no message'),
       windowEntry: (sequence, loaded, loadedDigests) =>
         found.push([sequence, loaded.whole(), loadedDigests]),

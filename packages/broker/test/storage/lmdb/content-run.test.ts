@@ -8,13 +8,13 @@ import { test } from 'node:test';
 import type { KeptQueue, MessageContent, QueueChange } from '../../../src/core/changes.ts';
 import { Environment } from '../../../src/storage/lmdb/file/environment.ts';
 import { bringUpToDate } from '../../../src/storage/lmdb/file/format.ts';
-import { LmdbEntries } from '../../../src/storage/lmdb/lmdb-store.ts';
+import { LmdbStore } from '../../../src/storage/lmdb/lmdb-store.ts';
 import { contentIn, runBytesMax } from '../../../src/storage/lmdb/records/content-run.ts';
 import { idIn, keyOf, rangeOf } from '../../../src/storage/lmdb/records/keys.ts';
-import type { EntriesUser } from '../../../src/storage/store.ts';
+import type { StoreUser } from '../../../src/storage/store.ts';
 import { checked, meddle, withDirectory } from './data-directories.ts';
 
-const user: EntriesUser = {
+const user: StoreUser = {
   now: () => 0,
   takeBack: () => assert.fail('a commit failed'),
   suspend: () => {},
@@ -56,7 +56,7 @@ const removed = (id: number): QueueChange => ({
 async function afterCommits(
   directory: string,
   commits: readonly (readonly QueueChange[])[],
-  look: (entries: LmdbEntries) => void = () => {},
+  look: (entries: LmdbStore) => void = () => {},
 ): Promise<void> {
   const writing = await open(directory);
   for (const changes of commits) {
@@ -69,10 +69,10 @@ async function afterCommits(
   await reading.close();
 }
 
-async function open(directory: string): Promise<LmdbEntries> {
+async function open(directory: string): Promise<LmdbStore> {
   const environment = await Environment.open({ directory });
   await bringUpToDate(environment);
-  const entries = new LmdbEntries(environment, user);
+  const entries = new LmdbStore(environment, user);
   for (const _ of entries.load());
   return entries;
 }

@@ -97,7 +97,7 @@ test('an older format is brought up to date, step by step, and stays so', () =>
     await bringUpToDate(environment, formats);
     assert.equal(formatOf(environment), newest);
     assert.equal(String(environment.get(note)), 'one and two');
-    assert.equal(environment.hasUnfolded, false, 'older versions do not read the journal');
+    assert.equal(environment.hasJournaled, false, 'older versions do not read the journal');
     await environment.close();
     const refusal = `newer OnceMQ \\(format ${newest}; this version reads up to ${currentFormat}\\)\\. Upgrade`;
     await refusedToOpen(path, new RegExp(refusal));
@@ -139,10 +139,10 @@ test('a head whose key is damaged is missed, although another record has its pla
   }));
 
 test('a head whose number is damaged is missed, whoever the number belongs to', async () => {
-  const givenUp = 200;
+  const abandoned = 200;
   for (const [number, key] of [
     ['a number that keeps no heads', 2],
-    ['a number that was given up', givenUp],
+    ['a number that was given up', abandoned],
   ] as const) {
     await withDirectory(async (path) => {
       const backend = await openFixture(path);
@@ -156,7 +156,7 @@ test('a head whose number is damaged is missed, whoever the number belongs to', 
         await backend.run({ type: 'delete-messages', queue, isBatch: false, entries });
       }
       await backend.close();
-      await meddle(path, (put) => put(keyOf('given-up', givenUp, 0), Buffer.alloc(0)));
+      await meddle(path, (put) => put(keyOf('abandoned', abandoned, 0), Buffer.alloc(0)));
       const file = join(path, 'data.mdb');
       const bytes = readFileSync(file);
       const head = Buffer.from(keyOf('head', 3, 0));

@@ -268,7 +268,7 @@ test('a journal that another run has left behind is not read', () =>
     assert.deepEqual(await readBy(directory, inside), expected);
   }));
 
-test('a copy has what is only in the journal, and a fold brings it into the file', () =>
+test('a copy has what is only in the journal, and a checkpoint brings it into the file', () =>
   withDirectory(async (path) => {
     const [directory, left, copy] = [join(path, 'data'), join(path, 'left'), join(path, 'copy')];
     const environment = await Environment.open({ directory });
@@ -286,9 +286,9 @@ test('a copy has what is only in the journal, and a fold brings it into the file
     ];
     assert.deepEqual(await readBy(copy, inside), expected);
     const writer = await Environment.open({ directory: copy });
-    assert.equal(writer.hasUnfolded, true);
-    await writer.fold();
-    assert.equal(writer.hasUnfolded, false);
+    assert.equal(writer.hasJournaled, true);
+    await writer.checkpoint();
+    assert.equal(writer.hasJournaled, false);
     assert.deepEqual(inside(writer), expected);
     await writer.close();
     assert.deepEqual(await readBy(copy, inside), expected);
@@ -405,7 +405,7 @@ test('a journal that cannot be made is done without', async (t) => {
       await write(environment, commit);
       model.apply(commit);
       assertSame(environment, model);
-      assert.equal(environment.hasUnfolded, false);
+      assert.equal(environment.hasJournaled, false);
     }
     cpSync(join(directory, 'data.mdb'), join(copy, 'data.mdb'));
     await environment.close();
@@ -432,11 +432,11 @@ test('a frame whose writing failed does not come back once another commit has fo
   const files = [Buffer.concat([written, failed]), Buffer.concat([later, last])];
   assert.deepEqual(read(files, 0), ['written', 'last'], 'in another file');
   assert.deepEqual(read(files.toReversed(), 0), ['written', 'last'], 'in whichever order');
-  assert.deepEqual(read(files, 1), ['last'], 'after a fold');
+  assert.deepEqual(read(files, 1), ['last'], 'after a checkpoint');
   assert.deepEqual(read(files, 2), [], 'after a direct commit');
 });
 
-test('what is folded in parts has the newest of each record, and removals first', () => {
+test('what is checkpointed in parts has the newest of each record, and removals first', () => {
   const file = (number: number, after: number, writes: (put: Put) => void): Buffer => {
     const bytes = Buffer.alloc(100_000);
     writeFrame(bytes, 0, { run: 7, number, after }, writes);
@@ -462,9 +462,15 @@ test('what is folded in parts has the newest of each record, and removals first'
       String(value?.subarray(0, -sealBytes) ?? null),
     ]),
   );
-  const folded = (id: number): string | undefined =>
+  const checkpointed = (id: number): string | undefined =>
     values.get(keyOf('delivery', 1, id).toString('hex'));
-  assert.deepEqual([0, 1, 499, 500, 599].map(folded), ['newer', 'older', 'older', 'null', 'null']);
+  assert.deepEqual([0, 1, 499, 500, 599].map(checkpointed), [
+    'newer',
+    'older',
+    'older',
+    'null',
+    'null',
+  ]);
   assert.equal(values.size, 600);
 });
 

@@ -12,9 +12,9 @@ import type { Change, MessageContent } from '../../../src/core/changes.ts';
 import { Engine } from '../../../src/core/engine.ts';
 import { Environment } from '../../../src/storage/lmdb/file/environment.ts';
 import { bringUpToDate } from '../../../src/storage/lmdb/file/format.ts';
-import { LmdbEntries } from '../../../src/storage/lmdb/lmdb-store.ts';
+import { LmdbStore } from '../../../src/storage/lmdb/lmdb-store.ts';
 import { contentKinds, rangeOf } from '../../../src/storage/lmdb/records/keys.ts';
-import { MemoryEntries } from '../../../src/storage/memory/memory-store.ts';
+import { MemoryStore } from '../../../src/storage/memory/memory-store.ts';
 import { scenario } from '../../simulation/scenarios.ts';
 import { Simulation } from '../../simulation/simulation.ts';
 import type { Scenario } from '../../simulation/steps.ts';
@@ -55,7 +55,7 @@ function driveTopics(steps: readonly TopicStep[]): Written[] {
 }
 
 /** Everything that the entries hold, with contents and texts in place, in an order of its own. */
-function told(entries: MemoryEntries | LmdbEntries): string[] {
+function told(entries: MemoryStore | LmdbStore): string[] {
   return [...entries.load()]
     .flat()
     .map((change) => {
@@ -88,14 +88,14 @@ function ordered(value: object): object {
 }
 
 /** Engines take entries as the store gives them, with texts that are read only if somebody asks for them. */
-function engineOf(entries: MemoryEntries | LmdbEntries): Engine {
+function engineOf(entries: MemoryStore | LmdbStore): Engine {
   const engine = new Engine();
   for (const changes of entries.load()) engine.absorb(changes, 0);
   return engine;
 }
 
 async function proveKept(path: string, written: readonly Written[], salt: number): Promise<void> {
-  const memory = new MemoryEntries();
+  const memory = new MemoryStore();
   // A time before everything, so that nothing has expired for the store that memory still has.
   let lmdb = await openEntries(path, 0);
   for (const [index, { changes }] of written.entries()) {
@@ -151,7 +151,7 @@ test('when everything is gone, nothing is left in the file', async () => {
       for (let kept = entries.kept(); kept !== undefined; kept = entries.kept()) await kept;
       await entries.close();
       const environment = await Environment.open({ directory: directory.path });
-      for (const kind of [...contentKinds, 'queue', 'topic', 'name', 'given-up'] as const) {
+      for (const kind of [...contentKinds, 'queue', 'topic', 'name', 'abandoned'] as const) {
         assert.deepEqual([...environment.range(rangeOf(kind))], [], kind);
       }
       await environment.close();
@@ -176,7 +176,7 @@ test('no commit begins before the previous one has ended', async () => {
     await write(...args);
     underWay -= 1;
   };
-  const entries = new LmdbEntries(environment, user(0));
+  const entries = new LmdbStore(environment, user(0));
   for (const _ of entries.load());
   const queues = 200;
   for (let number = 0; number < queues; number += 1) {
@@ -347,7 +347,7 @@ async function openTimed() {
     await written;
     commits.ended += 1;
   };
-  const entries = new LmdbEntries(environment, user(0), { stopwatch: () => stopwatch.ms });
+  const entries = new LmdbStore(environment, user(0), { stopwatch: () => stopwatch.ms });
   for (const _ of entries.load());
   const request = (queue: string): Promise<string> => {
     entries.apply([{ kind: 'name', queue, value: 1 }]);
@@ -382,7 +382,7 @@ test('if a part of the changes of a command cannot be applied, none is kept, and
   const takeBack = (places: ReadonlySet<string>): void => {
     takenBack.push(...places);
   };
-  const entries = new LmdbEntries(environment, { ...user(0), takeBack });
+  const entries = new LmdbStore(environment, { ...user(0), takeBack });
   for (const _ of entries.load());
   entries.apply([
     { kind: 'name', queue: 'first', value: 1 },
@@ -412,7 +412,7 @@ test('closing keeps what gathered while a commit was in flight', { timeout: 20_0
       return write(writes);
     };
   });
-  const entries = new LmdbEntries(environment, user(0));
+  const entries = new LmdbStore(environment, user(0));
   for (const _ of entries.load());
   entries.apply([{ kind: 'name', queue: 'first', value: 1 }]);
   void entries.kept();

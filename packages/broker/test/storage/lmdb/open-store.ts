@@ -7,10 +7,10 @@ import assert from 'node:assert/strict';
 import { checkData } from '../../../src/storage/lmdb/file/check.ts';
 import { Environment } from '../../../src/storage/lmdb/file/environment.ts';
 import { bringUpToDate } from '../../../src/storage/lmdb/file/format.ts';
-import { LmdbEntries } from '../../../src/storage/lmdb/lmdb-store.ts';
-import type { EntriesUser } from '../../../src/storage/store.ts';
+import { LmdbStore } from '../../../src/storage/lmdb/lmdb-store.ts';
+import type { StoreUser } from '../../../src/storage/store.ts';
 
-export const user = (now: number): EntriesUser => ({
+export const user = (now: number): StoreUser => ({
   now: () => now,
   takeBack: () => assert.fail('a commit failed'),
   suspend: () => {},
@@ -18,10 +18,10 @@ export const user = (now: number): EntriesUser => ({
   resume: () => {},
 });
 
-export async function openEntries(directory: string, now: number): Promise<LmdbEntries> {
+export async function openEntries(directory: string, now: number): Promise<LmdbStore> {
   const environment = await Environment.open({ directory });
   await bringUpToDate(environment);
-  return new LmdbEntries(environment, user(now));
+  return new LmdbStore(environment, user(now));
 }
 
 export async function problemsIn(directory: string): Promise<readonly string[]> {

@@ -4,10 +4,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Fresh } from '../../../src/storage/lmdb/commit/uncommitted.ts';
+import { Uncommitted } from '../../../src/storage/lmdb/commit/uncommitted.ts';
 
 test('a value is there until the commit it came with is over, beside those of the next one', () => {
-  const fresh = new Fresh();
+  const fresh = new Uncommitted();
   fresh.set(1, 'first');
   fresh.age();
   fresh.set(2, 'second');
@@ -20,7 +20,7 @@ test('a value is there until the commit it came with is over, beside those of th
 });
 
 test('what is removed is gone, whichever commit it came with', () => {
-  const fresh = new Fresh();
+  const fresh = new Uncommitted();
   for (const id of [1, 2]) fresh.set(id, 'written');
   fresh.age();
   for (const id of [3, 4]) fresh.set(id, 'gathering');

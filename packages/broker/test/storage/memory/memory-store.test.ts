@@ -1,5 +1,5 @@
 /**
- * How MemoryEntries applies changes: puts, deletes, ranges, contents that move. That engines can be loaded from it is
+ * How MemoryStore applies changes: puts, deletes, ranges, contents that move. That engines can be loaded from it is
  * shown in simulation/state-as-changes.test.ts.
  */
 
@@ -12,7 +12,7 @@ import type {
   KeptQueue,
   KeptWindowEntry,
 } from '../../../src/core/changes.ts';
-import { MemoryEntries } from '../../../src/storage/memory/memory-store.ts';
+import { MemoryStore } from '../../../src/storage/memory/memory-store.ts';
 
 const queue: KeptQueue = {
   createdAt: 1,
@@ -74,13 +74,13 @@ const put = {
   counter: (name: string, value: number): Change => ({ kind: 'counter', queue: name, value }),
 };
 
-function keptFrom(...changes: Change[]): MemoryEntries {
-  const entries = new MemoryEntries();
+function keptFrom(...changes: Change[]): MemoryStore {
+  const entries = new MemoryStore();
   entries.apply(changes);
   return entries;
 }
 
-function kinds(entries: MemoryEntries, name?: string): string[] {
+function kinds(entries: MemoryStore, name?: string): string[] {
   return [...entries.changes(name)].map((change) =>
     'id' in change ? `${change.kind} ${change.id}` : change.kind,
   );

@@ -9,7 +9,10 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import type { KeptWindowEntry } from '../../../src/core/changes.ts';
-import { type ResolvedMessage, Sends } from '../../../src/storage/memory/message-columns.ts';
+import {
+  MessageColumns,
+  type ResolvedMessage,
+} from '../../../src/storage/memory/message-columns.ts';
 
 const content: ResolvedMessage['content'] = {
   body: 'body',
@@ -70,7 +73,7 @@ const entries: Readonly<Record<string, KeptWindowEntry>> = {
 for (const [ofMessage, sent] of Object.entries(messages)) {
   test(`a message ${ofMessage} comes back as it was, with any entry beside it`, () => {
     for (const [ofEntry, accepted] of Object.entries(entries)) {
-      const sends = new Sends();
+      const sends = new MessageColumns();
       sends.setMessage(7, sent);
       sends.setEntry(7, accepted);
       assert.deepEqual(sends.message(7), sent, ofEntry);
@@ -92,7 +95,7 @@ test('the body of a message leaves memory with it, though its window entry stays
     return process.memoryUsage().heapUsed;
   };
   const before = heldBytes();
-  const sends = new Sends();
+  const sends = new MessageColumns();
   // Node keeps texts of a megabyte outside of the heap that is measured here.
   const bodyLength = 256 * 1024;
   for (let id = 0; id < 100; id += 1) {
@@ -120,7 +123,7 @@ const step = fc.record({
 test('after any changes they equal two Maps, in order of sequence', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
-      const sends = new Sends();
+      const sends = new MessageColumns();
       const sent = new Map<number, ResolvedMessage>();
       const accepted = new Map<number, KeptWindowEntry>();
       for (const { sequence, message, entry, clears } of steps) {

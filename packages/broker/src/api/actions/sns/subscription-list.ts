@@ -5,7 +5,7 @@
 
 import type { Fault } from '../../protocol/error-codes.ts';
 import type { Answer, Call } from '../action.ts';
-import { readPlace, writePlace } from './page-token.ts';
+import { readPosition, writePosition } from './page-token.ts';
 
 const unconfirmed = 'PendingConfirmation';
 
@@ -14,7 +14,7 @@ export async function subscriptionList(
   token: string | undefined,
   { backend }: Call,
 ): Promise<Answer | Fault> {
-  const after = readPlace(token);
+  const after = readPosition(token);
   if (after !== undefined && 'code' in after) return after;
   const outcome = await backend.run({ type: 'list-subscriptions', ...asked, after });
   if (!outcome.ok) return outcome;
@@ -25,6 +25,6 @@ export async function subscriptionList(
     Endpoint: subscription.endpoint,
     TopicArn: subscription.topicArn,
   }));
-  const output = { Subscriptions: subscriptions, NextToken: writePlace(outcome.next) };
+  const output = { Subscriptions: subscriptions, NextToken: writePosition(outcome.next) };
   return { ok: true, output };
 }

@@ -16,7 +16,7 @@ import {
   runBytesMax,
 } from '../records/content-run.ts';
 import { type Kind, keyOf } from '../records/keys.ts';
-import type { Block, PlaceRecords } from '../records/owner-records.ts';
+import type { Block, OwnerRecords } from '../records/owner-records.ts';
 
 interface Written {
   /** Undefined if it follows from `kind`, `contents` and `id`. */
@@ -33,14 +33,14 @@ interface Written {
 let batches = 0;
 
 export class Batch {
-  readonly blocks: Map<Block, PlaceRecords> = new Map();
-  readonly heads: Set<PlaceRecords> = new Set();
+  readonly blocks: Map<Block, OwnerRecords> = new Map();
+  readonly heads: Set<OwnerRecords> = new Set();
   /** The queues and topics that it changes. */
-  readonly places: Set<string> = new Set();
+  readonly owners: Set<string> = new Set();
   /** The same, as far as more changes than their settings. */
-  readonly touched: Set<PlaceRecords> = new Set();
+  readonly touched: Set<OwnerRecords> = new Set();
   /** Numbers whose contents can be cleared away once it is written: until then some of them may not be in the file. */
-  readonly givenUp: number[] = [];
+  readonly abandoned: number[] = [];
   /** Holds its records until it is written. */
   readonly writer: ByteWriter;
   /** The same for contents, which can share a record although others were written in between. */
@@ -58,8 +58,8 @@ export class Batch {
   #run: Written | undefined;
   /** How many contents were added to the record of another. */
   #joined = 0;
-  /** The place touched last, most often the one touched next. */
-  #latest: PlaceRecords | undefined;
+  /** The owner touched last, most often the one touched next. */
+  #latest: OwnerRecords | undefined;
   #done: Promise<void> | undefined;
   #resolve: (() => void) | undefined;
   #reject: ((error: Error) => void) | undefined;
@@ -91,18 +91,18 @@ export class Batch {
   }
 
   /** Notes that the block has changed. */
-  note(block: Block, records: PlaceRecords): void {
+  note(block: Block, records: OwnerRecords): void {
     if (block.notedIn === this.#number) return;
     block.notedIn = this.#number;
     this.blocks.set(block, records);
   }
 
   /** Notes that something of the queue or topic changes. */
-  touch(records: PlaceRecords): void {
+  touch(records: OwnerRecords): void {
     if (this.#latest === records) return;
     this.#latest = records;
     this.touched.add(records);
-    this.places.add(records.place);
+    this.owners.add(records.id);
   }
 
   write(kind: Kind, contents: number, id: number, bytes: Buffer | null): void {
@@ -120,7 +120,7 @@ export class Batch {
 
   /** Adds the content of the queue's newest message, if there is one. Returns whether it is the first in its record. */
   writeContent(
-    { contents }: PlaceRecords,
+    { contents }: OwnerRecords,
     id: number,
     content: MessageContent | Buffer | undefined,
   ): boolean {
@@ -145,7 +145,7 @@ export class Batch {
   }
 
   /** Adds the removal of a record of contents. */
-  removeContents({ contents }: PlaceRecords, key: number): void {
+  removeContents({ contents }: OwnerRecords, key: number): void {
     // In the order of writes the removal is later than the record, so nothing more may be added to that.
     if (this.#run?.id === key && this.#run.contents === contents) this.#run = undefined;
     this.write('content', contents, key, null);

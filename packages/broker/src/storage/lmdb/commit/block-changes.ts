@@ -5,15 +5,15 @@
 
 import type { KeptWindowEntry, WindowDigests } from '../../../core/changes.ts';
 import { blockOf } from '../records/block.ts';
-import type { Block, PlaceRecords } from '../records/owner-records.ts';
+import type { Block, OwnerRecords } from '../records/owner-records.ts';
 import type { Batch } from './batch.ts';
 
 /** The block that takes the record with this id. If it is a new one, the block before it is released with this batch. */
 export function growingBlock(
-  records: PlaceRecords,
+  records: OwnerRecords,
   id: number,
   batch: Batch,
-): ReturnType<PlaceRecords['growing']> {
+): ReturnType<OwnerRecords['growing']> {
   const before = records.last;
   const block = records.growing(blockOf(id));
   if (before !== undefined && before !== block) batch.note(before, records);
@@ -23,7 +23,7 @@ export function growingBlock(
   return block;
 }
 
-export function removeMessage(records: PlaceRecords, id: number, batch: Batch): void {
+export function removeMessage(records: OwnerRecords, id: number, batch: Batch): void {
   const block = records.blocks.get(blockOf(id)) as Block;
   const contentKey = block.contentKey(id) as number;
   block.remove(id);
@@ -35,7 +35,7 @@ export function removeMessage(records: PlaceRecords, id: number, batch: Batch): 
 }
 
 export function addWindowEntry(
-  records: PlaceRecords,
+  records: OwnerRecords,
   id: number,
   value: KeptWindowEntry,
   digests: WindowDigests | undefined,
@@ -47,7 +47,7 @@ export function addWindowEntry(
   records.windowEntries += 1;
 }
 
-export function removeWindowEntry(records: PlaceRecords, id: number, batch: Batch): void {
+export function removeWindowEntry(records: OwnerRecords, id: number, batch: Batch): void {
   const block = records.blocks.get(blockOf(id)) as Block;
   block.windowEntries -= 1;
   records.windowEntries -= 1;
@@ -56,7 +56,7 @@ export function removeWindowEntry(records: PlaceRecords, id: number, batch: Batc
   if (block.isOver) batch.note(block, records);
 }
 
-export function clearWindow(records: PlaceRecords, batch: Batch): void {
+export function clearWindow(records: OwnerRecords, batch: Batch): void {
   records.windowFrom = records.lastSequence + 1;
   records.windowEntries = 0;
   batch.heads.add(records);
@@ -66,7 +66,7 @@ export function clearWindow(records: PlaceRecords, batch: Batch): void {
   }
 }
 
-export function completeBlock(batch: Batch, block: Block, records: PlaceRecords): void {
+export function completeBlock(batch: Batch, block: Block, records: OwnerRecords): void {
   const { contents } = records;
   if (block.isOver) {
     records.dropBlock(block);

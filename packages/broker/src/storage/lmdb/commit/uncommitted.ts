@@ -6,7 +6,7 @@
 
 import { BySequence } from '../../memory/by-sequence.ts';
 
-export class Fresh {
+export class Uncommitted {
   #gathering: BySequence<unknown> = new BySequence();
   #written: BySequence<unknown> | undefined;
 

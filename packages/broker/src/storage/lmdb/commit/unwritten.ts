@@ -10,7 +10,7 @@ import { firstKeys, keysFrom, merged, type Records } from '../journal/journal-in
 import { ByteWriter } from '../records/bytes.ts';
 import { keyOf } from '../records/keys.ts';
 import type { RecordReader } from '../records/loading.ts';
-import type { PlaceRecords } from '../records/owner-records.ts';
+import type { OwnerRecords } from '../records/owner-records.ts';
 import type { Batch } from './batch.ts';
 
 export class Unwritten implements RecordReader {
@@ -23,8 +23,8 @@ export class Unwritten implements RecordReader {
     for (const batch of batches) batch.writeAll(this.#records.put);
   }
 
-  /** Adds the records of a queue or topic that a batch only notes until it is completed (`Places.complete`). */
-  addNoted(records: PlaceRecords): void {
+  /** Adds the records of a queue or topic that a batch only notes until it is completed (`RecordMapper.complete`). */
+  addNoted(records: OwnerRecords): void {
     const { contents } = records;
     const writer = new ByteWriter();
     for (const block of records.blocks.values()) {

@@ -60,7 +60,7 @@ export class BackupTarget {
   async take(environment: Environment): Promise<readonly string[]> {
     try {
       await environment.copyTo(this.#unfinished);
-      const damaged = await foldJournal(this.#unfinished);
+      const damaged = await checkpointJournal(this.#unfinished);
       const copy = join(this.#unfinished, dataFile);
       const descriptor = openSync(copy, 'r+');
       fsyncSync(descriptor);
@@ -102,7 +102,7 @@ export class BackupTarget {
 }
 
 /** So that the copy is one file, and of a run of its own: no frame of the server's later commits follows it, wherever it is put. */
-async function foldJournal(directory: string): Promise<readonly string[]> {
+async function checkpointJournal(directory: string): Promise<readonly string[]> {
   const environment = await Environment.open({ directory });
   try {
     await environment.write(() => {}, { isDirect: true });

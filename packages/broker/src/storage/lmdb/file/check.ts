@@ -23,7 +23,7 @@ import {
   Block,
   emptyHead,
   type Head,
-  type PlaceRecords,
+  type OwnerRecords,
   readHead,
 } from '../records/owner-records.ts';
 import { reading } from './data-error.ts';
@@ -56,7 +56,7 @@ export interface CheckReport {
   readonly queues: readonly CheckedQueue[];
   readonly topics: readonly CheckedTopic[];
   /** Contents of purged and deleted queues that are still to be cleared away. */
-  readonly givenUp: number;
+  readonly abandoned: number;
   /** What is damaged or inconsistent, the first hundred. */
   readonly problems: readonly string[];
   /** What is missing, but no damage. */
@@ -103,16 +103,16 @@ export function checkData(
   attempt(report, 'the time of the last commit', () => latestTimeIn(environment));
   const queues: CheckedQueue[] = [];
   const topics: CheckedTopic[] = [];
-  for (const place of store.places) {
-    const check = new PlaceCheck(environment, place, report);
+  for (const owner of store.owners) {
+    const check = new OwnerCheck(environment, owner, report);
     check.run();
-    if (place.kind === 'queue') queues.push(check.queue());
+    if (owner.kind === 'queue') queues.push(check.queue());
     else topics.push(check.topic());
   }
   const { records, fileBytes } = environment.usage();
   const { notes } = found;
-  const givenUp = store.givenUp.length;
-  return { format, records, fileBytes, queues, topics, givenUp, problems, notes };
+  const abandoned = store.abandoned.length;
+  return { format, records, fileBytes, queues, topics, abandoned, problems, notes };
 }
 
 type Report = (text: string) => void;
@@ -129,12 +129,12 @@ function attempt<T>(report: Report, what: string, read: () => T): T | undefined 
 
 /** Every number of contents must belong to one queue or topic, or be given up. */
 function checkNumbers(environment: Environment, store: Store, report: Report): void {
-  const owners = new Map<number, string>(store.givenUp.map((number) => [number, 'nobody']));
-  for (const { place, numbers } of store.places) {
+  const owners = new Map<number, string>(store.abandoned.map((number) => [number, 'nobody']));
+  for (const { id, numbers } of store.owners) {
     for (const number of numbers) {
       const other = owners.get(number);
-      if (other !== undefined) report(`${place} has the contents of ${other}`);
-      owners.set(number, place);
+      if (other !== undefined) report(`${id} has the contents of ${other}`);
+      owners.set(number, id);
     }
   }
   for (const key of strayKeys(environment, store))
@@ -145,9 +145,9 @@ function checkNumbers(environment: Environment, store: Store, report: Report): v
 const jsonKinds = ['attempt', 'task', 'subscription', 'archived', 'post', 'post-attempt'] as const;
 const namedByText: ReadonlySet<Kind> = new Set<Kind>(['attempt', 'task', 'subscription']);
 
-class PlaceCheck {
+class OwnerCheck {
   readonly #environment: Environment;
-  readonly #place: PlaceRecords;
+  readonly #owner: OwnerRecords;
   readonly #contents: number;
   readonly #report: Report;
   readonly #contentsLeft: Walk<Buffer>;
@@ -164,11 +164,11 @@ class PlaceCheck {
   #sentAt = 0;
   readonly #found: Map<Kind, number> = new Map();
 
-  constructor(environment: Environment, place: PlaceRecords, report: Report) {
+  constructor(environment: Environment, owner: OwnerRecords, report: Report) {
     this.#environment = environment;
-    this.#place = place;
-    this.#contents = place.contents;
-    this.#report = (text) => report(`${place.place}: ${text}`);
+    this.#owner = owner;
+    this.#contents = owner.contents;
+    this.#report = (text) => report(`${owner.id}: ${text}`);
     this.#contentsLeft = this.#walk('content', (value) => value);
     this.#deliveriesLeft = this.#walk('delivery', readDelivery);
   }
@@ -184,7 +184,7 @@ class PlaceCheck {
 
   queue(): CheckedQueue {
     return {
-      name: this.#place.name,
+      name: this.#owner.name,
       messages: this.#messages,
       received: this.#received,
       windowEntries: this.#windowEntries,
@@ -194,7 +194,7 @@ class PlaceCheck {
 
   topic(): CheckedTopic {
     return {
-      name: this.#place.name,
+      name: this.#owner.name,
       subscriptions: this.#found.get('subscription') ?? 0,
       windowEntries: this.#windowEntries,
       archived: this.#found.get('archived') ?? 0,
@@ -223,7 +223,7 @@ class PlaceCheck {
   /** Returns how many there are. */
   #checkJson(kind: (typeof jsonKinds)[number]): number {
     let count = 0;
-    for (const number of this.#place.numbers) {
+    for (const number of this.#owner.numbers) {
       for (const { key, value } of this.#range(kind, number)) {
         const id = namedByText.has(kind) ? textIn(key) : idIn(key);
         attempt(this.#report, `${kind} ${id}`, () => jsonIn(value, 'record'));
@@ -244,7 +244,7 @@ class PlaceCheck {
       if (removed !== undefined) block.setRemoved(removed);
     });
     attempt(this.#report, `block ${number}`, () =>
-      readBlock({ owner: this.#place, number, bytes }, new GroupTexts(), {
+      readBlock({ owner: this.#owner, number, bytes }, new GroupTexts(), {
         message: (id, { sentAt, deadLetterSource }, isFirst) => {
           if (blockOf(id) !== number)
             this.#report(`message ${id} is in the wrong block, ${number}`);
@@ -314,7 +314,7 @@ class PlaceCheck {
     this.#windowEntries += 1;
     if (id > this.#counter)
       this.#report(`window entry ${id} is above the counter ${this.#counter}`);
-    const expected = this.#place.digester.of(entry);
+    const expected = this.#owner.digester.of(entry);
     const isSame = (Object.keys(expected) as (keyof WindowDigests)[]).every(
       (word) => expected[word] === digests[word],
     );

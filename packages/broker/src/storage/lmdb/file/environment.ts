@@ -1,6 +1,6 @@
 /**
  * The records of a data directory: LMDB's file, and the journal before it. A commit goes into the journal; when a file of
- * the journal is full, its records are folded: they go into LMDB's file in one transaction, while the other file takes
+ * the journal is full, its records are checkpointed: they go into LMDB's file in one transaction, while the other file takes
  * commits. Readers see both as one.
  *
  * A commit goes directly into LMDB's file, together with all that the journal has, if it is large or the first of a run, if
@@ -9,7 +9,7 @@
  * reached the disk. When something could not be written although the disk has room, all further commits are direct, until
  * the next start.
  *
- * On a disk that is nearly full there is no journal. What it has when that begins is folded in parts, for which its reserve
+ * On a disk that is nearly full there is no journal. What it has when that begins is checkpointed in parts, for which its reserve
  * makes room: a part needs few pages, and leaves as many for the part after the next. While commits are direct, LMDB's file
  * keeps some room inside, which others cannot take: what is there can always be removed (`room`).
  *
@@ -32,7 +32,7 @@ import {
 import {
   type Folded,
   firstKeys,
-  type Layer,
+  type JournalIndex,
   merged,
   newest,
   partsOf,
@@ -120,14 +120,14 @@ export class Environment {
   #left: LeftJournal;
   readonly #run: number = randomInt(2 ** 48 - 1);
   /** How many commits there were before the journal was opened. */
-  #passedOver = 0;
+  #claimed = 0;
   #journal: Journal | undefined;
   /** The journal may have files, open or left behind. */
   #hasFiles = true;
   #isJournaling = false;
   /** A write failed although the disk has room: what the journal would accept might not find room in LMDB's file. */
   #isDistrusted = false;
-  #folding: Promise<void> | undefined;
+  #checkpointing: Promise<void> | undefined;
   #format: number | undefined;
   /** From this key on, records have no checksums yet; undefined if all have one. */
   #unsealedFrom: Buffer | undefined;
@@ -151,7 +151,7 @@ export class Environment {
     const directory = resolve(given);
     if (isReadOnly) prepareToRead(directory, isAlone);
     else prepareToWrite(directory);
-    // Beside a server the journal is read first: what it folds meanwhile is then in both, and not in neither.
+    // Beside a server the journal is read first: what it checkpoints meanwhile is then in both, and not in neither.
     const before = isAlone ? undefined : readJournal(directory);
     const file = await LmdbFile.open(directory, { isReadOnly, isAlone });
     try {
@@ -161,7 +161,7 @@ export class Environment {
       const what = damageOf(environment.#left.flaws, onNotice);
       if (what !== undefined && onDamage === undefined) throw damagedInPart(directory, [what]);
       if (what !== undefined) onDamage?.(what);
-      if (!isReadOnly && environment.hasUnfolded) syncJournal(directory);
+      if (!isReadOnly && environment.hasJournaled) syncJournal(directory);
       return environment;
     } catch (error) {
       await file.close();
@@ -203,7 +203,7 @@ export class Environment {
   }
 
   /** Whether the journal has something that LMDB's file does not have. */
-  get hasUnfolded(): boolean {
+  get hasJournaled(): boolean {
     return this.#layers().length > 0;
   }
 
@@ -294,7 +294,7 @@ export class Environment {
     let from = this.#unsealedFrom;
     // What the journal of the older version has, goes into LMDB's file as it is, and while the file is still of that format:
     // on a disk that is nearly full this takes several transactions.
-    await this.fold();
+    await this.checkpoint();
     this.#format = format;
     if (from !== undefined) await this.#noteUnsealed(from, []);
     while (from !== undefined) {
@@ -360,8 +360,8 @@ export class Environment {
    * Brings all that is only in the journal into LMDB's file, so that what it removes there makes room. LMDB uses that room
    * not in the next transaction but in the one after it; so there is an empty one in between.
    */
-  async fold(): Promise<void> {
-    if (!this.hasUnfolded) return;
+  async checkpoint(): Promise<void> {
+    if (!this.hasJournaled) return;
     await this.#writeDirectly(() => {});
     await this.#writeDirectly(() => {});
   }
@@ -373,7 +373,7 @@ export class Environment {
 
   /**
    * Writes a consistent copy into an existing directory that has no data; for somebody who only reads. The copy may have a
-   * journal. If a server has folded something since this was opened, it is twice in the copy, which does no harm: a frame
+   * journal. If a server has checkpointed something since this was opened, it is twice in the copy, which does no harm: a frame
    * counts only if it follows what LMDB's file has.
    */
   async copyTo(target: string): Promise<void> {
@@ -388,7 +388,7 @@ export class Environment {
   }
 
   async close(): Promise<void> {
-    await this.#folding;
+    await this.#checkpointing;
     try {
       if (this.#journal !== undefined) await this.#closeJournal(this.#journal);
     } finally {
@@ -404,7 +404,7 @@ export class Environment {
   }
 
   /** What LMDB's file does not have, the oldest first. */
-  #layers(): readonly Layer[] {
+  #layers(): readonly JournalIndex[] {
     const layers = this.#journal?.layers ?? this.#left.layers;
     return layers.some(({ isEmpty }) => !isEmpty) ? layers : [];
   }
@@ -412,7 +412,7 @@ export class Environment {
   /** Returns false if the commit is too large for the journal, or the journal is full or cannot be written. */
   async #append(writes: Writes, journal: Journal): Promise<boolean> {
     if (journal.isFull) {
-      await this.#folding;
+      await this.#checkpointing;
       if (!this.#isJournaling || !this.#mayJournal()) return false;
     }
     const sealed = journal.isFull ? journal.seal() : undefined;
@@ -421,7 +421,7 @@ export class Environment {
       appended = journal.append(writes);
     } finally {
       // The disk already works for the commit.
-      if (sealed !== undefined) this.#fold(sealed, journal);
+      if (sealed !== undefined) this.#checkpoint(sealed, journal);
     }
     try {
       await appended;
@@ -432,9 +432,9 @@ export class Environment {
     return appended !== undefined;
   }
 
-  #fold({ layer, last }: Sealed, journal: Journal): void {
-    this.#folding = this.#file
-      .write((put) => layer.each(put), this.#folded(last))
+  #checkpoint({ layer, last }: Sealed, journal: Journal): void {
+    this.#checkpointing = this.#file
+      .write((put) => layer.each(put), this.#checkpointed(last))
       .then(
         () => {
           journal.release();
@@ -444,12 +444,12 @@ export class Environment {
         () => this.#stopJournaling(),
       )
       .finally(() => {
-        this.#folding = undefined;
+        this.#checkpointing = undefined;
       });
   }
 
   async #writeDirectly(writes: Writes): Promise<void> {
-    await this.#folding;
+    await this.#checkpointing;
     let last: Folded;
     try {
       last = await this.#writeAll(writes);
@@ -462,21 +462,21 @@ export class Environment {
   }
 
   /**
-   * Only the last part names the frames as folded: until then the next start finds them in the journal, and writes the same
+   * Only the last part names the frames as checkpointed: until then the next start finds them in the journal, and writes the same
    * again. So nothing may be added to the journal before the last part is written, as a layer forgets what comes and goes
    * within it.
    */
-  async #foldInParts(): Promise<void> {
+  async #checkpointInParts(): Promise<void> {
     this.#isJournaling = false;
     releaseReserve(this.directory);
-    const before = this.#folded(this.#lastFolded() as Folded);
+    const before = this.#checkpointed(this.#lastFolded() as Folded);
     for (const part of partsOf(this.#layers())) {
       await this.#file.write((put) => {
         for (const { key, value } of part) put(key, value);
       }, before);
     }
-    await this.#file.write(() => {}, this.#folded(this.#passOver()));
-    this.#forgetUnfolded();
+    await this.#file.write(() => {}, this.#checkpointed(this.#claimNumber()));
+    this.#forgetJournaled();
   }
 
   /** Gives its room back to the disk. All its records are in LMDB's file. */
@@ -484,16 +484,16 @@ export class Environment {
     if (!this.#hasFiles) return;
     await this.#journal?.close();
     this.#journal = undefined;
-    this.#passedOver = number;
+    this.#claimed = number;
     removeJournal(this.directory);
     this.#hasFiles = false;
   }
 
   /** The number of a commit that goes directly into LMDB's file. */
-  #passOver(): Folded {
-    if (this.#journal !== undefined) return this.#journal.passOver();
-    this.#passedOver += 1;
-    return { run: this.#run, number: this.#passedOver };
+  #claimNumber(): Folded {
+    if (this.#journal !== undefined) return this.#journal.claimNumber();
+    this.#claimed += 1;
+    return { run: this.#run, number: this.#claimed };
   }
 
   #stopJournaling(): void {
@@ -509,23 +509,23 @@ export class Environment {
   /** All that is only in the journal and these writes, in one transaction if the disk has room. Returns its number. */
   async #writeAll(writes: Writes): Promise<Folded> {
     const isTight = this.#isDistrusted || !this.hasRoom(journalingBytesMin);
-    if (isTight && this.hasUnfolded) await this.#foldInParts();
+    if (isTight && this.hasJournaled) await this.#checkpointInParts();
     const layers = this.#layers();
-    const last = this.#passOver();
+    const last = this.#claimNumber();
     await this.#file.write((put) => {
       for (const [index, layer] of layers.entries()) layer.each(put, layers[index + 1]);
       writes(put);
-    }, this.#folded(last));
-    this.#forgetUnfolded();
+    }, this.#checkpointed(last));
+    this.#forgetJournaled();
     return last;
   }
 
-  #forgetUnfolded(): void {
+  #forgetJournaled(): void {
     this.#left = nothingLeft;
     this.#journal?.restart();
   }
 
-  #folded(last: Folded): Entry {
+  #checkpointed(last: Folded): Entry {
     const value = jsonOf({ durability: this.#options.durability, ...last });
     return { key: foldedKey, value: this.#isOfOldFormat ? value : sealed(foldedKey, value) };
   }

@@ -16,7 +16,7 @@ export interface Records {
   keysIn(start: string, end: string): Generator<string, void>;
 }
 
-export class Layer implements Records {
+export class JournalIndex implements Records {
   readonly #bytes: Buffer;
   readonly #records: Map<string, number> = new Map();
   #sortedKeys: readonly string[] | undefined;
@@ -66,7 +66,7 @@ export class Layer implements Records {
   }
 
   /** Puts all its records, except those that a newer layer has as well. */
-  each(put: Put, newer?: Layer): void {
+  each(put: Put, newer?: JournalIndex): void {
     for (const [key, record] of this.#records) {
       if (newer?.has(key) !== true) put(keyAt(this.#bytes, record), valueAt(this.#bytes, record));
     }
@@ -102,7 +102,7 @@ export function newest(layers: readonly Records[], key: string): Buffer | null |
 }
 
 /** A record to be written; null removes it. */
-export interface Unfolded {
+export interface JournalRecords {
   readonly key: Buffer;
   readonly value: Buffer | null;
 }
@@ -112,14 +112,14 @@ const partRecordsMax = 256;
 const partBytesMax = 256 * 1024;
 
 /** All that the layers have, in parts; removals first, since they make room for the rest. */
-export function* partsOf(layers: readonly Layer[]): Generator<readonly Unfolded[]> {
-  const removals: Unfolded[] = [];
-  const others: Unfolded[] = [];
+export function* partsOf(layers: readonly JournalIndex[]): Generator<readonly JournalRecords[]> {
+  const removals: JournalRecords[] = [];
+  const others: JournalRecords[] = [];
   for (const [index, layer] of layers.entries()) {
     const put: Put = (key, value) => (value === null ? removals : others).push({ key, value });
     layer.each(put, layers[index + 1]);
   }
-  let part: Unfolded[] = [];
+  let part: JournalRecords[] = [];
   let bytes = 0;
   for (const record of [...removals, ...others]) {
     part.push(record);
@@ -181,7 +181,7 @@ export interface Folded {
 
 export interface JournalContents {
   /** What LMDB's file does not have, the oldest first. */
-  readonly layers: readonly Layer[];
+  readonly layers: readonly JournalIndex[];
   /** The number of the last commit. */
   readonly last: number;
   /** Where in each file the frames end that are in the layers. */
@@ -197,12 +197,12 @@ export function contentsOf(files: readonly Buffer[], { run, number }: Folded): J
       if (frame.run === run && frame.number > other) following.set(frame.after, { frame, file });
     }
   }
-  const layers = files.map((bytes) => new Layer(bytes));
-  const inOrder = new Set<Layer>();
+  const layers = files.map((bytes) => new JournalIndex(bytes));
+  const inOrder = new Set<JournalIndex>();
   const ends = files.map(() => 0);
   let last = number;
   for (let next = following.get(last); next !== undefined; next = following.get(last)) {
-    const layer = layers[next.file] as Layer;
+    const layer = layers[next.file] as JournalIndex;
     layer.add(next.frame);
     inOrder.add(layer);
     ends[next.file] = next.frame.end;

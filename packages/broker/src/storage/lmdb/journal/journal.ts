@@ -33,7 +33,7 @@ import { promisify } from 'node:util';
 import { fileMode, journalFiles, reserveFile } from '../file/data-directory.ts';
 import type { Writes } from '../file/lmdb-file.ts';
 import { headBytes, writeFrame } from './frame.ts';
-import { type Folded, Layer } from './journal-index.ts';
+import { type Folded, JournalIndex } from './journal-index.ts';
 
 export type Durability = 'fsync' | 'os';
 
@@ -60,7 +60,7 @@ const sync = promisify(fdatasync);
 
 class JournalFile {
   readonly bytes: Buffer;
-  readonly layer: Layer;
+  readonly layer: JournalIndex;
   end = 0;
   readonly #descriptor: number;
   readonly #durability: Durability;
@@ -71,7 +71,7 @@ class JournalFile {
 
   constructor(path: string, bytesMax: number, durability: Durability) {
     this.bytes = Buffer.allocUnsafeSlow(bytesMax);
-    this.layer = new Layer(this.bytes);
+    this.layer = new JournalIndex(this.bytes);
     this.#durability = durability;
     this.#isSyncedByWrite = durability === 'fsync' && process.platform === 'linux';
     const { O_CREAT, O_DSYNC, O_RDWR } = constants;
@@ -116,7 +116,7 @@ class JournalFile {
 
 /** The records of a sealed file, and the last frame among them. */
 export interface Sealed {
-  readonly layer: Layer;
+  readonly layer: JournalIndex;
   readonly last: Folded;
 }
 
@@ -159,7 +159,7 @@ export class Journal {
   }
 
   /** What is not in LMDB's file, the oldest first. */
-  get layers(): readonly Layer[] {
+  get layers(): readonly JournalIndex[] {
     return [this.#other.layer, this.#current.layer];
   }
 
@@ -167,7 +167,7 @@ export class Journal {
    * The next commit goes into LMDB's file, with everything that is here. It takes a number like a frame, so that the next frame
    * follows exactly this state of the file, and none that was tried before: one that failed may be on disk.
    */
-  passOver(): Folded {
+  claimNumber(): Folded {
     this.#tried += 1;
     return { run: this.#run, number: this.#tried };
   }

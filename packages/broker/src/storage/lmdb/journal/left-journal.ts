@@ -4,13 +4,13 @@
  */
 
 import { flawsIn, type JournalFlaws } from './journal-damage.ts';
-import { contentsOf, type Folded, type Layer } from './journal-index.ts';
+import { contentsOf, type Folded, type JournalIndex } from './journal-index.ts';
 
 export interface LeftJournal {
   /** The journal's files, up to the last commit that can be used. */
   readonly files: readonly Buffer[];
   /** Its records, the oldest first. */
-  readonly layers: readonly Layer[];
+  readonly layers: readonly JournalIndex[];
   /** The number of the last commit that can be used. */
   readonly last: number;
   readonly flaws: Flaws;
@@ -27,17 +27,17 @@ export const noFlaws: Flaws = { cutOff: 0, isTorn: false, isExpected: false, unk
 
 export const nothingLeft: LeftJournal = { files: [], layers: [], last: 0, flaws: noFlaws };
 
-/** `folded`: which frame LMDB's file has last; undefined if there was never a journal. */
-export function readLeft(files: readonly Buffer[], folded: Folded | undefined): LeftJournal {
-  if (folded === undefined) return { ...nothingLeft, files };
-  const contents = contentsOf(files, folded);
+/** `checkpointed`: which frame LMDB's file has last; undefined if there was never a journal. */
+export function readLeft(files: readonly Buffer[], checkpointed: Folded | undefined): LeftJournal {
+  if (checkpointed === undefined) return { ...nothingLeft, files };
+  const contents = contentsOf(files, checkpointed);
   const { layers, last, ends } = contents;
-  const isExpected = folded.durability === 'os';
+  const isExpected = checkpointed.durability === 'os';
   return {
     files: files.map((bytes, index) => bytes.subarray(0, ends[index])),
     layers,
     last,
-    flaws: { ...noFlaws, ...flawsIn(files, folded, contents), isExpected },
+    flaws: { ...noFlaws, ...flawsIn(files, checkpointed, contents), isExpected },
   };
 }
 

@@ -11,6 +11,7 @@ import type {
   ContentFrom,
   KeptMessage,
   KeptWindowEntry,
+  OwnerId,
   WindowDigests,
 } from '../../../core/changes.ts';
 import { groupDigest, type WindowDigester } from '../../../core/deduplication/window-digests.ts';
@@ -157,7 +158,7 @@ export class GrowingBlock {
 
 /** The queue or topic of a block. */
 export interface BlockOwner {
-  readonly place: string;
+  readonly id: OwnerId;
   readonly digester: WindowDigester;
 }
 
@@ -189,7 +190,7 @@ export function readBlock(
     const kind = flags & kindMask;
     if (kind === messageKind && at > sequence) {
       sequence = at;
-      message = readMessage(reader, flags, groups, { queue: owner.place, sequence: at });
+      message = readMessage(reader, flags, groups, { queue: owner.id, sequence: at });
       visitor.message(at, message, (flags & sharesRecord) === 0);
     } else if ((kind === windowKind || kind === sha256WindowKind) && at >= sequence) {
       const isShared = (flags & isAsMessage) !== 0;

@@ -14,7 +14,7 @@ export class Damage {
   readonly #told: string[] = [];
   readonly #removals: Buffer[] = [];
   #count = 0;
-  /** A queue's, a topic's or a given-up number's record is lost: contents may belong to nobody. */
+  /** A queue's, a topic's or an abandoned number's record is lost: contents may belong to nobody. */
   hasLostOwner = false;
 
   get count(): number {

@@ -3,7 +3,7 @@
  * them. Numbers are big-endian, so that LMDB sorts keys by them.
  *
  * The contents of a queue or topic are kept under numbers, not under its name. Purging or deleting it gives up the number,
- * in one record (`given-up`), and what was kept under it is cleared away bit by bit (`sweep` in places.ts).
+ * in one record (`abandoned`), and what was kept under it is cleared away bit by bit (`sweep` in record-mapper.ts).
  */
 
 export const kinds = {
@@ -15,7 +15,7 @@ export const kinds = {
   /** When a queue was deleted whose name is still taken. */
   name: 3,
   /** A number whose contents are to be cleared away. */
-  'given-up': 4,
+  abandoned: 4,
   /** The counter, where the window begins, and how much there is. */
   head: 5,
   block: 6,
@@ -123,7 +123,7 @@ export function keyText(key: Buffer): string {
 /** Whether it is a known key of something that is kept under a number. */
 export function hasNumber(key: Buffer): boolean {
   const kind = kindNames[key[0] ?? kindNames.length];
-  return kind !== undefined && kind !== 'given-up' && !named.has(kind) && key.length >= idAt;
+  return kind !== undefined && kind !== 'abandoned' && !named.has(kind) && key.length >= idAt;
 }
 
 /** Whether a record with this key, a character for each byte, never changes before it is removed for good. */

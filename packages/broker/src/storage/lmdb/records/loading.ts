@@ -43,8 +43,8 @@ import {
   Block,
   emptyHead,
   type Head,
-  type PlaceRecord,
-  PlaceRecords,
+  type OwnerRecord,
+  OwnerRecords,
   readHead,
 } from './owner-records.ts';
 
@@ -60,9 +60,9 @@ export interface RecordReader {
 }
 
 export interface Store {
-  readonly places: readonly PlaceRecords[];
+  readonly owners: readonly OwnerRecords[];
   readonly names: readonly { readonly name: string; readonly time: number }[];
-  readonly givenUp: readonly number[];
+  readonly abandoned: readonly number[];
 }
 
 export function loadStore(environment: Environment, damage: Damage): Store {
@@ -70,13 +70,13 @@ export function loadStore(environment: Environment, damage: Damage): Store {
     damage.record('', key, lost);
     damage.hasLostOwner = true;
   };
-  const placesOf = (kind: PlaceRecords['kind']): PlaceRecords[] => {
+  const ownersOf = (kind: OwnerRecords['kind']): OwnerRecords[] => {
     const lost = `the ${kind} and everything in it is lost`;
     const entries = environment.range(rangeOf(kind), (key) => lostOwner(key, lost));
     return Array.from(entries, ({ key, value }) => {
       const name = nameIn(key);
-      const record = jsonIn<PlaceRecord>(value, `record of the ${kind} ${name}`);
-      return new PlaceRecords(kind, name, record);
+      const record = jsonIn<OwnerRecord>(value, `record of the ${kind} ${name}`);
+      return new OwnerRecords(kind, name, record);
     });
   };
   const names = Array.from(
@@ -85,14 +85,14 @@ export function loadStore(environment: Environment, damage: Damage): Store {
     ),
     ({ key, value }) => ({ name: nameIn(key), time: jsonIn<number>(value, 'name') }),
   );
-  const givenUp = Array.from(
-    environment.range(rangeOf('given-up'), (key) =>
+  const abandoned = Array.from(
+    environment.range(rangeOf('abandoned'), (key) =>
       lostOwner(key, 'what was purged or deleted is looked for'),
     ),
     ({ key }) => contentsIn(key),
   );
   // Queues first: a subscription may name one.
-  return { places: [...placesOf('queue'), ...placesOf('topic')], names, givenUp };
+  return { owners: [...ownersOf('queue'), ...ownersOf('topic')], names, abandoned };
 }
 
 /** How many keys are looked at one by one, of each range. */
@@ -108,7 +108,7 @@ const kindsOf = {
     contents: ['head', 'block', 'subscription', 'post', 'post-attempt'],
     other: ['archived'],
   },
-} as const satisfies Record<PlaceRecords['kind'], Record<string, readonly Kind[]>>;
+} as const satisfies Record<OwnerRecords['kind'], Record<string, readonly Kind[]>>;
 
 /** The kinds that nothing else would miss: blocks and what belongs to them are counted. */
 const uncountedKinds: readonly Kind[] = contentKinds.filter(
@@ -118,7 +118,7 @@ const uncountedKinds: readonly Kind[] = contentKinds.filter(
 /** Keys that belong to nobody: a damaged byte can have made them of others. Of a number without an owner, the first of each kind. */
 export function* strayKeys(
   environment: Environment,
-  { places, givenUp }: Store,
+  { owners, abandoned }: Store,
 ): Generator<Buffer> {
   for (const range of [
     rangeOf('store'),
@@ -128,7 +128,7 @@ export function* strayKeys(
   }
   // Skips from each number's first key to the next number's.
   for (const kind of contentKinds) {
-    const owned = new Set([...givenUp, ...numbersWith(kind, places)]);
+    const owned = new Set([...abandoned, ...numbersWith(kind, owners)]);
     const { start, end } = rangeOf(kind);
     let from: Buffer | undefined = start;
     while (from !== undefined) {
@@ -138,7 +138,7 @@ export function* strayKeys(
     }
   }
   // Only the checksum tells what was given up from what has come among it.
-  for (const number of givenUp) {
+  for (const number of abandoned) {
     for (const kind of uncountedKinds) {
       for (const found of environment.keys(rangeOf(kind, number), straysMax)) {
         const key = Buffer.from(found);
@@ -148,11 +148,11 @@ export function* strayKeys(
   }
 }
 
-function* numbersWith(kind: Kind, places: readonly PlaceRecords[]): Generator<number> {
-  for (const place of places) {
-    const { contents, other }: Record<'contents' | 'other', readonly Kind[]> = kindsOf[place.kind];
-    if (contents.includes(kind)) yield place.contents;
-    if (other.includes(kind)) yield place.other;
+function* numbersWith(kind: Kind, owners: readonly OwnerRecords[]): Generator<number> {
+  for (const owner of owners) {
+    const { contents, other }: Record<'contents' | 'other', readonly Kind[]> = kindsOf[owner.kind];
+    if (contents.includes(kind)) yield owner.contents;
+    if (other.includes(kind)) yield owner.other;
   }
 }
 
@@ -172,20 +172,20 @@ export function latestTimeIn(environment: Environment): number {
 
 interface Loading {
   readonly reader: RecordReader;
-  readonly records: PlaceRecords;
+  readonly records: OwnerRecords;
   readonly now: number;
   readonly damage: Damage;
 }
 
 /** Everything of one queue or topic, piece by piece; `records` is filled in on the way. Leaves out what has expired by `now`. */
-export function* loadPlace(loading: Loading): Generator<readonly Change[]> {
+export function* loadOwner(loading: Loading): Generator<readonly Change[]> {
   const { damage, records } = loading;
   const before = damage.count;
   yield* records.kind === 'queue' ? loadQueue(loading) : loadTopic(loading);
   if (damage.count > before) noteOrphans(loading);
 }
 
-function ownerOf({ kind, name }: PlaceRecords): string {
+function ownerOf({ kind, name }: OwnerRecords): string {
   return `${kind} ${name}`;
 }
 
@@ -300,7 +300,7 @@ function loadHead(loading: Loading): Head {
 }
 
 /** What a head that is lost can be replaced by. */
-function headWithout(reader: RecordReader, records: PlaceRecords): Head {
+function headWithout(reader: RecordReader, records: OwnerRecords): Head {
   let lastBlock = 0;
   const { start, end } = rangeOf('block', records.contents);
   for (const key of reader.keys({ start, end }, Number.MAX_SAFE_INTEGER)) lastBlock = idIn(key);
@@ -393,11 +393,11 @@ function noteOrphans({ reader, records, damage }: Loading): void {
 class LoadingBlock implements BlockVisitor {
   readonly changes: Change[] = [];
   windowEntries = 0;
-  readonly #records: PlaceRecords;
+  readonly #records: OwnerRecords;
   readonly #block: Block;
   readonly #acceptedAfter: number;
 
-  constructor(records: PlaceRecords, block: Block, acceptedAfter: number) {
+  constructor(records: OwnerRecords, block: Block, acceptedAfter: number) {
     this.#records = records;
     this.#block = block;
     this.#acceptedAfter = acceptedAfter;

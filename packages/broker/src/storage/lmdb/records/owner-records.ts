@@ -3,13 +3,13 @@
  * how much of each is still alive, and what is so recent that it is not in the file yet.
  */
 
-import { type KeptQueue, type KeptTopic, topicPlace } from '../../../core/changes.ts';
+import { type KeptQueue, type KeptTopic, type OwnerId, topicOwner } from '../../../core/changes.ts';
 import { WindowDigester } from '../../../core/deduplication/window-digests.ts';
-import { Fresh } from '../commit/uncommitted.ts';
+import { Uncommitted } from '../commit/uncommitted.ts';
 import { GrowingBlock, sequencesPerBlock, slotOf } from './block.ts';
 import { ByteReader, type ByteWriter } from './bytes.ts';
 
-/** A set of places in a block, one bit each. */
+/** A set of slots of a block, one bit each. */
 class Slots {
   #low = 0;
   #high = 0;
@@ -125,17 +125,17 @@ export class Block {
 }
 
 /** What the record of a queue or topic itself says. */
-export interface PlaceRecord {
+export interface OwnerRecord {
   readonly kept: KeptQueue | KeptTopic;
   readonly contents: number;
   readonly other: number;
 }
 
-export class PlaceRecords {
+export class OwnerRecords {
   readonly kind: 'queue' | 'topic';
   readonly name: string;
-  /** As `placeOf` names it. */
-  readonly place: string;
+  /** As `ownerOf` names it. */
+  readonly id: OwnerId;
   kept: KeptQueue | KeptTopic;
   /** The number under which its contents are kept. */
   contents: number;
@@ -151,16 +151,16 @@ export class PlaceRecords {
   windowEntries = 0;
   blocks: Map<number, Block> = new Map();
   /** Contents, publications and posts that are not in the file yet; of moved messages the record of the content. */
-  readonly fresh: Fresh = new Fresh();
+  readonly fresh: Uncommitted = new Uncommitted();
   /** It was deleted; nothing more is written for it. */
   isGone = false;
   #last: Block | undefined;
   #digester: WindowDigester | undefined;
 
-  constructor(kind: PlaceRecords['kind'], name: string, { kept, contents, other }: PlaceRecord) {
+  constructor(kind: OwnerRecords['kind'], name: string, { kept, contents, other }: OwnerRecord) {
     this.kind = kind;
     this.name = name;
-    this.place = kind === 'queue' ? name : topicPlace(name);
+    this.id = kind === 'queue' ? name : topicOwner(name);
     this.kept = kept;
     this.contents = contents;
     this.other = other;

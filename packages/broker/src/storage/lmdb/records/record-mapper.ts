@@ -1,6 +1,6 @@
 /**
- * The map from queues and topics to records: turns changes into records of a batch, and reads what is kept. A place is a
- * queue or a topic (`placeOf`); both have a counter, a window in blocks, and contents under a number of their own.
+ * The map from queues and topics to records: turns changes into records of a batch, and reads what is kept. An owner is a
+ * queue or a topic (`ownerOf`); both have a counter, a window in blocks, and contents under a number of their own.
  */
 
 import { Buffer } from 'node:buffer';
@@ -14,10 +14,10 @@ import {
   type Publication,
   type QueueChange,
   type TopicChange,
-  topicPlace,
+  topicOwner,
 } from '../../../core/changes.ts';
 import { setOrDelete } from '../../memory/set-or-delete.ts';
-import type { TopicEntriesReader } from '../../store.ts';
+import type { TopicReader } from '../../store.ts';
 import type { Batch } from '../commit/batch.ts';
 import {
   addWindowEntry,
@@ -46,29 +46,29 @@ import {
   rangeOf,
   textKeyOf,
 } from './keys.ts';
-import { loadPlace, loadStore, type Store, strayKeys } from './loading.ts';
-import { PlaceRecords } from './owner-records.ts';
+import { loadOwner, loadStore, type Store, strayKeys } from './loading.ts';
+import { OwnerRecords } from './owner-records.ts';
 
 /** How many keys one commit clears away, so that clearing never delays anybody: fewer while there is other work. */
 const sweptKeysMax = 1000;
 const sweptKeysBusyMax = 50;
 
-export class Places implements TopicEntriesReader {
+export class RecordMapper implements TopicReader {
   readonly #environment: Environment;
-  readonly #places: Map<string, PlaceRecords> = new Map();
+  readonly #owners: Map<string, OwnerRecords> = new Map();
   readonly #names: Set<string> = new Set();
   /** Numbers of contents that are in the file and to be cleared away. */
-  readonly #givenUp: number[] = [];
+  readonly #abandoned: number[] = [];
   #contentsMax = 0;
-  /** The place that was changed last. */
-  #latest: PlaceRecords | undefined;
+  /** The owner that was changed last. */
+  #latest: OwnerRecords | undefined;
 
   constructor(environment: Environment) {
     this.#environment = environment;
   }
 
   content(queue: string, sequence: number): MessageContent | undefined {
-    const records = this.#places.get(queue);
+    const records = this.#owners.get(queue);
     if (records === undefined) return undefined;
     const fresh = records.fresh.get(sequence) as MessageContent | Buffer | undefined;
     if (fresh !== undefined && !Buffer.isBuffer(fresh)) return fresh;
@@ -79,8 +79,8 @@ export class Places implements TopicEntriesReader {
   }
 
   /** Neighbours share a block, which is read once for all of them. */
-  windowEntriesOf(place: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[] {
-    const records = this.#places.get(place);
+  windowEntriesOf(owner: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[] {
+    const records = this.#owners.get(owner);
     const wanted = new Set(sequences);
     const found = new Map<number, KeptWindowEntry>();
     for (const number of new Set(sequences.map(blockOf))) {
@@ -101,17 +101,17 @@ export class Places implements TopicEntriesReader {
   }
 
   windowEntries(topic: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[] {
-    return this.windowEntriesOf(topicPlace(topic), sequences);
+    return this.windowEntriesOf(topicOwner(topic), sequences);
   }
 
   archived(topic: string, sequence: number): Publication | undefined {
-    return this.#find(topicPlace(topic), sequence, 'archived', (bytes) =>
+    return this.#find(topicOwner(topic), sequence, 'archived', (bytes) =>
       jsonIn<Publication>(bytes, 'publication'),
     );
   }
 
   post(topic: string, id: number): KeptPost | undefined {
-    return this.#find(topicPlace(topic), id, 'post', (bytes) => jsonIn<KeptPost>(bytes, 'post'));
+    return this.#find(topicOwner(topic), id, 'post', (bytes) => jsonIn<KeptPost>(bytes, 'post'));
   }
 
   apply(change: Change, batch: Batch): void {
@@ -136,7 +136,7 @@ export class Places implements TopicEntriesReader {
 
   /** The batch is in the file; `gathering` is the next one. */
   committed(batch: Batch, gathering: Batch): void {
-    this.#givenUp.push(...batch.givenUp);
+    this.#abandoned.push(...batch.abandoned);
     for (const { fresh } of batch.touched) fresh.forget();
     for (const [block, records] of batch.blocks) {
       if (records.last !== block && !gathering.blocks.has(block)) block.growing = undefined;
@@ -145,47 +145,47 @@ export class Places implements TopicEntriesReader {
 
   /** Adds the removal of everything to the batch. */
   clear(batch: Batch): void {
-    for (const { kind, name } of [...this.#places.values()]) {
+    for (const { kind, name } of [...this.#owners.values()]) {
       if (kind === 'queue') this.apply({ kind, queue: name, value: null }, batch);
       else this.apply({ kind, topic: name, value: null }, batch);
     }
     for (const queue of [...this.#names]) this.apply({ kind: 'name', queue, value: null }, batch);
   }
 
-  /** Forgets what it knows of these places; `load` reads it again from the file. */
-  forget(places: ReadonlySet<string>): void {
-    this.#givenUp.length = 0;
+  /** Forgets what it knows of these owners; `load` reads it again from the file. */
+  forget(owners: ReadonlySet<string>): void {
+    this.#abandoned.length = 0;
     this.#latest = undefined;
-    for (const place of places) {
-      this.#places.delete(place);
-      this.#names.delete(place);
+    for (const owner of owners) {
+      this.#owners.delete(owner);
+      this.#names.delete(owner);
     }
   }
 
-  /** Loads these places, or all, from the file; the removal of what has expired by now goes into the batch. */
+  /** Loads these owners, or all, from the file; the removal of what has expired by now goes into the batch. */
   *load(
     now: number,
     batch: Batch,
     damage: Damage,
-    places?: ReadonlySet<string>,
+    owners?: ReadonlySet<string>,
   ): Generator<readonly Change[]> {
     const environment = this.#environment;
     const store = loadStore(environment, damage);
-    if (places === undefined) this.#noteStrays(store, batch, damage);
-    this.#givenUp.push(...store.givenUp);
-    for (const number of [...store.givenUp, ...store.places.flatMap(({ numbers }) => numbers)]) {
+    if (owners === undefined) this.#noteStrays(store, batch, damage);
+    this.#abandoned.push(...store.abandoned);
+    for (const number of [...store.abandoned, ...store.owners.flatMap(({ numbers }) => numbers)]) {
       this.#contentsMax = Math.max(this.#contentsMax, number);
     }
     for (const { name, time } of store.names) {
-      if (places?.has(name) === false) continue;
+      if (owners?.has(name) === false) continue;
       this.#names.add(name);
       yield [{ kind: 'name', queue: name, value: time }];
     }
-    for (const records of store.places) {
-      if (places?.has(records.place) === false) continue;
-      this.#places.set(records.place, records);
+    for (const records of store.owners) {
+      if (owners?.has(records.id) === false) continue;
+      this.#owners.set(records.id, records);
       const before = damage.count;
-      yield* loadPlace({ reader: environment, records, now, damage });
+      yield* loadOwner({ reader: environment, records, now, damage });
       if (damage.count > before) noteAll(records, batch);
       const over = [...records.blocks.values()].filter(({ isOver }) => isOver);
       if (over.length === 0 && !records.hasMovedWindow) continue;
@@ -196,32 +196,32 @@ export class Places implements TopicEntriesReader {
   }
 
   /**
-   * What was applied to these places so far, in the file or in the `batches` on their way there, the oldest first. What it
+   * What was applied to these owners so far, in the file or in the `batches` on their way there, the oldest first. What it
    * knows of them stays as it is; so nothing is left out that has expired, because its removal is still to come.
    */
-  *applied(places: ReadonlySet<string>, batches: readonly Batch[]): Generator<readonly Change[]> {
+  *applied(owners: ReadonlySet<string>, batches: readonly Batch[]): Generator<readonly Change[]> {
     const unwritten = new Unwritten(this.#environment, batches);
     const damage = new Damage();
-    for (const place of places) {
-      const taken = unwritten.get(nameKeyOf('name', place));
+    for (const owner of owners) {
+      const taken = unwritten.get(nameKeyOf('name', owner));
       if (taken !== undefined) {
-        yield [{ kind: 'name', queue: place, value: jsonIn<number>(taken, 'name') }];
+        yield [{ kind: 'name', queue: owner, value: jsonIn<number>(taken, 'name') }];
       }
-      const records = this.#places.get(place);
+      const records = this.#owners.get(owner);
       if (records === undefined) continue;
       unwritten.addNoted(records);
-      const copy = new PlaceRecords(records.kind, records.name, records);
+      const copy = new OwnerRecords(records.kind, records.name, records);
       const now = Number.NEGATIVE_INFINITY;
-      yield* loadPlace({ reader: unwritten, records: copy, now, damage });
+      yield* loadOwner({ reader: unwritten, records: copy, now, damage });
     }
     refuseDamage(this.#environment.directory, damage);
   }
 
   /** Adds the removal of a part of what was given up to the batch; the rest follows with later ones. */
   sweep(batch: Batch): void {
-    const contents = this.#givenUp[0];
+    const contents = this.#abandoned[0];
     if (contents === undefined) return;
-    // In the journal, removals would be passed over again and again until they are folded.
+    // In the journal, removals would be passed over again and again until they are checkpointed.
     batch.isDirect = true;
     let room = batch.isEmpty ? sweptKeysMax : sweptKeysBusyMax;
     for (const kind of contentKinds) {
@@ -231,13 +231,13 @@ export class Places implements TopicEntriesReader {
       }
       if (room === 0) return;
     }
-    this.#givenUp.shift();
-    batch.write('given-up', contents, 0, null);
+    this.#abandoned.shift();
+    batch.write('abandoned', contents, 0, null);
   }
 
   /** What belongs to nobody is given up or removed, if the loss is accepted; nobody else may get its number. */
   #noteStrays(store: Store, batch: Batch, damage: Damage): void {
-    const owned = new Set([...store.givenUp, ...store.places.flatMap(({ numbers }) => numbers)]);
+    const owned = new Set([...store.abandoned, ...store.owners.flatMap(({ numbers }) => numbers)]);
     const numbers = new Set<number>();
     for (const key of strayKeys(this.#environment, store)) {
       damage.note('', `${keyText(key)} belongs to no queue or topic`);
@@ -247,17 +247,17 @@ export class Places implements TopicEntriesReader {
     }
     for (const number of numbers) {
       this.#contentsMax = Math.max(this.#contentsMax, number);
-      giveUp(number, batch);
+      abandon(number, batch);
     }
   }
 
   #find<T>(
-    place: string,
+    owner: string,
     id: number,
     kind: 'archived' | 'post',
     read: (bytes: Buffer) => T,
   ): T | undefined {
-    const records = this.#places.get(place);
+    const records = this.#owners.get(owner);
     if (records === undefined) return undefined;
     const fresh = records.fresh.get(id) as T | undefined;
     if (fresh !== undefined) return fresh;
@@ -269,7 +269,7 @@ export class Places implements TopicEntriesReader {
   #applyToQueue(change: QueueChange, batch: Batch): void {
     if (change.kind === 'name') {
       const { queue, value } = change;
-      batch.places.add(queue);
+      batch.owners.add(queue);
       if (value === null) this.#names.delete(queue);
       else this.#names.add(queue);
       batch.writeKey(nameKeyOf('name', queue), value === null ? null : jsonOf(value));
@@ -316,9 +316,9 @@ export class Places implements TopicEntriesReader {
       case 'cleared':
         if (change.what === 'window') clearWindow(records, batch);
         else {
-          giveUp(contents, batch);
+          abandon(contents, batch);
           records.startAnew(this.#newContents());
-          writePlace(records, batch);
+          writeOwner(records, batch);
           batch.heads.add(records);
         }
         break;
@@ -361,22 +361,22 @@ export class Places implements TopicEntriesReader {
       case 'topic-cleared':
         if (change.what === 'window') clearWindow(records, batch);
         else {
-          giveUp(records.other, batch);
+          abandon(records.other, batch);
           records.other = this.#newContents();
-          writePlace(records, batch);
+          writeOwner(records, batch);
         }
         break;
     }
   }
 
   /** The records of the queue or topic that a change belongs to, most often the same as before. */
-  #recordsOf(kind: PlaceRecords['kind'], name: string, change: Change, batch: Batch): PlaceRecords {
+  #recordsOf(kind: OwnerRecords['kind'], name: string, change: Change, batch: Batch): OwnerRecords {
     let records = this.#latest;
     if (records?.name !== name || records.kind !== kind || records.isGone) {
-      const place = kind === 'queue' ? name : topicPlace(name);
-      records = this.#places.get(place);
+      const owner = kind === 'queue' ? name : topicOwner(name);
+      records = this.#owners.get(owner);
       if (records === undefined) {
-        throw new Error(`a ${change.kind} came for ${place}, which is not kept`);
+        throw new Error(`a ${change.kind} came for ${owner}, which is not kept`);
       }
       this.#latest = records;
     }
@@ -385,30 +385,30 @@ export class Places implements TopicEntriesReader {
   }
 
   #set(
-    kind: PlaceRecords['kind'],
+    kind: OwnerRecords['kind'],
     name: string,
-    kept: PlaceRecords['kept'] | null,
+    kept: OwnerRecords['kept'] | null,
     batch: Batch,
   ): void {
-    const place = kind === 'queue' ? name : topicPlace(name);
-    const known = this.#places.get(place);
-    batch.places.add(place);
+    const owner = kind === 'queue' ? name : topicOwner(name);
+    const known = this.#owners.get(owner);
+    batch.owners.add(owner);
     if (kept !== null) {
       const records = known ?? this.#newRecords(kind, name, kept);
       records.kept = kept;
-      this.#places.set(place, records);
-      writePlace(records, batch);
+      this.#owners.set(owner, records);
+      writeOwner(records, batch);
     } else if (known !== undefined) {
       known.isGone = true;
-      this.#places.delete(place);
+      this.#owners.delete(owner);
       batch.writeKey(nameKeyOf(kind, name), null);
-      for (const number of known.numbers) giveUp(number, batch);
+      for (const number of known.numbers) abandon(number, batch);
     }
   }
 
-  #newRecords(kind: PlaceRecords['kind'], name: string, kept: PlaceRecords['kept']): PlaceRecords {
+  #newRecords(kind: OwnerRecords['kind'], name: string, kept: OwnerRecords['kept']): OwnerRecords {
     const [contents, other] = [this.#newContents(), this.#newContents()];
-    return new PlaceRecords(kind, name, { kept, contents, other });
+    return new OwnerRecords(kind, name, { kept, contents, other });
   }
 
   #newContents(): number {
@@ -416,7 +416,7 @@ export class Places implements TopicEntriesReader {
     return this.#contentsMax;
   }
 
-  #addMessage(records: PlaceRecords, id: number, message: KeptMessage, batch: Batch): void {
+  #addMessage(records: OwnerRecords, id: number, message: KeptMessage, batch: Batch): void {
     const content = 'from' in message.content ? this.#moved(message.content.from) : message.content;
     const block = growingBlock(records, id, batch);
     const isFirst = batch.writeContent(records, id, content);
@@ -432,7 +432,7 @@ export class Places implements TopicEntriesReader {
    * to reach a dead-letter queue like any other that nobody can handle.
    */
   #moved({ queue, sequence }: ContentFrom['from']): MessageContent | Buffer | undefined {
-    const records = this.#places.get(queue);
+    const records = this.#owners.get(queue);
     if (records === undefined) throw new Error(`a message moved from ${queue}, which is not kept`);
     const fresh = records.fresh.get(sequence) as MessageContent | Buffer | undefined;
     if (fresh !== undefined) return fresh;
@@ -447,7 +447,7 @@ export class Places implements TopicEntriesReader {
   }
 
   /** Valid until the next `get`. */
-  #contentInFile(records: PlaceRecords, sequence: number): Buffer | undefined {
+  #contentInFile(records: OwnerRecords, sequence: number): Buffer | undefined {
     const key = records.blocks.get(blockOf(sequence))?.contentKey(sequence);
     if (key === undefined) return undefined;
     const record = this.#environment.get(keyOf('content', records.contents, key));
@@ -458,19 +458,19 @@ export class Places implements TopicEntriesReader {
 /** In place of a content that was lost: this cannot be read either. */
 const unreadable: Buffer = Buffer.alloc(0);
 
-function writePlace(records: PlaceRecords, batch: Batch): void {
+function writeOwner(records: OwnerRecords, batch: Batch): void {
   const { kind, name, kept, contents, other } = records;
   batch.writeKey(nameKeyOf(kind, name), jsonOf({ kept, contents, other }));
 }
 
 /** After a loss, heads and removed messages are written as they were loaded. */
-function noteAll(records: PlaceRecords, batch: Batch): void {
+function noteAll(records: OwnerRecords, batch: Batch): void {
   batch.touch(records);
   batch.heads.add(records);
   for (const block of records.blocks.values()) if (block.hasRemoved) batch.note(block, records);
 }
 
-function giveUp(contents: number, batch: Batch): void {
-  batch.givenUp.push(contents);
-  batch.write('given-up', contents, 0, Buffer.alloc(1));
+function abandon(contents: number, batch: Batch): void {
+  batch.abandoned.push(contents);
+  batch.write('abandoned', contents, 0, Buffer.alloc(1));
 }
