@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { realClock } from '#broker/server/clock.js';
 import type { Backend } from '#broker/storage/backend.js';
-import { openDataBackend } from '#broker/storage/engine-backend.js';
+import { openDataBackend } from '#broker/storage/lmdb/open.js';
 import { commonFlags } from './flags.ts';
 import { print, saveJson } from './report/results.ts';
 import { median, type Spread, spreadOf, whole } from './report/statistics.ts';

@@ -397,7 +397,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a queue is not read again when a commit fails',
-    file: 'storage/engine-backend.js',
+    file: 'storage/running/local-writer.js',
     find: 'for (const changes of kept)',
     replace: 'for (const changes of [])',
   },
@@ -415,9 +415,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a tick that failed is due again at once',
-    file: 'storage/engine-backend.js',
-    find: 'this.#engine.postpone(owner, this.#clock.now() + failedWorkMs)',
-    replace: 'this.#engine.postpone(owner, this.#clock.now())',
+    file: 'storage/running/expiry-turns.js',
+    find: 'writer.postpone(owner, now() + failedWorkMs)',
+    replace: 'writer.postpone(owner, now())',
   },
   {
     name: 'running tasks are counted where they are loaded',

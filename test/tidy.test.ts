@@ -108,6 +108,8 @@ describe('nothing imports upwards across the layers', () => {
     file(`${broker}/core/b.ts`, "import { readFileSync } from 'node:fs';"),
     file(`${broker}/core/c.ts`, "import { createHash } from 'node:crypto';"),
     file(`${broker}/storage/lmdb/d.ts`, "export * from './../../api/shapes/x.ts';"),
+    file(`${broker}/storage/running/d.ts`, "import { m } from '../memory/open.ts';"),
+    file(`${broker}/storage/d.ts`, "import type { L } from './lmdb/lmdb-store.ts';"),
     file(`${broker}/api/e.ts`, "import { l } from '../storage/store.ts';"),
     file(`${broker}/server/f.ts`, "const main = await import('../cli/main.ts');"),
     file(`${broker}/cli/g.ts`, "import '../index.ts';"),
@@ -118,6 +120,7 @@ describe('nothing imports upwards across the layers', () => {
   const right = [
     file(coreOutsideImport.from, "import { createHash } from 'node:crypto';"),
     file(`${broker}/core/queue/queue.ts`, "import { limits } from '../limits.ts';"),
+    file(`${broker}/storage/memory/open.ts`, "import { w } from '../running/writer.ts';"),
     file(`${broker}/api/send.ts`, "import type { Backend } from '../storage/backend.ts';"),
     file(`${broker}/api/receive.ts`, "import type { Message } from '../core/engine.ts';"),
     file(`${broker}/cli/main.ts`, "import { engine } from '../core/engine.ts';"),
@@ -384,7 +387,17 @@ function mayImport(from: RepositoryFile, specifier: string): boolean {
   if (layer === 'console') return !to.startsWith(`${broker}/`) || layerOf(to) === 'console';
   if (!to.startsWith(`${broker}/`)) return layer !== 'core';
   if (layer === 'api' && layerOf(to) === 'storage') return to === `${broker}/storage/backend.ts`;
+  if (isSharedByStores(from.path) && isStore(to)) return false;
   return layers.slice(0, layers.indexOf(layer) + 1).includes(layerOf(to) ?? 'entry');
+}
+
+/** What every backend shares knows no store. */
+function isSharedByStores(name: string): boolean {
+  return layerOf(name) === 'storage' && !isStore(name);
+}
+
+function isStore(name: string): boolean {
+  return name.startsWith(`${broker}/storage/memory/`) || name.startsWith(`${broker}/storage/lmdb/`);
 }
 
 /** The folder directly below the broker's src; undefined for its entries, its tests and everything else. */

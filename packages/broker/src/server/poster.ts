@@ -11,7 +11,7 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { PostResult } from '../core/topic/commands.ts';
 import { shownEndpoint } from '../core/topic/shown-endpoint.ts';
-import type { Poster, PostRequest } from '../storage/running/outside-work.ts';
+import type { Poster, PostRequest } from '../storage/backend.ts';
 import { type EndpointAddresses, RefusedAddress } from './endpoint-addresses.ts';
 
 const callMsMax = 15_000;

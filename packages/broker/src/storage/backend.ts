@@ -23,6 +23,7 @@ import type {
   DuplicatePublicationEvent,
   Event,
 } from '../core/events.ts';
+import type { PostResult } from '../core/topic/commands.ts';
 
 /** The backend cannot keep changes at the moment. Nothing was changed; the message says why. */
 export class Unavailable extends Error {
@@ -109,18 +110,30 @@ export interface Usage {
   readonly storeBytes: number | undefined;
 }
 
-export interface Backend {
-  /** Its name for people: memory, lmdb. */
-  readonly kind: string;
-  readonly realm: { readonly region: string; readonly account: string };
+/** A commit that succeeded. */
+export interface Commit {
+  readonly records: number;
+  /** Of the values; keys and the store's own overhead come on top. */
+  readonly bytes: number;
+  /** In real time, from handing it over until it is as durable as configured. */
+  readonly ms: number;
+}
 
-  /** Why nothing can be added at the moment; undefined when all is well. */
-  unavailable(): string | undefined;
+export interface PostRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
 
+/** Calls an endpoint once. Never rejects, and ends soon after the signal aborts. */
+export type Poster = (request: PostRequest, signal: AbortSignal) => Promise<PostResult>;
+
+/** What clients ask for. */
+export interface Commands {
   /**
    * Applies one command, after all that came before it. `prepare` turns the outcome into the answer; default: the outcome
-   * itself. It is called once, usually before the changes are kept, while there is time for it; the answer comes
-   * afterwards, as ever.
+   * itself. It is called once, usually while the commit is in progress. The promise resolves only after the changes are
+   * durable.
    */
   run<C extends PlainCommand, A = Outcome<C['type']>>(
     command: C,
@@ -138,7 +151,10 @@ export interface Backend {
     client: { readonly signal: AbortSignal },
     prepare?: (outcome: Received) => A,
   ): Promise<A>;
+}
 
+/** What people ask to understand what happened. Nothing here changes anything. */
+export interface Inspection {
   /** Returns fewer messages than asked for if their bodies are large. */
   peek(command: CommandOf<'peek-messages'>): Promise<PeekedPage | Refusal>;
 
@@ -146,10 +162,7 @@ export interface Backend {
     command: CommandOf<'explain' | 'explain-topic'>,
   ): Promise<{ readonly ok: true; readonly entries: readonly Explained[] } | Refusal>;
 
-  /** When this process began, by its clock. */
-  readonly startedAt: number;
-
-  /** The latest sends that the queue suppressed, oldest first. They are not kept beyond the process. */
+  /** The latest sends that the queue suppressed, oldest first. They are remembered for the life of the process. */
   suppressed(queue: string): Promise<readonly RememberedSend[]>;
 
   /** The contents of the messages with these sequences; undefined for one that is no longer in the queue. */
@@ -165,20 +178,34 @@ export interface Backend {
 
   usage(): Usage;
 
-  /** The backend's time, in epoch milliseconds. */
-  now(): number;
-
-  /** Moves time forward and does what falls due on the way, in order; returns the new time. Not on a real clock. */
-  advance(milliseconds: number): Promise<number>;
-
-  /** Removes every queue and topic, and all they hold. */
-  reset(): Promise<void>;
-
   /**
    * Calls the listener with every event from now on; returns how to stop. A reset is no event: `onReset` is called after
    * all events from before it, so that whoever remembers something about queues or topics can forget it.
    */
   listen(listener: (event: Event) => void, onReset?: () => void): () => void;
+}
+
+export interface TimeControl {
+  /** When this process began, by its clock. */
+  readonly startedAt: number;
+
+  /** The backend's time, in epoch milliseconds. */
+  now(): number;
+
+  /** Moves time forward and does what falls due on the way, in order; returns the new time. Not on a real clock. */
+  advance(milliseconds: number): Promise<number>;
+}
+
+export interface Lifecycle {
+  /** Its name for people: memory, lmdb. */
+  readonly kind: string;
+  readonly realm: { readonly region: string; readonly account: string };
+
+  /** Why nothing can be added at the moment; undefined when all is well. */
+  unavailable(): string | undefined;
+
+  /** Removes every queue and topic, and all they hold. */
+  reset(): Promise<void>;
 
   /** Ends all waits with no messages, and lets nobody wait from now on. */
   endWaits(): void;
@@ -186,3 +213,5 @@ export interface Backend {
   /** Keeps what is pending, and releases everything. */
   close(): Promise<void>;
 }
+
+export interface Backend extends Commands, Inspection, TimeControl, Lifecycle {}

@@ -1,61 +1,49 @@
 /**
- * The backend of one process: the engine, what keeps its entries, the receivers that wait, and one timer. A command is
- * applied at once, in memory; its answer leaves when everything applied so far is kept, since it may depend on any of it.
+ * The backend: the port over a writer and a store. A command is applied in its turn; its answer leaves when everything
+ * applied so far is kept, since it may depend on any of it.
  *
- * While nothing can be added, on a full disk, commands that would do so are refused; read-only ones are answered, and so are
- * those that receive and remove, unless the store is frozen and can keep no change at all. If memory could not be brought
- * back to what is kept, nothing is answered.
+ * What it accepts follows its mode: open, full, frozen, incomplete or closed (running/availability.ts); while much expires
+ * it rests between ticks (running/expiry-turns.ts).
  *
- * If a command throws in the engine, memory holds a part of it and the store nothing: the queues and topics concerned are
- * dropped and loaded again with everything applied before (`undo`), and the request fails alone. Nobody asked for a tick, so
- * its failure is logged, and what failed is put off: otherwise it would be due again at once.
- *
- * Time: every command is stamped with the clock's now. The alarm is set to the next moment at which something falls
- * due, in the engine or for a waiting receiver. When more has expired than one tick removes, ticks take turns with requests,
- * and a request waits while the queue or topic that it concerns still has some of it.
+ * This file only joins the parts and lends them the port's verbs. The rules are core's; when things happen is decided in
+ * running/schedule.ts.
  */
 
 import { randomUUID } from 'node:crypto';
-import {
-  type Change,
-  type KeptWindowEntry,
-  type MessageContent,
-  topicOwner,
-} from '../core/changes.ts';
-import { isDraining, isLooking } from '../core/command-effects.ts';
+import { type MessageContent, topicOwner } from '../core/changes.ts';
 import type { Command, CommandOf, Outcome } from '../core/commands.ts';
-import { type Applied, CommandFailed, Engine, type Ids } from '../core/engine.ts';
+import { type Applied, Engine, type Ids } from '../core/engine.ts';
 import type { Refusal } from '../core/errors.ts';
 import type { Event } from '../core/events.ts';
 import { type Limits, strictLimits } from '../core/limits.ts';
 import type { Profile } from '../core/queue/attributes.ts';
 import type { Signer } from '../core/topic/envelope.ts';
 import type { Judge } from '../core/topic/fan-out.ts';
-import {
-  type Backend,
-  type DeliveryCounts,
-  type Explained,
-  type FailedDeliveries,
-  type Peeked,
-  type PeekedPage,
-  type PlainCommand,
-  type Received,
-  type RememberedSend,
-  Unavailable,
-  type Usage,
+import type {
+  Backend,
+  Commit,
+  DeliveryCounts,
+  Explained,
+  FailedDeliveries,
+  PeekedPage,
+  PlainCommand,
+  Poster,
+  Received,
+  RememberedSend,
+  Usage,
 } from './backend.ts';
 import type { Clock } from './clock.ts';
-import { type DataOptions, openDataStore } from './lmdb/open.ts';
-import { MemoryStore } from './memory/memory-store.ts';
+import { allOf, andThen, type NowOrLater } from './now-or-later.ts';
 import { EventReaders } from './observers/event-readers.ts';
+import { Availability } from './running/availability.ts';
 import { ContentReader } from './running/content-reader.ts';
-import { DueTimer } from './running/due-timer.ts';
-import { type Asked, LongPolls } from './running/long-polls.ts';
-import { OutsideWork, type Poster } from './running/outside-work.ts';
-import type { Commit, Store, StoreUser } from './store.ts';
-
-/** `isFrozen`: what is there cannot be received or removed either. */
-type OnAvailability = (reason: string | undefined, isFrozen: boolean) => void;
+import { ExpiryTurns } from './running/expiry-turns.ts';
+import { OutsideWork } from './running/outside-work.ts';
+import { Queries } from './running/queries.ts';
+import { Receives } from './running/receives.ts';
+import { Schedule } from './running/schedule.ts';
+import { asItIs, type Writer, type WriterUser } from './running/writer.ts';
+import type { StoreReader } from './store.ts';
 
 export interface EngineBackendOptions {
   readonly clock: Clock;
@@ -67,7 +55,7 @@ export interface EngineBackendOptions {
   /** The profile of new FIFO queues that do not set one; default aws. */
   readonly profile?: Profile;
   /** Called with the reason when changes can no longer be kept, and with undefined when they can again. */
-  readonly onAvailability?: OnAvailability | undefined;
+  readonly onAvailability?: ((reason: string | undefined, isFrozen: boolean) => void) | undefined;
   /** Called with what an event listener threw; default: it is ignored. */
   readonly onError?: (error: unknown) => void;
   /** Called with what failed although no client asked for it: a tick, or the work for a topic; default: it is ignored. */
@@ -86,142 +74,110 @@ export interface EngineBackendOptions {
   readonly poster?: Poster;
 }
 
-export function openMemoryBackend(options: EngineBackendOptions): Backend {
-  return new EngineBackend(options, () => new MemoryStore());
+/** What a kind of store provides: its writer, and where contents are read. */
+export interface Parts {
+  readonly writer: Writer;
+  readonly store: StoreReader;
 }
 
-/** Loads what is kept in the directory; the promise rejects with DataError if that is not possible. */
-export async function openDataBackend(
-  options: EngineBackendOptions,
-  data: DataOptions,
-): Promise<Backend> {
-  const { latestTime, storeFor } = await openDataStore(data);
-  options.clock.notBefore(latestTime);
-  const backend = new EngineBackend(options, storeFor);
-  try {
-    await backend.load(data.onProgress ?? (() => {}));
-    return backend;
-  } catch (error) {
-    await backend.close();
-    throw error;
-  }
+/** What its writer may need of a backend. */
+export interface PartsOptions {
+  readonly newEngine: () => Engine;
+  readonly ids: Ids;
+  readonly user: WriterUser;
 }
 
-/** A page of peeked messages ends with the message whose body reaches this total. */
-const peekedCharsMax = 4 * 1024 * 1024;
+const ignore = (): void => {};
 
-/** After a failed tick no other follows for this long, and none does the work that failed for this long. */
-const failedTickMs = 1_000;
-const failedWorkMs = 60_000;
-
-/** How many changes are loaded before the event loop gets a turn. */
-const loadedAtOnce = 20_000;
-
-/** A receive, beyond its command. */
-interface Asking<A> {
-  readonly client: { readonly signal: AbortSignal };
-  readonly prepare: (outcome: Received) => A;
-  readonly askedAt: number;
-  readonly now: number;
-}
-
-/** For outcomes that are the answer: whoever prepares nothing gets them unchanged. */
-function asItIs<A>(outcome: unknown): A {
-  return outcome as A;
-}
-
-class EngineBackend implements Backend, StoreUser {
+export class EngineBackend implements Backend, WriterUser {
   readonly realm: { readonly region: string; readonly account: string };
   readonly startedAt: number;
   readonly #options: EngineBackendOptions;
-  readonly #clock: Clock;
-  readonly #ids: Ids;
-  readonly #onAvailability: OnAvailability;
-  readonly #contents: ContentReader;
-  #engine: Engine;
-  readonly #store: Store;
-  readonly #polls: LongPolls;
+  readonly #writer: Writer;
+  readonly #store: StoreReader;
+  readonly #availability: Availability;
   readonly #readers: EventReaders;
+  readonly #receives: Receives;
+  readonly #queries: Queries;
   readonly #work: OutsideWork;
-  readonly #timer: DueTimer;
-  #isClosed = false;
-  #advancing: Promise<number> = Promise.resolve(0);
-  /** After a tick that left something expired, until the next one may follow. */
-  #rest: Promise<void> | undefined;
-  #tickedAt = 0;
-  /** After a tick that failed. */
-  #noTickBefore = 0;
+  readonly #schedule: Schedule;
 
-  constructor(options: EngineBackendOptions, storeFor: (user: StoreUser) => Store) {
-    const { region = 'us-east-1', account = '000000000000' } = options;
-    this.realm = { region, account };
+  constructor(options: EngineBackendOptions, partsFor: (options: PartsOptions) => Parts) {
+    const { region = 'us-east-1', account = '000000000000', clock } = options;
+    const { onError = ignore, onFailure = ignore, onUnreadable = ignore } = options;
     this.#options = options;
-    this.#clock = options.clock;
-    this.startedAt = options.clock.now();
-    this.#timer = new DueTimer(options.clock, () => this.#doWhatIsDue());
-    this.#ids = options.ids ?? { uuid: randomUUID };
-    this.#onAvailability = options.onAvailability ?? (() => {});
-    this.#contents = new ContentReader(
-      (queue, sequence) => this.#store.content(queue, sequence),
-      options.onUnreadable ?? (() => {}),
-    );
-    this.#readers = new EventReaders(
-      (queue, sequence) => this.#contents.ifReadable(queue, sequence),
-      options.onError ?? (() => {}),
-    );
-    this.#engine = this.#newEngine();
-    this.#store = storeFor(this);
-    this.#polls = new LongPolls({
-      ask: (command) => this.#askAgain(command),
-      answer: (received, prepare) => this.#store.answer(received, prepare),
+    this.realm = { region, account };
+    this.startedAt = clock.now();
+    const contents = new ContentReader(() => this.#store, onUnreadable);
+    this.#readers = new EventReaders((...message) => contents.ifReadable(...message), onError);
+    const parts = partsFor({
+      newEngine: () => this.#newEngine(),
+      ids: options.ids ?? { uuid: randomUUID },
+      user: this,
     });
+    const { writer, store } = parts;
+    const availability = new Availability(writer);
+    const shared = { writer, store, contents, availability, now: () => clock.now() };
+    const turns = new ExpiryTurns({
+      ...shared,
+      follow: (tick) => this.#work.follow(tick),
+      onChange: () => this.#schedule.set(),
+      onFailure,
+    });
+    this.#writer = writer;
+    this.#store = store;
+    this.#availability = availability;
     this.#work = new OutsideWork({
+      ...shared,
       poster: options.poster,
       signer: options.signer,
-      entries: () => this.#store.topics,
-      kept: () => this.#store.kept(),
-      now: () => this.#clock.now(),
-      step: (command) => {
-        if (!this.#isBehind(command)) this.#step(command);
-      },
+      kept: () => writer.kept(),
+      step: (command) =>
+        turns.isBehind(command)
+          ? undefined
+          : andThen(writer.step(command, clock.now()), () => undefined),
       report: (command) =>
-        this.#whenCurrent(command, async (now) => {
-          this.#apply(command, now);
+        this.#schedule.whenCurrent(command, async (now) => {
+          await this.#apply(command, now);
         }),
-      onFailure: (error, topic) => this.#putOff(topic && topicOwner(topic), error),
+      onFailure: (error, topic) => turns.putOff(topic && topicOwner(topic), error),
     });
+    this.#queries = new Queries({
+      ...shared,
+      apply: (command, now) => this.#apply(command, now),
+      suppressed: this.#readers.suppressed,
+    });
+    this.#receives = new Receives({
+      ...shared,
+      isBehind: (command) => turns.isBehind(command),
+      whenAccepted: (command, go) => this.#whenAccepted(command, go),
+      schedule: () => this.#schedule,
+    });
+    const { polls } = this.#receives;
+    this.#schedule = new Schedule({ ...shared, clock, turns, polls, work: this.#work });
   }
 
   get kind(): string {
-    return this.#store.kind;
+    return this.#writer.kind;
   }
 
   unavailable(): string | undefined {
-    return this.#store.unavailable();
+    return this.#writer.unavailable();
   }
 
-  /** Loads what is kept into the engine. */
-  async load(onProgress: (changes: number) => void): Promise<void> {
-    let loaded = 0;
-    let toldAt = 0;
-    for (const changes of this.#store.load()) {
-      this.#engine.absorb(changes, this.#clock.now());
-      loaded += changes.length;
-      if (loaded < toldAt + loadedAtOnce) continue;
-      toldAt = loaded;
-      onProgress(loaded);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    this.#setTimer();
+  /** Loads what is kept; before anything else. */
+  async load(onProgress: (changes: number) => void = () => {}): Promise<void> {
+    await this.#writer.load(onProgress);
+    this.#schedule.set();
   }
 
   run<C extends PlainCommand, A = Outcome<C['type']>>(
     command: C,
     prepare: (outcome: Outcome<C['type']>) => A = asItIs,
   ): Promise<A> {
-    return this.#whenCurrent(command, (now) => {
-      return this.#refusalOf(command) ?? this.#store.answer(this.#apply(command, now), prepare);
-    });
+    return this.#whenAccepted(command, (now) =>
+      andThen(this.#apply(command, now), (outcome) => this.#writer.answer(outcome, prepare)),
+    );
   }
 
   receive<A = Received>(
@@ -229,95 +185,17 @@ class EngineBackend implements Backend, StoreUser {
     client: { readonly signal: AbortSignal },
     prepare: (outcome: Received) => A = asItIs,
   ): Promise<A> {
-    const askedAt = this.#clock.now();
-    let hasWaited = false;
-    const received = this.#whenCurrent(command, (now): Promise<A> => {
-      // The client may have gone while it waited for its turn.
-      const isGone = hasWaited && client.signal.aborted;
-      if (isGone) return this.#store.answer<Received, A>({ ok: true, messages: [] }, prepare);
-      return this.#receive(command, { client, prepare, askedAt, now });
-    });
-    hasWaited = true;
-    return received;
-  }
-
-  #receive<A>(
-    command: CommandOf<'receive'>,
-    { client, prepare, askedAt, now }: Asking<A>,
-  ): Promise<A> {
-    const refusal = this.#refusalOf(command);
-    if (refusal !== undefined) return refusal;
-    const { outcome } = this.#step(command, now);
-    let received: Received;
-    try {
-      // Read before waiting receivers are served: one of them could move these very messages.
-      received = outcome.ok ? this.#contents.delivered(command.queue, outcome.messages) : outcome;
-    } catch (error) {
-      return Promise.reject(error);
-    } finally {
-      this.#serve();
-      this.#setTimer();
-    }
-    const mayWait = outcome.ok && outcome.messages.length === 0 && outcome.waitMs > 0;
-    if (!mayWait || this.#isClosed || client.signal.aborted) {
-      return this.#store.answer(received, prepare);
-    }
-    const { noneUntil, waitMs } = outcome;
-    const times = { deadline: askedAt + waitMs, noneUntil };
-    const waited = this.#polls.wait(command, times, { signal: client.signal, prepare });
-    this.#setTimer();
-    return waited;
+    return this.#receives.receive(command, client, prepare);
   }
 
   peek(command: CommandOf<'peek-messages'>): Promise<PeekedPage | Refusal> {
-    return this.#whenCurrent(command, (now) => this.#peek(command, now));
-  }
-
-  #peek(command: CommandOf<'peek-messages'>, now: number): Promise<PeekedPage | Refusal> {
-    const refusal = this.#refusalOf(command);
-    if (refusal !== undefined) return refusal;
-    // One more than is shown tells whether another page follows.
-    const outcome = this.#apply({ ...command, limit: command.limit + 1 }, now);
-    if (!outcome.ok) return this.#answer(outcome);
-    const messages: Peeked[] = [];
-    let chars = 0;
-    for (const message of outcome.messages.slice(0, command.limit)) {
-      const content = this.#contents.of(command.queue, message.sequence);
-      messages.push({ ...message, content });
-      chars += content.body.length;
-      if (chars >= peekedCharsMax) break;
-    }
-    const isLast = messages.length === outcome.messages.length;
-    const next = isLast ? undefined : messages.at(-1)?.sequence;
-    return this.#answer({ ok: true, messages, next });
+    return this.#whenAccepted(command, (now) => this.#answer(this.#queries.peek(command, now)));
   }
 
   explain(
     command: CommandOf<'explain' | 'explain-topic'>,
   ): Promise<{ ok: true; entries: readonly Explained[] } | Refusal> {
-    return this.#whenCurrent(command, (now) => this.#explain(command, now));
-  }
-
-  #explain(
-    command: CommandOf<'explain' | 'explain-topic'>,
-    now: number,
-  ): Promise<{ ok: true; entries: readonly Explained[] } | Refusal> {
-    const refusal = this.#refusalOf(command);
-    if (refusal !== undefined) return refusal;
-    const outcome = this.#apply(command, now);
-    if (!outcome.ok) return this.#answer(outcome);
-    const isTopic = command.type === 'explain-topic';
-    const owner = isTopic ? topicOwner(command.topic) : command.queue;
-    const sequences = outcome.entries.map(({ sequence }) => sequence);
-    const kept = isTopic
-      ? this.#store.topics.windowEntries(command.topic, sequences)
-      : this.#store.windowEntries(command.queue, sequences);
-    const entries = outcome.entries.map((entry, index) => ({
-      ...(kept[index] as KeptWindowEntry),
-      ...entry,
-      suppressed: this.#readers.suppressed.of(owner, entry.sequence),
-    }));
-    return this.#answer({ ok: true, entries });
+    return this.#whenAccepted(command, (now) => this.#answer(this.#queries.explain(command, now)));
   }
 
   suppressed(queue: string): Promise<readonly RememberedSend[]> {
@@ -328,8 +206,9 @@ class EngineBackend implements Backend, StoreUser {
     queue: string,
     sequences: readonly number[],
   ): Promise<readonly (MessageContent | undefined)[]> {
-    if (this.#store.isIncomplete) return Promise.reject(this.#unavailable());
-    return this.#answer(sequences.map((sequence) => this.#store.content(queue, sequence)));
+    const unreliable = this.#availability.unreliable();
+    if (unreliable !== undefined) return Promise.reject(unreliable);
+    return this.#answer(allOf(sequences.map((sequence) => this.#store.content(queue, sequence))));
   }
 
   failedDeliveries(topic: string): Promise<FailedDeliveries> {
@@ -341,29 +220,29 @@ class EngineBackend implements Backend, StoreUser {
   }
 
   usage(): Usage {
-    return { waitingReceives: this.#polls.size, storeBytes: this.#store.fileBytes() };
+    return { waitingReceives: this.#receives.polls.size, storeBytes: this.#writer.fileBytes() };
   }
 
   now(): number {
-    return this.#clock.now();
+    return this.#options.clock.now();
   }
 
-  /** One call after the other: two that come together move time by both. */
-  advance(milliseconds: number): Promise<number> {
-    const advanced = this.#advancing.then(() => this.#advance(milliseconds));
-    // A failed call does not keep the next from trying.
-    this.#advancing = advanced.catch(() => 0);
-    return advanced;
+  async advance(milliseconds: number): Promise<number> {
+    await this.#schedule.advance(milliseconds);
+    // Answered means kept, for time too: it does not go back with a restart.
+    this.#writer.noteTime();
+    return this.#answer(this.now());
   }
 
   reset(): Promise<void> {
-    if (this.#store.isFrozen) return Promise.reject(this.#unavailable());
-    this.#polls.giveUpAll();
-    this.#engine = this.#newEngine();
-    this.#store.clear();
-    this.#readers.clear();
-    this.#setTimer();
-    return this.#answer(undefined).then(() => this.#readers.tellReset());
+    const frozen = this.#availability.frozen();
+    if (frozen !== undefined) return Promise.reject(frozen);
+    this.#receives.polls.giveUpAll();
+    const cleared = andThen(this.#writer.reset(), () => {
+      this.#readers.clear();
+      this.#schedule.set();
+    });
+    return this.#answer(cleared).then(() => this.#readers.tellReset());
   }
 
   listen(listener: (event: Event) => void, onReset?: () => void): () => void {
@@ -371,26 +250,28 @@ class EngineBackend implements Backend, StoreUser {
   }
 
   endWaits(): void {
-    this.#isClosed = true;
-    this.#timer.end();
-    this.#polls.giveUpAll();
+    this.#availability.isClosed = true;
+    this.#schedule.end();
+    this.#receives.polls.giveUpAll();
   }
 
   async close(): Promise<void> {
     this.endWaits();
     await this.#work.close();
-    await this.#store.close();
+    await this.#writer.close();
   }
 
-  takeBack(owners: ReadonlySet<string>, kept: Iterable<readonly Change[]>): void {
-    for (const owner of owners) this.#engine.drop(owner);
-    for (const changes of kept) this.#engine.absorb(changes, this.#clock.now());
+  applied(applied: Applied<Command['type']>): void {
+    if (applied.events.length + applied.deliveries.length > 0) {
+      this.#readers.tell(applied, this.#writer.kept());
+    }
+    const { polls } = this.#receives;
+    if (polls.size > 0) polls.stir(applied.changes);
   }
 
   suspend(): void {
     this.#tellAvailability();
-    this.#timer.clear();
-    this.#setTimer();
+    this.#schedule.setAnew();
   }
 
   committed(commit: Commit): void {
@@ -399,8 +280,8 @@ class EngineBackend implements Backend, StoreUser {
 
   resume(): void {
     this.#tellAvailability();
-    this.#polls.stirAll();
-    this.#doWhatIsDue();
+    this.#receives.polls.stirAll();
+    void this.#schedule.doWhatIsDue();
   }
 
   #newEngine(): Engine {
@@ -409,197 +290,26 @@ class EngineBackend implements Backend, StoreUser {
     return new Engine({ ...this.realm, limits, profile, arePoliciesEnforced, signer, judge });
   }
 
-  async #advance(milliseconds: number): Promise<number> {
-    // Calls to endpoints take real time, which does not count here: those in flight end before time moves.
-    await this.#work.settled();
-    const target = this.#clock.now() + milliseconds;
-    let due = this.#nextAt();
-    while (due !== undefined && due <= target) {
-      this.#requireKeeping();
-      this.#clock.moveTo(due);
-      this.#doWhatIsDue();
-      await this.#work.settled();
-      await this.#store.kept();
-      // Lets answers out, and other requests in, while time moves on.
-      await new Promise((resolve) => setImmediate(resolve));
-      due = this.#nextAt();
-    }
-    this.#requireKeeping();
-    this.#clock.moveTo(target);
-    // The time that the timer was set to is nearer now.
-    this.#timer.clear();
-    this.#setTimer();
-    // Answered means kept, for time too: it does not go back with a restart.
-    this.#store.noteTime();
-    return this.#answer(this.#clock.now());
-  }
-
   /** Resolves with the answer once all that it depends on is kept. */
-  #answer<T>(answer: T): Promise<T> {
-    return this.#store.answer<T, T>(answer, asItIs);
-  }
-
-  #refusalOf(command: Command): Promise<never> | undefined {
-    if (this.unavailable() === undefined) return undefined;
-    if (isLooking(command) && !this.#store.isIncomplete) return undefined;
-    if (isDraining(command) && !this.#store.isFrozen) return undefined;
-    return Promise.reject(this.#unavailable());
-  }
-
-  /** Throws if what falls due could not be done and kept, or if the server is stopping. */
-  #requireKeeping(): void {
-    if (this.unavailable() !== undefined) throw this.#unavailable();
-    if (this.#isClosed) throw new Unavailable('the server is stopping');
-  }
-
-  #unavailable(): Unavailable {
-    return new Unavailable(this.unavailable() ?? '');
+  #answer<T>(answer: NowOrLater<T>): Promise<T> {
+    return andThen(answer, (value) => this.#writer.answer<T, T>(value, asItIs));
   }
 
   #tellAvailability(): void {
-    this.#onAvailability(this.unavailable(), this.#store.isFrozen);
+    this.#options.onAvailability?.(this.unavailable(), this.#writer.isFrozen);
   }
 
-  /**
-   * First does what is already due, should its timer be late, so that no newcomer overtakes anybody; but while a backlog
-   * expires, waiting receivers are only served when it is its turn. Returns now.
-   */
-  #catchUp(): number {
-    const now = this.#clock.now();
-    if (now < this.#timer.quietUntil) return now;
-    this.#doWhatIsDue();
-    return this.#clock.now();
-  }
-
-  /** Calls `go` with the current time: now or, if the last tick left something where the command looks, after it is gone. */
-  #whenCurrent<T>(command: Command, go: (now: number) => Promise<T>): Promise<T> {
-    const now = this.#catchUp();
-    if (!this.#isBehind(command)) {
-      try {
-        return go(now);
-      } catch (error) {
-        return Promise.reject(error);
-      }
-    }
-    return Promise.resolve(this.#rest).then(() => {
-      if (this.#isClosed) throw new Unavailable('the server is stopping');
-      return this.#whenCurrent(command, go);
+  #whenAccepted<T>(command: Command, go: (now: number) => Promise<T>): Promise<T> {
+    return this.#schedule.whenCurrent(command, (now) => {
+      const refusal = this.#availability.refusalOf(command);
+      return refusal === undefined ? go(now) : Promise.reject(refusal);
     });
   }
 
-  /** The little that has expired since the last tick does not count: where something always expires, nobody's turn would come. */
-  #isBehind(command: Command): boolean {
-    return this.#rest !== undefined && this.#engine.isBehind(command, this.#tickedAt);
-  }
-
-  #apply<C extends Command>(command: C, now: number): Outcome<C['type']> {
-    const { outcome } = this.#step(command, now);
-    this.#serve();
-    this.#setTimer();
-    return outcome;
-  }
-
-  /** Runs one command through the engine; its changes go to the entries and its events to the readers. */
-  #step<C extends Command>(command: C, now: number = this.#clock.now()): Applied<C['type']> {
-    const applied = this.#applyOrUndo(command, now);
-    this.#store.apply(applied.changes);
-    if (applied.events.length + applied.deliveries.length > 0) {
-      this.#readers.tell(applied, this.#store.kept());
-    }
-    if (this.#polls.size > 0) this.#polls.stir(applied.changes);
-    return applied;
-  }
-
-  #applyOrUndo<C extends Command>(command: C, now: number): Applied<C['type']> {
-    const { isObserved } = this.#readers;
-    try {
-      return this.#engine.apply(command, { now, ids: this.#ids, isObserved });
-    } catch (error) {
-      if (error instanceof CommandFailed) this.#undo(error.concerned);
-      throw error;
-    }
-  }
-
-  /** Brings these queues and topics back to what was applied to them before. */
-  #undo(owners: ReadonlySet<string>): void {
-    try {
-      this.takeBack(owners, this.#store.applied(owners));
-    } catch (error) {
-      this.#store.abandon(error);
-      this.suspend();
-    }
-  }
-
-  /** Reports a failure that nobody waits for, and lets the queue or topic rest where it happened. */
-  #putOff(owner: string | undefined, error: unknown): void {
-    // That is told by `onAvailability`.
-    if (!(error instanceof Unavailable)) this.#options.onFailure?.(error);
-    if (owner !== undefined) this.#engine.postpone(owner, this.#clock.now() + failedWorkMs);
-    this.#setTimer();
-  }
-
-  #askAgain(command: CommandOf<'receive'>): Asked {
-    const now = this.#clock.now();
-    if (this.#isBehind(command)) return { noneUntil: now };
-    const { outcome } = this.#step(command, now);
-    if (!outcome.ok) return { received: outcome };
-    return outcome.messages.length === 0
-      ? { noneUntil: outcome.noneUntil }
-      : { received: this.#contents.delivered(command.queue, outcome.messages) };
-  }
-
-  #serve(): void {
-    if (!this.#store.isFrozen) this.#polls.serve();
-  }
-
-  #doWhatIsDue(): void {
-    this.#timer.clear();
-    const now = this.#clock.now();
-    if (!this.#store.isFrozen) {
-      const due = this.#nextTickAt();
-      if (due !== undefined && due <= now && this.#rest === undefined) this.#tick(now);
-      this.#polls.stirDue(now);
-      this.#serve();
-    }
-    this.#polls.giveUpOverdue(now);
-    this.#setTimer();
-  }
-
-  #tick(now: number): void {
-    try {
-      const { outcome } = this.#step({ type: 'tick' }, now);
-      this.#tickedAt = now;
-      if (outcome.ok && outcome.isUnfinished) this.#rest = this.#takeRest();
-      if (outcome.ok) this.#work.follow(outcome);
-    } catch (error) {
-      this.#noTickBefore = now + failedTickMs;
-      this.#putOff(error instanceof CommandFailed ? error.working : undefined, error);
-    }
-  }
-
-  /** Ends when what the tick did is kept, so that little waits to be written, and other requests have had their turn. */
-  async #takeRest(): Promise<void> {
-    await this.#store.kept()?.catch(() => {});
-    await new Promise((resolve) => setImmediate(resolve));
-    this.#rest = undefined;
-    this.#setTimer();
-  }
-
-  #nextAt(): number | undefined {
-    // What could not be kept does not fall due; but nobody waits beyond their deadline.
-    if (this.#store.isFrozen) return this.#polls.nextDeadline();
-    const due = this.#nextTickAt();
-    const wake = this.#polls.nextAt();
-    return due === undefined || wake === undefined ? (due ?? wake) : Math.min(due, wake);
-  }
-
-  /** None while nothing can be added: a tick would, for move tasks and replays. What expires does so with other commands. */
-  #nextTickAt(): number | undefined {
-    const due = this.unavailable() === undefined ? this.#engine.nextDueAt() : undefined;
-    return due === undefined ? undefined : Math.max(due, this.#noTickBefore);
-  }
-
-  #setTimer(): void {
-    this.#timer.set(this.#rest === undefined ? this.#nextAt() : this.#polls.nextDeadline());
+  #apply<C extends Command>(command: C, now: number): NowOrLater<Outcome<C['type']>> {
+    return andThen(this.#writer.step(command, now), ({ outcome }) => {
+      this.#schedule.serve();
+      return outcome;
+    });
   }
 }

@@ -1,7 +1,8 @@
 /**
- * What keeps the entries behind an engine: changes go in, and come out again to load another engine. Memory keeps them
- * as long as the process lives (memory-entries.ts), LMDB beyond it (lmdb/lmdb-entries.ts); the backend above does not
- * know which it has.
+ * The inner port: what keeps an engine's state. Changes go in, and come out again to load another engine. Memory keeps
+ * them as long as the process lives (memory/), LMDB beyond it (lmdb/). The code above does not know which it has.
+ *
+ * Everything that is read comes now or later: memory and LMDB return values, a database returns promises.
  */
 
 import type {
@@ -9,10 +10,30 @@ import type {
   KeptPost,
   KeptWindowEntry,
   MessageContent,
+  OwnerId,
   Publication,
 } from '../core/changes.ts';
+import type { Commit } from './backend.ts';
+import type { NowOrLater } from './now-or-later.ts';
 
-export interface Store {
+/** What is read for answers: contents and texts, which no engine holds. */
+export interface StoreReader {
+  /** What the sender wrote, if the message is still there. Throws if it is damaged. */
+  content(queue: string, sequence: number): NowOrLater<MessageContent | undefined>;
+
+  /** Of a queue or topic. Undefined for one that is not kept. */
+  windowEntries(
+    owner: OwnerId,
+    sequences: readonly number[],
+  ): NowOrLater<readonly (KeptWindowEntry | undefined)[]>;
+
+  archived(topic: string, sequence: number): NowOrLater<Publication | undefined>;
+
+  post(topic: string, id: number): NowOrLater<KeptPost | undefined>;
+}
+
+/** A store with one writer, which is told to keep changes after an engine has made them (running/local-writer.ts). */
+export interface Store extends StoreReader {
   /** Its name for people. */
   readonly kind: string;
 
@@ -27,7 +48,7 @@ export interface Store {
 
   /**
    * Resolves with what `prepare` makes of the outcome once everything applied so far is kept. If that takes a commit,
-   * `prepare` is called while the disk works.
+   * `prepare` is called while the commit is in progress.
    */
   answer<O, A>(outcome: O, prepare: (outcome: O) => A): Promise<A>;
 
@@ -40,57 +61,33 @@ export interface Store {
   /** Whether what is kept could not be loaded again, so that not even reads can be answered. */
   readonly isIncomplete: boolean;
 
-  /** What the sender wrote, if the message is still there. */
-  content(queue: string, sequence: number): MessageContent | undefined;
-
-  /** Undefined for one that is not kept. */
-  windowEntries(queue: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[];
-
-  readonly topics: TopicReader;
-
   /** The store's size on disk; undefined if it is not there. */
   fileBytes(): number | undefined;
 
-  /** All entries, piece by piece, as the puts that load an engine: each queue's settings before its contents. */
-  load(): Iterable<readonly Change[]>;
+  /** Everything, piece by piece, as the puts that load an engine: each queue's settings before its contents. */
+  load(): Iterable<readonly Change[]> | AsyncIterable<readonly Change[]>;
 
-  /** The entries of these queues and topics (`ownerOf`) with everything applied so far, kept or not, in the same form. */
-  applied(owners: ReadonlySet<string>): Iterable<readonly Change[]>;
+  /** These queues and topics with everything applied so far, kept or not, in the same form. */
+  applied(owners: ReadonlySet<OwnerId>): Iterable<readonly Change[]>;
 
   /** What is kept could not be loaded again: nothing is answered any more. */
   abandon(error: unknown): void;
 
-  /** Removes every entry. */
+  /** Removes everything. */
   clear(): void;
 
   close(): Promise<void>;
 }
 
-/** What can be read of topics. */
-export interface TopicReader {
-  windowEntries(topic: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[];
-  archived(topic: string, sequence: number): Publication | undefined;
-  post(topic: string, id: number): KeptPost | undefined;
-}
-
-/** A commit that succeeded. */
-export interface Commit {
-  readonly records: number;
-  /** Of the values; keys and LMDB's own overhead come on top. */
-  readonly bytes: number;
-  /** In real time, from handing it over until it is as durable as configured. */
-  readonly ms: number;
-}
-
-/** What entries ask of the backend that uses them. */
+/** What a store asks of its writer. */
 export interface StoreUser {
   /** The time to keep with each commit: a later start does not go back before it. */
   now(): number;
-  /** Applied changes of these queues and topics were lost: their state is what these entries say. */
-  takeBack(owners: ReadonlySet<string>, kept: Iterable<readonly Change[]>): void;
-  /** A commit failed: it is frozen. */
+  /** Applied changes of these queues and topics were lost: their state is what these changes say. */
+  takeBack(owners: ReadonlySet<OwnerId>, kept: Iterable<readonly Change[]>): void;
+  /** A commit failed, or the disk is full: less is accepted than before. */
   suspend(): void;
-  committed(commit: Commit): void;
-  /** It is no longer frozen, or no longer unavailable. */
+  /** More is accepted again. */
   resume(): void;
+  committed(commit: Commit): void;
 }

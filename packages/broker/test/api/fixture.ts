@@ -9,7 +9,7 @@ import type { Authentication } from '../../src/api/auth/authentication.ts';
 import { type Api, type ApiResponse, createApi } from '../../src/api/handler.ts';
 import { manualClock } from '../../src/server/clock.ts';
 import type { Backend } from '../../src/storage/backend.ts';
-import { openMemoryBackend } from '../../src/storage/engine-backend.ts';
+import { openMemoryBackend } from '../../src/storage/memory/open.ts';
 import { readXml, type XmlValue } from './xml-reader.ts';
 
 /** When every test begins. */

@@ -9,7 +9,7 @@ import { EventStream } from '../../src/api/inspect/event-stream.ts';
 import { createInspect } from '../../src/api/inspect/inspect.ts';
 import { manualClock } from '../../src/server/clock.ts';
 import type { Backend } from '../../src/storage/backend.ts';
-import { openMemoryBackend } from '../../src/storage/engine-backend.ts';
+import { openMemoryBackend } from '../../src/storage/memory/open.ts';
 import { startedAt } from './fixture.ts';
 
 const count = 250;

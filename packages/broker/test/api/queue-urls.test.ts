@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { manualClock } from '../../src/server/clock.ts';
-import { openMemoryBackend } from '../../src/storage/engine-backend.ts';
+import { openMemoryBackend } from '../../src/storage/memory/open.ts';
 import { arnOf, assertJsonError, startedAt, TestApi, urlOf } from './fixture.ts';
 
 const missing = {

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { manualClock } from '../../src/server/clock.ts';
 import { recentViolations } from '../../src/server/contract/recent-violations.ts';
-import { openMemoryBackend } from '../../src/storage/engine-backend.ts';
+import { openMemoryBackend } from '../../src/storage/memory/open.ts';
 
 const violation = { mode: 'observe', rule: 'not-json', reason: 'it is no JSON' } as const;
 

@@ -232,14 +232,14 @@ export class TopicWorld {
       if (!tick.ok) throw new Error('a tick was refused');
       for (const { topic, subscription, sequences } of tick.replays) {
         const publications = sequences.map(
-          (sequence) => this.entries.topics.archived(topic, sequence) as Publication,
+          (sequence) => this.entries.archived(topic, sequence) as Publication,
         );
         this.#apply({ type: 'replay', topic, subscription, publications });
       }
       for (const { topic, subscription, id, attempt } of tick.posts) {
         // Some calls succeed, some fail for now, some are lost.
         if (id % 3 === 0) continue;
-        const { publication } = this.entries.topics.post(topic, id) as KeptPost;
+        const { publication } = this.entries.post(topic, id) as KeptPost;
         const result =
           id % 3 === 1
             ? ({ ok: true } as const)

@@ -1,5 +1,5 @@
 /**
- * Every backend, for tests that hold for all of them: memory, and LMDB with either durability in a directory of its own that
+ * Every backend, for tests that hold for all of them: memory, memory that answers later, and LMDB with either durability in a directory of its own that
  * is removed with the test.
  */
 
@@ -8,11 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Backend } from '../../src/storage/backend.ts';
-import {
-  type EngineBackendOptions,
-  openDataBackend,
-  openMemoryBackend,
-} from '../../src/storage/engine-backend.ts';
+import type { EngineBackendOptions } from '../../src/storage/engine-backend.ts';
+import { openDataBackend } from '../../src/storage/lmdb/open.ts';
+import { openMemoryBackend } from '../../src/storage/memory/open.ts';
+import { openLateBackend } from './late-backend.ts';
 
 export type OpenBackend = (options: EngineBackendOptions) => Promise<Backend>;
 
@@ -24,6 +23,8 @@ export function temporaryDirectory(): { readonly path: string; remove(): void } 
 /** Runs the test once on each backend; whatever it opens is closed after it. */
 export function testEveryBackend(title: string, run: (open: OpenBackend) => Promise<void>): void {
   test(`${title} (memory)`, () => run(async (options) => openMemoryBackend(options)));
+  test(`${title} (memory, answering later)`, () =>
+    run(async (options) => openLateBackend(options)));
   for (const durability of ['fsync', 'os'] as const) {
     test(`${title} (lmdb, ${durability})`, async () => {
       const directory = temporaryDirectory();

@@ -14,7 +14,8 @@ import { Queue } from '../../src/core/queue/queue.ts';
 import { Topic } from '../../src/core/topic/topic.ts';
 import { manualClock } from '../../src/server/clock.ts';
 import { type Backend, Unavailable } from '../../src/storage/backend.ts';
-import { openDataBackend, openMemoryBackend } from '../../src/storage/engine-backend.ts';
+import { openDataBackend } from '../../src/storage/lmdb/open.ts';
+import { openMemoryBackend } from '../../src/storage/memory/open.ts';
 import { Faults } from '../support/faults.ts';
 import { temporaryDirectory, testEveryBackend } from './backends.ts';
 

@@ -148,7 +148,7 @@ async function prove(
 ): Promise<void> {
   let engine = newEngine();
   let entries = await store.open();
-  for (const _ of entries.load());
+  for await (const _ of entries.load());
   for (const [index, moment] of moments.entries()) {
     // Most commands only look, to compare; those that do something have more calls.
     const callsMax = isLooking(moment.command) ? 40 : 200;
@@ -168,7 +168,7 @@ async function prove(
     await entries.close();
     entries = await store.open();
     engine = newEngine();
-    for (const changes of entries.load()) engine.absorb(changes, moment.now);
+    for await (const changes of entries.load()) engine.absorb(changes, moment.now);
   }
   await entries.close();
 }

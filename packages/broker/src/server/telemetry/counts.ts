@@ -3,7 +3,7 @@
  * can be looked up on request is not counted here (measure.ts).
  */
 
-import type { Commit } from '../../storage/store.ts';
+import type { Commit } from '../../storage/backend.ts';
 import { EventCounts } from './event-counts.ts';
 import { Histogram } from './histogram.ts';
 import { RequestCounts } from './request-counts.ts';

@@ -15,9 +15,12 @@
 
 import {
   type Change,
+  type KeptPost,
   type KeptWindowEntry,
   type MessageContent,
+  type OwnerId,
   ownerOf,
+  type Publication,
 } from '../../core/changes.ts';
 import { Unavailable } from '../backend.ts';
 import { preparedNow } from '../running/prepared-answers.ts';
@@ -60,12 +63,11 @@ export interface LmdbStoreOptions {
 
 export class LmdbStore implements Store {
   readonly kind = 'lmdb';
-  readonly topics: RecordMapper;
   readonly #environment: Environment;
   readonly #user: StoreUser;
   readonly #stopwatch: () => number;
   readonly #onLoaded: OnLoaded;
-  readonly #owners: RecordMapper;
+  readonly #records: RecordMapper;
   /** The writers of finished batches, to be reused. */
   readonly #writers: ByteWriter[] = [];
   #gathering: Batch = this.#newBatch();
@@ -96,14 +98,13 @@ export class LmdbStore implements Store {
     this.#user = user;
     this.#stopwatch = stopwatch;
     this.#onLoaded = onLoaded;
-    this.#owners = new RecordMapper(environment);
-    this.topics = this.#owners;
+    this.#records = new RecordMapper(environment);
   }
 
   apply(changes: readonly Change[]): void {
     if (changes.length === 0) return;
     try {
-      for (const change of changes) this.#owners.apply(change, this.#gathering);
+      for (const change of changes) this.#records.apply(change, this.#gathering);
     } catch (error) {
       // The engine has all of them, the batch a part: none of it may be kept.
       this.#gathering.flaw ??= readingError(this.#environment.directory, error) as Error;
@@ -141,11 +142,19 @@ export class LmdbStore implements Store {
   }
 
   content(queue: string, sequence: number): MessageContent | undefined {
-    return this.#owners.content(queue, sequence);
+    return this.#records.content(queue, sequence);
   }
 
-  windowEntries(queue: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[] {
-    return this.#owners.windowEntriesOf(queue, sequences);
+  windowEntries(owner: OwnerId, sequences: readonly number[]): (KeptWindowEntry | undefined)[] {
+    return this.#records.windowEntries(owner, sequences);
+  }
+
+  archived(topic: string, sequence: number): Publication | undefined {
+    return this.#records.archived(topic, sequence);
+  }
+
+  post(topic: string, id: number): KeptPost | undefined {
+    return this.#records.post(topic, id);
   }
 
   fileBytes(): number {
@@ -155,7 +164,7 @@ export class LmdbStore implements Store {
   *load(): Generator<readonly Change[]> {
     try {
       const damage = new Damage();
-      yield* this.#owners.load(this.#user.now(), this.#gathering, damage);
+      yield* this.#records.load(this.#user.now(), this.#gathering, damage);
       this.#onLoaded(damage);
       for (const key of damage.removals) this.#gathering.writeKey(key, null);
       this.#removeProbe();
@@ -168,7 +177,7 @@ export class LmdbStore implements Store {
 
   applied(owners: ReadonlySet<string>): Iterable<readonly Change[]> {
     const batches = this.#writing === undefined ? [] : [this.#writing];
-    return this.#owners.applied(owners, [...batches, this.#gathering]);
+    return this.#records.applied(owners, [...batches, this.#gathering]);
   }
 
   abandon(error: unknown): void {
@@ -183,7 +192,7 @@ export class LmdbStore implements Store {
   }
 
   clear(): void {
-    this.#owners.clear(this.#gathering);
+    this.#records.clear(this.#gathering);
     this.#schedule();
   }
 
@@ -250,7 +259,7 @@ export class LmdbStore implements Store {
 
   #write(batch: Batch): Promise<void> {
     if (batch.flaw !== undefined) return Promise.reject(batch.flaw);
-    this.#owners.complete(batch);
+    this.#records.complete(batch);
     // LMDB would find out too, and complain to standard error in its own words.
     const room = this.unavailable() === undefined ? this.#environment.room() : undefined;
     const isTooLarge = room !== undefined && room.bytes < batch.bytes;
@@ -290,7 +299,7 @@ export class LmdbStore implements Store {
     this.#commitMs = Math.min(ms, commitMsMax);
     // One more than the batch has: the time.
     this.#user.committed({ records: batch.records + 1, bytes: batch.bytes, ms });
-    this.#owners.committed(batch, this.#gathering);
+    this.#records.committed(batch, this.#gathering);
     this.#reuseWriters(batch);
     batch.succeed();
     this.#recovery.committed();
@@ -324,7 +333,7 @@ export class LmdbStore implements Store {
 
   /** Clears away a part of what was given up, unless the store is frozen or closing, and goes on with what has gathered. */
   #sweep(): void {
-    if (!this.isFrozen && !this.#isClosing) this.#owners.sweep(this.#gathering);
+    if (!this.isFrozen && !this.#isClosing) this.#records.sweep(this.#gathering);
     this.#schedule();
   }
 
@@ -334,11 +343,11 @@ export class LmdbStore implements Store {
     this.#recovery.failed(reason, batch.bytes + lost.bytes);
     this.#writing = undefined;
     this.#gathering = this.#newBatch();
-    this.#owners.forget(owners);
+    this.#records.forget(owners);
     this.#keepTrying();
     try {
       const damage = new Damage();
-      const kept = this.#owners.load(this.#user.now(), this.#gathering, damage, owners);
+      const kept = this.#records.load(this.#user.now(), this.#gathering, damage, owners);
       this.#user.takeBack(owners, kept);
       refuseDamage(this.#environment.directory, damage);
     } catch (error) {

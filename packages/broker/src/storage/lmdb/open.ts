@@ -1,8 +1,11 @@
 /**
- * Opens the store in a data directory: takes the lock, upgrades an older format, and returns what a backend needs to
- * continue from there.
+ * Opens the backend that keeps everything in a data directory: takes the lock, upgrades an older format, and loads what is
+ * kept. One of the two doors of this folder; the other is tools.ts.
  */
 
+import type { Backend } from '../backend.ts';
+import { EngineBackend, type EngineBackendOptions } from '../engine-backend.ts';
+import { LocalWriter } from '../running/local-writer.ts';
 import type { Store, StoreUser } from '../store.ts';
 import { damagedInPart, readingError } from './file/data-error.ts';
 import { Environment } from './file/environment.ts';
@@ -23,7 +26,27 @@ export interface DataOptions extends JournalOptions {
   readonly onNotice?: (text: string) => void;
 }
 
-export async function openDataStore({
+/** The promise rejects with DataError if what is kept cannot be loaded. */
+export async function openDataBackend(
+  options: EngineBackendOptions,
+  data: DataOptions,
+): Promise<Backend> {
+  const { latestTime, storeFor } = await openDataStore(data);
+  options.clock.notBefore(latestTime);
+  const backend = new EngineBackend(options, (parts) => {
+    const writer = new LocalWriter({ ...parts, storeFor });
+    return { writer, store: writer.store };
+  });
+  try {
+    await backend.load(data.onProgress);
+    return backend;
+  } catch (error) {
+    await backend.close();
+    throw error;
+  }
+}
+
+async function openDataStore({
   directory,
   acceptsLoss = false,
   onProgress = () => {},

@@ -6,16 +6,20 @@
  * from the key it had before, so `from` is never stored.
  */
 
-import type {
-  Change,
-  KeptAttempt,
-  KeptDelivery,
-  KeptMessage,
-  KeptMoveTask,
-  KeptQueue,
-  KeptWindowEntry,
-  MessageContent,
-  QueueChange,
+import {
+  type Change,
+  type KeptAttempt,
+  type KeptDelivery,
+  type KeptMessage,
+  type KeptMoveTask,
+  type KeptPost,
+  type KeptQueue,
+  type KeptWindowEntry,
+  type MessageContent,
+  type OwnerId,
+  type Publication,
+  type QueueChange,
+  topicIn,
 } from '../../core/changes.ts';
 import { preparedNow } from '../running/prepared-answers.ts';
 import type { Store } from '../store.ts';
@@ -44,13 +48,13 @@ export class MemoryStore implements Store {
   /** The queue that was changed last: the next change is most often there too. */
   #latest: { readonly name: string; readonly entries: QueueEntries } | undefined;
   readonly #names: Map<string, number> = new Map();
-  readonly topics: TopicRecords = new TopicRecords();
+  readonly #topics: TopicRecords = new TopicRecords();
   #abandonedFor: string | undefined;
 
   /** Keeps one command's changes, in their order. */
   apply(changes: readonly Change[]): void {
     for (const change of changes) {
-      if ('topic' in change) this.topics.apply(change);
+      if ('topic' in change) this.#topics.apply(change);
       else this.#applyOne(change);
     }
   }
@@ -85,16 +89,26 @@ export class MemoryStore implements Store {
     return this.#queues.get(queue)?.sends.message(sequence)?.content;
   }
 
-  windowEntries(queue: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[] {
-    const sends = this.#queues.get(queue)?.sends;
+  windowEntries(owner: OwnerId, sequences: readonly number[]): (KeptWindowEntry | undefined)[] {
+    const topic = topicIn(owner);
+    if (topic !== undefined) return this.#topics.windowEntries(topic, sequences);
+    const sends = this.#queues.get(owner)?.sends;
     return sequences.map((sequence) => sends?.entry(sequence));
+  }
+
+  archived(topic: string, sequence: number): Publication | undefined {
+    return this.#topics.archived(topic, sequence);
+  }
+
+  post(topic: string, id: number): KeptPost | undefined {
+    return this.#topics.post(topic, id);
   }
 
   clear(): void {
     this.#queues.clear();
     this.#latest = undefined;
     this.#names.clear();
-    this.topics.clear();
+    this.#topics.clear();
   }
 
   async close(): Promise<void> {}
@@ -118,7 +132,7 @@ export class MemoryStore implements Store {
   *changes(owner?: string): Generator<Change> {
     for (const [name, entries] of at(this.#queues, owner)) yield* entriesOf(name, entries);
     for (const [name, value] of at(this.#names, owner)) yield { kind: 'name', queue: name, value };
-    yield* this.topics.changes(owner);
+    yield* this.#topics.changes(owner);
   }
 
   #applyOne(change: QueueChange): void {

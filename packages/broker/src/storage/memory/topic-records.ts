@@ -13,7 +13,6 @@ import {
   type TopicChange,
   topicIn,
 } from '../../core/changes.ts';
-import type { TopicReader } from '../store.ts';
 import { BySequence } from './by-sequence.ts';
 import { setOrDelete } from './set-or-delete.ts';
 
@@ -32,7 +31,7 @@ class Store {
   }
 }
 
-export class TopicRecords implements TopicReader {
+export class TopicRecords {
   readonly #topics: Map<string, Store> = new Map();
 
   windowEntries(topic: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[] {

@@ -7,7 +7,7 @@
  * serves for both.
  */
 
-import { type MessageContent, topicOwner } from '../../core/changes.ts';
+import { type MessageContent, type OwnerId, topicOwner } from '../../core/changes.ts';
 import type { DuplicateEvent, DuplicatePublicationEvent, Event } from '../../core/events.ts';
 import {
   type RememberedContent,
@@ -15,33 +15,34 @@ import {
   rememberedBodyCharsMax,
   type SuppressedSend,
 } from '../backend.ts';
+import { andThen, type NowOrLater } from '../now-or-later.ts';
 
 /** Undefined for a message that is no longer in the queue. */
-export type ContentOf = (queue: string, sequence: number) => MessageContent | undefined;
+export type ContentOf = (queue: string, sequence: number) => NowOrLater<MessageContent | undefined>;
 
-const perPlaceMax = 1000;
+const perOwnerMax = 1000;
 /** Of all contents together. */
 const contentBytesMax = 8 * 1024 * 1024;
 
-interface Place {
+interface OwnersSends {
   readonly sends: SuppressedSend[];
   /** How many came before these. */
   forgotten: number;
 }
 
-interface Contents {
+interface SuppressedContents {
   readonly content: RememberedContent;
   readonly original: RememberedContent | undefined;
   readonly bytes: number;
 }
 
-const none: Place = { sends: [], forgotten: 0 };
+const none: OwnersSends = { sends: [], forgotten: 0 };
 
 export class SuppressedSends {
   readonly #contentOf: ContentOf;
-  readonly #byOwner: Map<string, Place> = new Map();
+  readonly #byOwner: Map<OwnerId, OwnersSends> = new Map();
   /** Oldest first, in order of insertion. */
-  readonly #contents: Map<SuppressedSend, Contents> = new Map();
+  readonly #contents: Map<SuppressedSend, SuppressedContents> = new Map();
   #contentBytes = 0;
 
   constructor(contentOf: ContentOf) {
@@ -58,9 +59,9 @@ export class SuppressedSends {
       sends.push(send);
       if (event.type === 'duplicate') this.#remember(send, event);
       // Half of a list is forgotten at a time, so that a full list costs no more for each send.
-      if (sends.length > perPlaceMax * 2) {
-        for (const forgotten of sends.splice(0, perPlaceMax)) this.#forget(forgotten);
-        remembered.forgotten += perPlaceMax;
+      if (sends.length > perOwnerMax * 2) {
+        for (const forgotten of sends.splice(0, perOwnerMax)) this.#forget(forgotten);
+        remembered.forgotten += perOwnerMax;
       }
     } else if (forgetting.has(event.type)) {
       for (const forgotten of this.#byOwner.get(owner)?.sends ?? []) this.#forget(forgotten);
@@ -69,7 +70,7 @@ export class SuppressedSends {
   }
 
   /** The suppressed sends whose original has this sequence, oldest first. */
-  of(owner: string, sequence: number): SuppressedSend[] {
+  of(owner: OwnerId, sequence: number): SuppressedSend[] {
     const { sends } = this.#byOwner.get(owner) ?? none;
     return sends.filter(({ original }) => original.sequence === sequence);
   }
@@ -95,13 +96,21 @@ export class SuppressedSends {
   }
 
   #remember(send: SuppressedSend, { queue, original, differed, content }: DuplicateEvent): void {
-    const isSame = !differed.body && !differed.attributes;
-    const found = isSame ? content : this.#contentOf(queue, original.sequence);
     const own = remembered(content);
-    const other = isSame ? own : found && remembered(found);
-    const bytes = bytesOf(own) + (other === undefined || isSame ? 0 : bytesOf(other));
-    this.#contents.set(send, { content: own, original: other, bytes });
-    this.#contentBytes += bytes;
+    if (!differed.body && !differed.attributes) {
+      this.#add(send, { content: own, original: own, bytes: bytesOf(own) });
+      return;
+    }
+    void andThen(this.#contentOf(queue, original.sequence), (found) => {
+      const other = found && remembered(found);
+      const bytes = bytesOf(own) + (other === undefined ? 0 : bytesOf(other));
+      this.#add(send, { content: own, original: other, bytes });
+    });
+  }
+
+  #add(send: SuppressedSend, contents: SuppressedContents): void {
+    this.#contents.set(send, contents);
+    this.#contentBytes += contents.bytes;
     for (const oldest of this.#contents.keys()) {
       if (this.#contentBytes <= contentBytesMax) break;
       this.#forget(oldest);

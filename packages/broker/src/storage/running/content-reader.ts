@@ -1,58 +1,67 @@
 /**
- * What the senders of messages wrote, as it is read for deliveries. A message whose content cannot be read must fail nobody
- * but the receiver that it is for, and lose nobody else's.
+ * What the senders of messages wrote, as it is read for deliveries. An unreadable message may fail only the receive that
+ * asked for it.
  */
 
 import type { MessageContent } from '../../core/changes.ts';
 import type { Delivered, Received } from '../backend.ts';
+import { allOf, andThen, type NowOrLater } from '../now-or-later.ts';
+import type { StoreReader } from '../store.ts';
 
 type Found = Omit<Delivered, 'content'>;
 
+/** Why a message cannot be delivered. */
+class Unreadable extends Error {
+  override readonly name: string = 'Unreadable';
+}
+
 export class ContentReader {
-  /** Undefined if the message has none; throws if it is damaged. */
-  readonly #read: (queue: string, sequence: number) => MessageContent | undefined;
+  readonly #store: () => StoreReader;
   readonly #onUnreadable: (error: unknown) => void;
 
-  constructor(
-    read: (queue: string, sequence: number) => MessageContent | undefined,
-    onUnreadable: (error: unknown) => void,
-  ) {
-    this.#read = read;
+  constructor(store: () => StoreReader, onUnreadable: (error: unknown) => void) {
+    this.#store = store;
     this.#onUnreadable = onUnreadable;
   }
 
   /** The messages with their contents. Those that cannot be read are left out; throws if there are no others. */
-  delivered(queue: string, messages: readonly Found[]): Received {
-    try {
-      return { ok: true, messages: messages.map((message) => this.#whole(queue, message)) };
-    } catch (problem) {
-      const readable = this.#readableOf(queue, messages);
-      if (readable.length === 0) throw problem;
-      this.#onUnreadable(problem);
-      return { ok: true, messages: readable };
-    }
+  delivered(queue: string, messages: readonly Found[]): NowOrLater<Received> {
+    const contents = messages.map(({ sequence }) => this.#attempt(queue, sequence));
+    return andThen(allOf(contents), (found) => this.#joined(messages, found));
   }
 
-  of(queue: string, sequence: number): MessageContent {
-    let reason = 'it has no content';
-    let cause: unknown;
-    try {
-      const content = this.#read(queue, sequence);
-      if (content !== undefined) return content;
-    } catch (error) {
-      cause = error;
-      reason = (error as Error).message;
-    }
-    throw new Error(`message ${sequence} of ${queue} cannot be read: ${reason}`, { cause });
+  /** Throws if it cannot be read. */
+  of(queue: string, sequence: number): NowOrLater<MessageContent> {
+    return andThen(this.#attempt(queue, sequence), (content) => {
+      if (content instanceof Unreadable) throw content;
+      return content;
+    });
   }
 
   /** Undefined if it is no longer in the queue, or cannot be read. */
-  ifReadable(queue: string, sequence: number): MessageContent | undefined {
-    try {
-      return this.#read(queue, sequence);
-    } catch (error) {
+  ifReadable(queue: string, sequence: number): NowOrLater<MessageContent | undefined> {
+    const unreadable = (error: unknown): undefined => {
       this.#onUnreadable(error);
       return undefined;
+    };
+    try {
+      const content = this.#store().content(queue, sequence);
+      return content instanceof Promise ? content.catch(unreadable) : content;
+    } catch (error) {
+      return unreadable(error);
+    }
+  }
+
+  #attempt(queue: string, sequence: number): NowOrLater<MessageContent | Unreadable> {
+    const unreadable = (reason: string, cause?: unknown): Unreadable =>
+      new Unreadable(`message ${sequence} of ${queue} cannot be read: ${reason}`, { cause });
+    const failed = (error: unknown): Unreadable => unreadable((error as Error).message, error);
+    try {
+      const content = this.#store().content(queue, sequence);
+      if (!(content instanceof Promise)) return content ?? unreadable('it has no content');
+      return content.then((found) => found ?? unreadable('it has no content'), failed);
+    } catch (error) {
+      return failed(error);
     }
   }
 
@@ -60,22 +69,27 @@ export class ContentReader {
    * A message that cannot be read stays in flight until its timeout, and so do those of its group after it, which may not
    * overtake it. The others are delivered: it must not take them along to a dead-letter queue.
    */
-  #readableOf(queue: string, messages: readonly Found[]): Delivered[] {
-    const heldUp = new Set<string>();
-    return messages.flatMap((message) => {
-      const { groupId } = message;
-      if (groupId !== undefined && heldUp.has(groupId)) return [];
-      try {
-        return [this.#whole(queue, message)];
-      } catch {
-        if (groupId !== undefined) heldUp.add(groupId);
-        return [];
+  #joined(
+    messages: readonly Found[],
+    contents: readonly (MessageContent | Unreadable)[],
+  ): Received {
+    const delivered: Delivered[] = [];
+    const heldUp = new Set<string | undefined>();
+    let problem: Unreadable | undefined;
+    for (const [index, message] of messages.entries()) {
+      const content = contents[index] as MessageContent | Unreadable;
+      if (content instanceof Unreadable) {
+        problem ??= content;
+        if (message.groupId !== undefined) heldUp.add(message.groupId);
+      } else if (!heldUp.has(message.groupId)) {
+        delivered.push(withContent(message, content));
       }
-    });
-  }
-
-  #whole(queue: string, message: Found): Delivered {
-    return withContent(message, this.of(queue, message.sequence));
+    }
+    if (problem !== undefined) {
+      if (delivered.length === 0) throw problem;
+      this.#onUnreadable(problem);
+    }
+    return { ok: true, messages: delivered };
   }
 }
 

@@ -5,11 +5,12 @@
 
 import type { Change } from '../../core/changes.ts';
 import type { CommandOf } from '../../core/commands.ts';
+import { Deadlines } from '../../core/structures/deadlines.ts';
 import type { Received } from '../backend.ts';
-import { ParkedReceivers, type Receiver } from './parked-receivers.ts';
+import type { NowOrLater } from '../now-or-later.ts';
 
-/** What a retry found; or until when there is nothing, as far as is known. */
-export interface Asked {
+/** What a receive found; or until when there is nothing, as far as is known. */
+export interface ReceiveAttempt {
   readonly received?: Received;
   readonly noneUntil?: number | undefined;
 }
@@ -17,14 +18,19 @@ export interface Asked {
 /** The backend, as seen from here. */
 export interface LongPollsUser {
   /** Receives once more. */
-  ask(command: CommandOf<'receive'>): Asked;
+  retry(command: CommandOf<'receive'>): NowOrLater<ReceiveAttempt>;
   /** Resolves with the prepared answer once all that it depends on is kept. */
   answer<A>(received: Received, prepare: (received: Received) => A): Promise<A>;
 }
 
-interface Waiting extends Receiver {
+interface Receiver {
+  readonly command: CommandOf<'receive'>;
+  /** When it stops waiting. */
+  readonly deadline: number;
   end(received: Received): void;
   fail(error: unknown): void;
+  /** Ends the wait with no messages. */
+  giveUp(): void;
 }
 
 /** Who waits: when it leaves, and what it makes of what it received. */
@@ -35,9 +41,11 @@ interface Client<A> {
 
 export class LongPolls {
   readonly #user: LongPollsUser;
-  readonly #receivers: ParkedReceivers<Waiting> = new ParkedReceivers();
+  readonly #receivers: ParkedReceivers = new ParkedReceivers();
   /** Queues with waiting receivers that may have a message since the last retry. */
   readonly #restless: Set<string> = new Set();
+  /** Queues whose first receiver is being retried, and will know later. */
+  readonly #retrying: Set<string> = new Set();
 
   constructor(user: LongPollsUser) {
     this.#user = user;
@@ -58,7 +66,7 @@ export class LongPolls {
         signal.removeEventListener('abort', receiver.giveUp);
         resolve(answer);
       };
-      const receiver: Waiting = {
+      const receiver: Receiver = {
         command,
         deadline: times.deadline,
         end: (received) => leave(this.#user.answer(received, prepare)),
@@ -94,19 +102,38 @@ export class LongPolls {
   /** Retries the receivers of each queue that was stirred. */
   serve(): void {
     for (const queue of this.#restless) {
+      if (this.#retrying.has(queue)) continue;
       this.#restless.delete(queue);
-      for (;;) {
-        const receiver = this.#receivers.first(queue);
-        if (receiver === undefined) break;
-        const asked = this.#ask(receiver);
-        if (asked === undefined) continue;
-        if (asked.received === undefined) {
-          this.#receivers.sleepUntil(queue, asked.noneUntil);
-          break;
-        }
-        receiver.end(asked.received);
-      }
+      this.#serveQueue(queue);
     }
+  }
+
+  #serveQueue(queue: string): void {
+    for (;;) {
+      const receiver = this.#receivers.first(queue);
+      if (receiver === undefined) return;
+      const attempt = this.#retry(receiver);
+      if (attempt instanceof Promise) {
+        this.#retrying.add(queue);
+        void attempt.then((found) => {
+          this.#retrying.delete(queue);
+          if (this.#settle(receiver, found)) this.#serveQueue(queue);
+          else this.serve();
+        });
+        return;
+      }
+      if (!this.#settle(receiver, attempt)) return;
+    }
+  }
+
+  /** Returns whether the next receiver may find something. */
+  #settle(receiver: Receiver, attempt: ReceiveAttempt | undefined): boolean {
+    if (attempt?.received !== undefined) receiver.end(attempt.received);
+    else if (attempt !== undefined) {
+      this.#receivers.sleepUntil(receiver.command.queue, attempt.noneUntil);
+      return false;
+    }
+    return true;
   }
 
   giveUpOverdue(now: number): void {
@@ -128,13 +155,104 @@ export class LongPolls {
     return this.#receivers.nextDeadline();
   }
 
-  /** A failure ends this receiver's wait: whoever's command, or the timer, led here has no part in it. */
-  #ask(receiver: Waiting): Asked | undefined {
-    try {
-      return this.#user.ask(receiver.command);
-    } catch (error) {
+  /** A failure ends this receiver's wait (undefined): whoever's command, or the timer, led here has no part in it. */
+  #retry(receiver: Receiver): NowOrLater<ReceiveAttempt | undefined> {
+    const failed = (error: unknown): undefined => {
       receiver.fail(error);
       return undefined;
+    };
+    try {
+      const attempt = this.#user.retry(receiver.command);
+      return attempt instanceof Promise ? attempt.catch(failed) : attempt;
+    } catch (error) {
+      return failed(error);
     }
   }
+}
+
+/**
+ * A queue of receivers for each message queue, first come first served. A waiting receive costs an object and nothing else;
+ * it is looked at when its queue changed, when a message of its queue becomes visible, or when its own time is over.
+ */
+class ParkedReceivers {
+  /** By queue, and there by the name under which they were parked, in order of parking. */
+  readonly #lines: Map<string, Map<string, Receiver>> = new Map();
+  /** Every receiver's deadline, by its name: the queue and a number, with a space between, which no queue's name has. */
+  readonly #deadlines: Deadlines = new Deadlines();
+  /** Queues with receivers, by the time at which asking again can help. */
+  readonly #wakes: Deadlines = new Deadlines();
+  #parked = 0;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Returns the name by which the receiver is removed. */
+  park(receiver: Receiver): string {
+    const { queue } = receiver.command;
+    this.#parked += 1;
+    this.#size += 1;
+    const name = `${queue} ${this.#parked}`;
+    const line = this.#lines.get(queue) ?? new Map<string, Receiver>();
+    this.#lines.set(queue, line.set(name, receiver));
+    this.#deadlines.set(name, receiver.deadline);
+    return name;
+  }
+
+  remove(name: string): void {
+    const queue = queueOf(name);
+    const line = this.#lines.get(queue);
+    if (line === undefined || !line.delete(name)) return;
+    this.#size -= 1;
+    this.#deadlines.set(name, undefined);
+    if (line.size > 0) return;
+    this.#lines.delete(queue);
+    this.#wakes.set(queue, undefined);
+  }
+
+  /** The receiver that has waited longest at this queue. */
+  first(queue: string): Receiver | undefined {
+    return this.#lines.get(queue)?.values().next().value;
+  }
+
+  has(queue: string): boolean {
+    return this.#lines.has(queue);
+  }
+
+  /** The queue has nothing before this time; undefined if only a change can bring something. */
+  sleepUntil(queue: string, time: number | undefined): void {
+    this.#wakes.set(queue, time);
+  }
+
+  queuesToWake(now: number): string[] {
+    return this.#wakes.dueBy(now);
+  }
+
+  overdue(now: number): Receiver[] {
+    const names = this.#deadlines.dueBy(now);
+    return names.map((name) => this.#lines.get(queueOf(name))?.get(name) as Receiver);
+  }
+
+  /** The earliest time at which a receiver is to be retried, or gives up. */
+  nextAt(): number | undefined {
+    const wake = this.#wakes.first();
+    const deadline = this.#deadlines.first();
+    return wake === undefined || deadline === undefined
+      ? (wake ?? deadline)
+      : Math.min(wake, deadline);
+  }
+
+  /** The earliest time at which a receiver gives up. */
+  nextDeadline(): number | undefined {
+    return this.#deadlines.first();
+  }
+
+  all(): Receiver[] {
+    return [...this.#lines.values()].flatMap((line) => [...line.values()]);
+  }
+}
+
+function queueOf(name: string): string {
+  return name.slice(0, name.indexOf(' '));
 }

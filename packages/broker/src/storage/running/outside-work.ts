@@ -8,26 +8,19 @@ import type { Command } from '../../core/commands.ts';
 import type { DuePost, DueReplay, PostResult } from '../../core/topic/commands.ts';
 import type { Signer } from '../../core/topic/envelope.ts';
 import { postRequest } from '../../core/topic/http-delivery.ts';
-import type { TopicReader } from '../store.ts';
+import type { Poster } from '../backend.ts';
+import { allOf, andThen, type NowOrLater, visitEach } from '../now-or-later.ts';
+import type { StoreReader } from '../store.ts';
 
-export interface PostRequest {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-/** Calls an endpoint once. Never rejects, and ends soon after the signal aborts. */
-export type Poster = (request: PostRequest, signal: AbortSignal) => Promise<PostResult>;
-
-export interface TopicWorkOptions {
+export interface OutsideWorkOptions {
   readonly poster: Poster | undefined;
   readonly signer: Signer | undefined;
-  readonly entries: () => TopicReader;
+  readonly store: StoreReader;
   /** Resolves once everything so far is kept; undefined if it is. No endpoint is called about what is not. */
   readonly kept: () => Promise<void> | undefined;
   readonly now: () => number;
   /** Applies a command as part of the tick that is being handled; or not, and a later tick asks for it again. */
-  readonly step: (command: Command) => void;
+  readonly step: (command: Command) => NowOrLater<void>;
   /** Applies a command that comes on its own. */
   readonly report: (command: Command) => Promise<void>;
   /** With a topic: its work failed, and must not be due again at once. */
@@ -41,13 +34,13 @@ const nobody: PostResult = {
 };
 
 export class OutsideWork {
-  readonly #options: TopicWorkOptions;
+  readonly #options: OutsideWorkOptions;
   readonly #closing: AbortController = new AbortController();
   readonly #underWay: Set<Promise<void>> = new Set();
   /** The turn of the latest call to be written: each has its own, since an envelope may take long to write and sign. */
   #turn: Promise<void> = Promise.resolve();
 
-  constructor(options: TopicWorkOptions) {
+  constructor(options: OutsideWorkOptions) {
     this.#options = options;
     // Every call in flight listens, and core bounds how many there are: not the leak that Node would warn about.
     setMaxListeners(0, this.#closing.signal);
@@ -56,15 +49,11 @@ export class OutsideWork {
   follow(tick: {
     readonly posts: readonly DuePost[];
     readonly replays: readonly DueReplay[];
-  }): void {
-    for (const due of tick.replays) this.#replay(due);
-    for (const due of tick.posts) {
-      // A call that throws is made again when its lease ends.
-      const call = this.#call(due)
-        .catch((error: unknown) => this.#options.onFailure(error))
-        .finally(() => this.#underWay.delete(call));
-      this.#underWay.add(call);
-    }
+  }): NowOrLater<void> {
+    const replayed = visitEach(tick.replays, (due) => andThen(this.#replay(due), () => true));
+    return andThen(replayed, () => {
+      for (const due of tick.posts) this.#start(due);
+    });
   }
 
   /** Resolves once every call that is in flight now has ended. */
@@ -77,24 +66,36 @@ export class OutsideWork {
     await this.settled();
   }
 
-  #replay({ topic, subscription, sequences }: DueReplay): void {
-    const { entries, step, onFailure } = this.#options;
+  #start(due: DuePost): void {
+    // A call that throws is made again when its lease ends.
+    const call = this.#call(due)
+      .catch((error: unknown) => this.#options.onFailure(error))
+      .finally(() => this.#underWay.delete(call));
+    this.#underWay.add(call);
+  }
+
+  #replay({ topic, subscription, sequences }: DueReplay): NowOrLater<void> {
+    const { store, step, onFailure } = this.#options;
+    const failed = (error: unknown): void => onFailure(error, topic);
     try {
-      const publications = sequences.map((sequence) => {
-        const publication = entries().archived(topic, sequence);
-        if (publication === undefined) throw new Error(`${topic} has no archived ${sequence}`);
-        return publication;
+      const found = allOf(sequences.map((sequence) => store.archived(topic, sequence)));
+      const replayed = andThen(found, (archived) => {
+        const publications = archived.map((publication, index) => {
+          if (publication !== undefined) return publication;
+          throw new Error(`${topic} has no archived ${sequences[index]}`);
+        });
+        return step({ type: 'replay', topic, subscription, publications });
       });
-      step({ type: 'replay', topic, subscription, publications });
+      return replayed instanceof Promise ? replayed.catch(failed) : undefined;
     } catch (error) {
-      onFailure(error, topic);
+      return failed(error);
     }
   }
 
   async #call(due: DuePost): Promise<void> {
-    const { poster, signer, entries, kept, now, report } = this.#options;
+    const { poster, signer, store, kept, now, report } = this.#options;
     const { topic, subscription, id, attempt, url } = due;
-    const post = entries().post(topic, id);
+    const post = await store.post(topic, id);
     if (post === undefined) return;
     const isKept = await Promise.resolve(kept()).then(
       () => true,

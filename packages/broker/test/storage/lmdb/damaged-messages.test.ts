@@ -9,7 +9,7 @@ import type { QueueDescription, SendEntry } from '../../../src/core/commands.ts'
 import { manualClock } from '../../../src/server/clock.ts';
 import type { Backend, Delivered } from '../../../src/storage/backend.ts';
 import type { Clock } from '../../../src/storage/clock.ts';
-import { openDataBackend } from '../../../src/storage/engine-backend.ts';
+import { openDataBackend } from '../../../src/storage/lmdb/open.ts';
 import { keyOf } from '../../../src/storage/lmdb/records/keys.ts';
 import { ServerProcess } from '../../support/server-process.ts';
 import { checked, meddle, withDirectory } from './data-directories.ts';

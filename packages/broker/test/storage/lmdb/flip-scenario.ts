@@ -7,8 +7,8 @@ import assert from 'node:assert/strict';
 import type { SendEntry } from '../../../src/core/commands.ts';
 import { manualClock } from '../../../src/server/clock.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
-import { openDataBackend } from '../../../src/storage/engine-backend.ts';
 import type { DataOptions } from '../../../src/storage/lmdb/open.ts';
+import { openDataBackend } from '../../../src/storage/lmdb/open.ts';
 import { CountedIds } from '../../support/counted-ids.ts';
 
 const startedAt = 1_800_000_000_000;

@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import type { SendEntry, SendResult } from '../../../src/core/commands.ts';
 import { manualClock } from '../../../src/server/clock.ts';
 import type { Backend, Delivered } from '../../../src/storage/backend.ts';
-import { openDataBackend } from '../../../src/storage/engine-backend.ts';
+import { openDataBackend } from '../../../src/storage/lmdb/open.ts';
 import { CountedIds } from '../../support/counted-ids.ts';
 import { temporaryDirectory } from '../backends.ts';
 

@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Change, MessageContent } from '../../../src/core/changes.ts';
+import { type Change, type MessageContent, topicOwner } from '../../../src/core/changes.ts';
 import { Engine } from '../../../src/core/engine.ts';
 import { Environment } from '../../../src/storage/lmdb/file/environment.ts';
 import { bringUpToDate } from '../../../src/storage/lmdb/file/format.ts';
@@ -68,13 +68,12 @@ function told(entries: MemoryStore | LmdbStore): string[] {
         return JSON.stringify({ kind: 'window', queue: change.queue, id: change.id, ...value });
       }
       if (change.kind === 'topic-window') {
-        const [value] = entries.topics.windowEntries(change.topic, [change.id]);
+        const [value] = entries.windowEntries(topicOwner(change.topic), [change.id]);
         return JSON.stringify({ kind: change.kind, topic: change.topic, id: change.id, ...value });
       }
       if (change.kind === 'archived' || change.kind === 'post') {
         const { kind, topic, id } = change;
-        const kept =
-          kind === 'post' ? entries.topics.post(topic, id) : entries.topics.archived(topic, id);
+        const kept = kind === 'post' ? entries.post(topic, id) : entries.archived(topic, id);
         assert.equal(JSON.stringify(kept), JSON.stringify(change.value));
       }
       if (change.kind === 'counter') return `counter ${change.queue} ${change.value}`;

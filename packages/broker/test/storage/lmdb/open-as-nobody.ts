@@ -6,8 +6,8 @@
  */
 
 import { manualClock } from '../../../src/server/clock.ts';
-import { openDataBackend } from '../../../src/storage/engine-backend.ts';
 import { Environment } from '../../../src/storage/lmdb/file/environment.ts';
+import { openDataBackend } from '../../../src/storage/lmdb/open.ts';
 
 const nobody = 65_534;
 

@@ -17,7 +17,6 @@ import {
   topicOwner,
 } from '../../../core/changes.ts';
 import { setOrDelete } from '../../memory/set-or-delete.ts';
-import type { TopicReader } from '../../store.ts';
 import type { Batch } from '../commit/batch.ts';
 import {
   addWindowEntry,
@@ -53,7 +52,7 @@ import { OwnerRecords } from './owner-records.ts';
 const sweptKeysMax = 1000;
 const sweptKeysBusyMax = 50;
 
-export class RecordMapper implements TopicReader {
+export class RecordMapper {
   readonly #environment: Environment;
   readonly #owners: Map<string, OwnerRecords> = new Map();
   readonly #names: Set<string> = new Set();
@@ -79,7 +78,7 @@ export class RecordMapper implements TopicReader {
   }
 
   /** Neighbours share a block, which is read once for all of them. */
-  windowEntriesOf(owner: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[] {
+  windowEntries(owner: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[] {
     const records = this.#owners.get(owner);
     const wanted = new Set(sequences);
     const found = new Map<number, KeptWindowEntry>();
@@ -98,10 +97,6 @@ export class RecordMapper implements TopicReader {
       });
     }
     return sequences.map((sequence) => found.get(sequence));
-  }
-
-  windowEntries(topic: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[] {
-    return this.windowEntriesOf(topicOwner(topic), sequences);
   }
 
   archived(topic: string, sequence: number): Publication | undefined {

@@ -1,0 +1,16 @@
+/**
+ * Opens the backend that keeps everything in memory, for as long as the process lives. It is the same code as on disk, with
+ * nothing to load and no commit to wait for.
+ */
+
+import type { Backend } from '../backend.ts';
+import { EngineBackend, type EngineBackendOptions } from '../engine-backend.ts';
+import { LocalWriter } from '../running/local-writer.ts';
+import { MemoryStore } from './memory-store.ts';
+
+export function openMemoryBackend(options: EngineBackendOptions): Backend {
+  return new EngineBackend(options, (parts) => {
+    const writer = new LocalWriter({ ...parts, storeFor: () => new MemoryStore() });
+    return { writer, store: writer.store };
+  });
+}
