@@ -1,5 +1,5 @@
 /**
- * The kept entries of all queues and topics, in memory: the changes that an engine made, folded into one value for each key.
+ * The records of all queues and topics, in memory: the changes that an engine made, reduced to one value for each key.
  * Memory mode keeps bodies and window texts here; tests load engines from here.
  *
  * It keeps what it is given and decides nothing. Contents are resolved on the way in: a moved message gets its content
@@ -8,55 +8,69 @@
 
 import {
   type Change,
-  type KeptAttempt,
-  type KeptDelivery,
   type KeptMessage,
-  type KeptMoveTask,
   type KeptPost,
   type KeptQueue,
+  type KeptTopic,
   type KeptWindowEntry,
   type MessageContent,
   type OwnerId,
+  ownerOf,
   type Publication,
-  type QueueChange,
   topicIn,
+  topicOwner,
 } from '../../core/changes.ts';
+import { BySequence } from '../../core/structures/by-sequence.ts';
+import { setOrDelete } from '../../core/structures/set-or-delete.ts';
+import { type ChangeOf, isOf, type RowKind, rowFamilies, rowKinds } from '../record-families.ts';
 import { preparedNow } from '../running/prepared-answers.ts';
 import type { Store } from '../store.ts';
-import { BySequence } from './by-sequence.ts';
 import { MessageColumns, type ResolvedMessage } from './message-columns.ts';
-import { setOrDelete } from './set-or-delete.ts';
-import { TopicRecords } from './topic-records.ts';
 
-/** Everything under one queue's name. */
-class QueueEntries {
-  kept: KeptQueue;
+/** The rows of one kind, by their key. */
+type Rows = Map<string, unknown> | BySequence<unknown>;
+
+/** Everything of one queue or topic. */
+class OwnerRecords {
+  settings: KeptQueue | KeptTopic;
   counter: number | undefined;
-  readonly sends: MessageColumns = new MessageColumns();
-  readonly deliveries: BySequence<KeptDelivery> = new BySequence();
-  readonly attempts: Map<string, KeptAttempt> = new Map();
-  readonly tasks: Map<string, KeptMoveTask> = new Map();
+  /** Messages and window entries. */
+  readonly columns: MessageColumns = new MessageColumns();
+  readonly rows: Map<RowKind, Rows> = new Map();
 
-  constructor(kept: KeptQueue) {
-    this.kept = kept;
+  constructor(settings: KeptQueue | KeptTopic) {
+    this.settings = settings;
+  }
+
+  rowsOf(kind: RowKind): Rows {
+    let rows = this.rows.get(kind);
+    if (rows === undefined) {
+      rows = rowFamilies[kind].key === 'number' ? new BySequence() : new Map();
+      this.rows.set(kind, rows);
+    }
+    return rows;
+  }
+
+  clear(what: ChangeOf<'cleared'>['what']): void {
+    if (what === 'window') this.columns.clearEntries();
+    else if (what === 'archive') this.rows.delete('archived');
+    else {
+      this.columns.clear();
+      for (const kind of rowKinds) {
+        if (rowFamilies[kind].clearedBy === 'purge') this.rows.delete(kind);
+      }
+    }
   }
 }
 
 export class MemoryStore implements Store {
   readonly kind = 'memory';
-  readonly #queues: Map<string, QueueEntries> = new Map();
-  /** The queue that was changed last: the next change is most often there too. */
-  #latest: { readonly name: string; readonly entries: QueueEntries } | undefined;
+  readonly #owners: Map<OwnerId, OwnerRecords> = new Map();
   readonly #names: Map<string, number> = new Map();
-  readonly #topics: TopicRecords = new TopicRecords();
   #abandonedFor: string | undefined;
 
-  /** Keeps one command's changes, in their order. */
   apply(changes: readonly Change[]): void {
-    for (const change of changes) {
-      if ('topic' in change) this.#topics.apply(change);
-      else this.#applyOne(change);
-    }
+    for (const change of changes) this.#apply(change);
   }
 
   noteTime(): void {}
@@ -86,29 +100,25 @@ export class MemoryStore implements Store {
   }
 
   content(queue: string, sequence: number): MessageContent | undefined {
-    return this.#queues.get(queue)?.sends.message(sequence)?.content;
+    return this.#owners.get(queue)?.columns.message(sequence)?.content;
   }
 
   windowEntries(owner: OwnerId, sequences: readonly number[]): (KeptWindowEntry | undefined)[] {
-    const topic = topicIn(owner);
-    if (topic !== undefined) return this.#topics.windowEntries(topic, sequences);
-    const sends = this.#queues.get(owner)?.sends;
-    return sequences.map((sequence) => sends?.entry(sequence));
+    const columns = this.#owners.get(owner)?.columns;
+    return sequences.map((sequence) => columns?.entry(sequence));
   }
 
   archived(topic: string, sequence: number): Publication | undefined {
-    return this.#topics.archived(topic, sequence);
+    return this.#row(topicOwner(topic), 'archived', sequence) as Publication | undefined;
   }
 
   post(topic: string, id: number): KeptPost | undefined {
-    return this.#topics.post(topic, id);
+    return this.#row(topicOwner(topic), 'post', id) as KeptPost | undefined;
   }
 
   clear(): void {
-    this.#queues.clear();
-    this.#latest = undefined;
+    this.#owners.clear();
     this.#names.clear();
-    this.#topics.clear();
   }
 
   async close(): Promise<void> {}
@@ -117,7 +127,7 @@ export class MemoryStore implements Store {
     yield [...this.changes()];
   }
 
-  *applied(owners: ReadonlySet<string>): Generator<readonly Change[]> {
+  *applied(owners: ReadonlySet<OwnerId>): Generator<readonly Change[]> {
     for (const owner of owners) yield [...this.changes(owner)];
   }
 
@@ -126,72 +136,42 @@ export class MemoryStore implements Store {
   }
 
   /**
-   * All entries, or those of one owner (`ownerOf`), as the puts that load an engine: of each queue its settings, counter,
-   * messages, deliveries and window in order of their sequence, attempts, tasks; then the names still taken; then topics.
+   * Everything, or one queue or topic, as the puts that load an engine: of each its settings, counter, messages and window
+   * in order, then its rows; then the names still taken.
    */
-  *changes(owner?: string): Generator<Change> {
-    for (const [name, entries] of at(this.#queues, owner)) yield* entriesOf(name, entries);
+  *changes(owner?: OwnerId): Generator<Change> {
+    for (const [id, records] of at(this.#owners, owner)) yield* changesOf(id, records);
     for (const [name, value] of at(this.#names, owner)) yield { kind: 'name', queue: name, value };
-    yield* this.#topics.changes(owner);
   }
 
-  #applyOne(change: QueueChange): void {
-    if (change.kind === 'name') {
+  #apply(change: Change): void {
+    if (isOf('name', change)) {
       setOrDelete(this.#names, change.queue, change.value);
       return;
     }
-    if (change.kind === 'queue') {
-      this.#applyQueue(change.queue, change.value);
+    const owner = ownerOf(change);
+    const records = this.#owners.get(owner);
+    if (isOf('settings', change)) {
+      if (change.value === null) this.#owners.delete(owner);
+      else if (records === undefined) this.#owners.set(owner, new OwnerRecords(change.value));
+      else records.settings = change.value;
       return;
     }
-    const entries = this.#find(change.queue);
-    if (entries === undefined) {
-      throw new Error(`a ${change.kind} came for queue ${change.queue}, which is not kept`);
+    if (records === undefined) {
+      throw new Error(`a ${change.kind} came for ${owner}, which is not kept`);
     }
-    switch (change.kind) {
-      case 'counter':
-        entries.counter = change.value;
-        break;
-      case 'message':
-        entries.sends.setMessage(change.id, change.value && this.#resolve(change.value));
-        break;
-      case 'delivery':
-        setOrDelete(entries.deliveries, change.id, change.value);
-        break;
-      case 'window':
-        entries.sends.setEntry(change.id, change.value);
-        break;
-      case 'attempt':
-        setOrDelete(entries.attempts, change.id, change.value);
-        break;
-      case 'task':
-        setOrDelete(entries.tasks, change.id, change.value);
-        break;
-      case 'cleared':
-        if (change.what === 'window') {
-          entries.sends.clearEntries();
-          break;
-        }
-        entries.sends.clear();
-        entries.deliveries.clear();
-        entries.attempts.clear();
-        break;
-    }
+    if (isOf('message', change)) {
+      records.columns.setMessage(change.id, change.value && this.#resolve(change.value));
+    } else if (isOf('window', change)) records.columns.setEntry(change.id, change.value);
+    else if (isOf('counter', change)) records.counter = change.value;
+    else if (isOf('row', change)) {
+      // The family decides whether rows are named by texts or by numbers.
+      setOrDelete(records.rowsOf(change.kind) as Map<unknown, unknown>, change.id, change.value);
+    } else records.clear(change.what);
   }
 
-  #find(name: string): QueueEntries | undefined {
-    if (this.#latest?.name === name) return this.#latest.entries;
-    const entries = this.#queues.get(name);
-    if (entries !== undefined) this.#latest = { name, entries };
-    return entries;
-  }
-
-  #applyQueue(name: string, value: KeptQueue | null): void {
-    const entries = this.#queues.get(name);
-    this.#latest = undefined;
-    if (value === null) this.#queues.delete(name);
-    else if (entries === undefined) this.#queues.set(name, new QueueEntries(value));
-    else entries.kept = value;
+  #row(owner: OwnerId, kind: RowKind, id: number): unknown {
+    return (this.#owners.get(owner)?.rows.get(kind) as BySequence<unknown> | undefined)?.get(id);
   }
 
   #resolve(message: KeptMessage): ResolvedMessage {
@@ -212,14 +192,20 @@ function at<T>(all: ReadonlyMap<string, T>, name: string | undefined): Iterable<
   return found === undefined ? [] : [[name, found]];
 }
 
-function* entriesOf(queue: string, entries: QueueEntries): Generator<Change> {
-  yield { kind: 'queue', queue, value: entries.kept };
-  if (entries.counter !== undefined) yield { kind: 'counter', queue, value: entries.counter };
-  for (const [id, value] of entries.sends.messages()) yield { kind: 'message', queue, id, value };
-  for (const [id, value] of entries.deliveries) {
-    yield { kind: 'delivery', queue, id, value };
+function* changesOf(owner: OwnerId, records: OwnerRecords): Generator<Change> {
+  const topic = topicIn(owner);
+  const { settings, counter, columns } = records;
+  const named = topic === undefined ? { queue: owner } : { topic };
+  const put = (kind: Change['kind'], rest: object): Change =>
+    ({ kind, ...named, ...rest }) as unknown as Change;
+  yield put(topic === undefined ? 'queue' : 'topic', { value: settings });
+  if (counter !== undefined) {
+    yield put(topic === undefined ? 'counter' : 'topic-counter', { value: counter });
   }
-  for (const [id, value] of entries.sends.entries()) yield { kind: 'window', queue, id, value };
-  for (const [id, value] of entries.attempts) yield { kind: 'attempt', queue, id, value };
-  for (const [id, value] of entries.tasks) yield { kind: 'task', queue, id, value };
+  for (const [id, value] of columns.messages()) yield put('message', { id, value });
+  const window = topic === undefined ? 'window' : 'topic-window';
+  for (const [id, value] of columns.entries()) yield put(window, { id, value });
+  for (const kind of rowKinds) {
+    for (const [id, value] of records.rows.get(kind) ?? []) yield put(kind, { id, value });
+  }
 }

@@ -14,7 +14,13 @@ import type {
   KeptWindowEntry,
   MessageContent,
 } from '../../core/changes.ts';
-import { filled, pageSize, type SequencePage, SequencePages, slotOf } from './sequence-pages.ts';
+import {
+  filled,
+  pageSize,
+  type SequencePage,
+  SequencePages,
+  slotOf,
+} from '../../core/structures/sequence-pages.ts';
 
 export interface ResolvedMessage extends KeptMessage {
   readonly content: MessageContent;

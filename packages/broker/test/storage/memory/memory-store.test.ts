@@ -103,9 +103,9 @@ test('entries are returned in the order in which an engine can load them', () =>
     'counter',
     'message 1',
     'message 2',
-    'delivery 2',
     'window 1',
     'window 2',
+    'delivery 2',
     'attempt t',
     'name',
   ]);
@@ -166,5 +166,5 @@ test('deleting a queue removes everything under its name, except the reserved na
 });
 
 test('an entry for a queue that is not kept throws', () => {
-  assert.throws(() => keptFrom(put.message('q', 1)), /queue q, which is not kept/);
+  assert.throws(() => keptFrom(put.message('q', 1)), /for q, which is not kept/);
 });

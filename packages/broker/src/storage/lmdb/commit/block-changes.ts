@@ -28,7 +28,7 @@ export function removeMessage(records: OwnerRecords, id: number, batch: Batch): 
   const contentKey = block.contentKey(id) as number;
   block.remove(id);
   records.messages -= 1;
-  records.fresh.delete(id);
+  records.uncommitted.delete(id);
   batch.heads.add(records);
   batch.note(block, records);
   if (block.isOverAt(contentKey)) batch.removeContents(records, contentKey);

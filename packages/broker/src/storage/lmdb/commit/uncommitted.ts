@@ -4,7 +4,7 @@
  * was in it.
  */
 
-import { BySequence } from '../../memory/by-sequence.ts';
+import { BySequence } from '../../../core/structures/by-sequence.ts';
 
 export class Uncommitted {
   #gathering: BySequence<unknown> = new BySequence();

@@ -6,6 +6,7 @@
 
 import { createHash } from 'node:crypto';
 import type { KeptDelivery, WindowDigests } from '../../../core/changes.ts';
+import { rowFamilies, rowKinds } from '../../record-families.ts';
 import {
   blockOf,
   GroupTexts,
@@ -142,8 +143,7 @@ function checkNumbers(environment: Environment, store: Store, report: Report): v
 }
 
 /** The kinds whose records are JSON. */
-const jsonKinds = ['attempt', 'task', 'subscription', 'archived', 'post', 'post-attempt'] as const;
-const namedByText: ReadonlySet<Kind> = new Set<Kind>(['attempt', 'task', 'subscription']);
+const jsonKinds = rowKinds.filter((kind) => kind !== 'delivery');
 
 class OwnerCheck {
   readonly #environment: Environment;
@@ -225,7 +225,7 @@ class OwnerCheck {
     let count = 0;
     for (const number of this.#owner.numbers) {
       for (const { key, value } of this.#range(kind, number)) {
-        const id = namedByText.has(kind) ? textIn(key) : idIn(key);
+        const id = rowFamilies[kind].key === 'text' ? textIn(key) : idIn(key);
         attempt(this.#report, `${kind} ${id}`, () => jsonIn(value, 'record'));
         count += 1;
       }

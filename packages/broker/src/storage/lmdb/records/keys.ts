@@ -6,6 +6,8 @@
  * in one record (`abandoned`), and what was kept under it is cleared away bit by bit (`sweep` in record-mapper.ts).
  */
 
+import { type RowKind, rowFamilies, rowKinds } from '../../record-families.ts';
+
 export const kinds = {
   /** About the store: its format, the latest time. */
   store: 0,
@@ -48,6 +50,26 @@ export const contentKinds: readonly Kind[] = [
   'post',
   'post-attempt',
 ];
+
+/** Which of its two numbers a queue or topic keeps a kind of rows under: `other` survives a purge, `contents` an end of the archive. */
+export function numberOf(kind: RowKind): 'contents' | 'other' {
+  return kind === 'task' || kind === 'archived' ? 'other' : 'contents';
+}
+
+/** Whether a queue or topic keeps records of this kind under that number. */
+export function isKeptUnder(
+  number: 'contents' | 'other',
+  owner: 'queue' | 'topic',
+  kind: Kind,
+): boolean {
+  if (isRow(kind)) return rowFamilies[kind].owner === owner && numberOf(kind) === number;
+  const isOfQueues = kind === 'removed' || kind === 'content';
+  return number === 'contents' && (owner === 'queue' || !isOfQueues);
+}
+
+function isRow(kind: Kind): kind is RowKind {
+  return Object.hasOwn(rowFamilies, kind);
+}
 
 const idBytes = 6;
 const numberAt = 1;
@@ -108,7 +130,9 @@ export function isKnownKey(key: Buffer): boolean {
 
 const kindNames = Object.keys(kinds) as Kind[];
 const named: ReadonlySet<Kind> = new Set<Kind>(['store', 'queue', 'topic', 'name']);
-const namedByText: ReadonlySet<Kind> = new Set<Kind>(['attempt', 'task', 'subscription']);
+const namedByText: ReadonlySet<Kind> = new Set(
+  rowKinds.filter((kind) => rowFamilies[kind].key === 'text'),
+);
 
 /** A record's key for people: its kind and its name or number. */
 export function keyText(key: Buffer): string {

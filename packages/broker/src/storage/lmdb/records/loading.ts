@@ -31,6 +31,7 @@ import {
   contentKinds,
   contentsIn,
   idIn,
+  isKeptUnder,
   isKnownKey,
   type Kind,
   keyOf,
@@ -98,18 +99,6 @@ export function loadStore(environment: Environment, damage: Damage): Store {
 /** How many keys are looked at one by one, of each range. */
 const straysMax = 1000;
 
-/** The kinds that are kept under each number. `other` outlives a purge. */
-const kindsOf = {
-  queue: {
-    contents: ['head', 'block', 'removed', 'content', 'delivery', 'attempt'],
-    other: ['task'],
-  },
-  topic: {
-    contents: ['head', 'block', 'subscription', 'post', 'post-attempt'],
-    other: ['archived'],
-  },
-} as const satisfies Record<OwnerRecords['kind'], Record<string, readonly Kind[]>>;
-
 /** The kinds that nothing else would miss: blocks and what belongs to them are counted. */
 const uncountedKinds: readonly Kind[] = contentKinds.filter(
   (kind) => kind !== 'block' && kind !== 'removed' && kind !== 'content',
@@ -150,9 +139,9 @@ export function* strayKeys(
 
 function* numbersWith(kind: Kind, owners: readonly OwnerRecords[]): Generator<number> {
   for (const owner of owners) {
-    const { contents, other }: Record<'contents' | 'other', readonly Kind[]> = kindsOf[owner.kind];
-    if (contents.includes(kind)) yield owner.contents;
-    if (other.includes(kind)) yield owner.other;
+    for (const number of ['contents', 'other'] as const) {
+      if (isKeptUnder(number, owner.kind, kind)) yield owner[number];
+    }
   }
 }
 

@@ -151,7 +151,7 @@ export class OwnerRecords {
   windowEntries = 0;
   blocks: Map<number, Block> = new Map();
   /** Contents, publications and posts that are not in the file yet; of moved messages the record of the content. */
-  readonly fresh: Uncommitted = new Uncommitted();
+  readonly uncommitted: Uncommitted = new Uncommitted();
   /** It was deleted; nothing more is written for it. */
   isGone = false;
   #last: Block | undefined;
@@ -207,7 +207,7 @@ export class OwnerRecords {
   startAnew(contents: number): void {
     this.contents = contents;
     this.blocks = new Map();
-    this.fresh.clear();
+    this.uncommitted.clear();
     this.#last = undefined;
     this.windowFrom = this.lastSequence + 1;
     this.messages = 0;

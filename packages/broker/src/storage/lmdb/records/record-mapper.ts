@@ -11,12 +11,12 @@ import {
   type KeptPost,
   type KeptWindowEntry,
   type MessageContent,
+  ownerOf,
   type Publication,
-  type QueueChange,
-  type TopicChange,
   topicOwner,
 } from '../../../core/changes.ts';
-import { setOrDelete } from '../../memory/set-or-delete.ts';
+import { setOrDelete } from '../../../core/structures/set-or-delete.ts';
+import { type ChangeOf, isOf } from '../../record-families.ts';
 import type { Batch } from '../commit/batch.ts';
 import {
   addWindowEntry,
@@ -42,6 +42,7 @@ import {
   keyOf,
   keyText,
   nameKeyOf,
+  numberOf,
   rangeOf,
   textKeyOf,
 } from './keys.ts';
@@ -69,10 +70,10 @@ export class RecordMapper {
   content(queue: string, sequence: number): MessageContent | undefined {
     const records = this.#owners.get(queue);
     if (records === undefined) return undefined;
-    const fresh = records.fresh.get(sequence) as MessageContent | Buffer | undefined;
-    if (fresh !== undefined && !Buffer.isBuffer(fresh)) return fresh;
+    const uncommitted = records.uncommitted.get(sequence) as MessageContent | Buffer | undefined;
+    if (uncommitted !== undefined && !Buffer.isBuffer(uncommitted)) return uncommitted;
     return reading(this.#environment.directory, () => {
-      const bytes = fresh ?? this.#contentInFile(records, sequence);
+      const bytes = uncommitted ?? this.#contentInFile(records, sequence);
       return bytes && readContent(bytes);
     });
   }
@@ -110,13 +111,14 @@ export class RecordMapper {
   }
 
   apply(change: Change, batch: Batch): void {
-    if ('topic' in change) this.#applyToTopic(change, batch);
-    else this.#applyToQueue(change, batch);
+    if (isOf('name', change)) this.#setName(change, batch);
+    else if (isOf('settings', change)) this.#setSettings(change, batch);
+    else this.#applyTo(this.#recordsOf(change, batch), change, batch);
   }
 
   /** Adds the records that are written once for all changes of the batch. */
   complete(batch: Batch): void {
-    for (const { fresh } of batch.touched) fresh.age();
+    for (const { uncommitted } of batch.touched) uncommitted.age();
     for (const [block, records] of batch.blocks) {
       if (!records.isGone && records.blocks.get(block.number) === block) {
         completeBlock(batch, block, records);
@@ -132,7 +134,7 @@ export class RecordMapper {
   /** The batch is in the file; `gathering` is the next one. */
   committed(batch: Batch, gathering: Batch): void {
     this.#abandoned.push(...batch.abandoned);
-    for (const { fresh } of batch.touched) fresh.forget();
+    for (const { uncommitted } of batch.touched) uncommitted.forget();
     for (const [block, records] of batch.blocks) {
       if (records.last !== block && !gathering.blocks.has(block)) block.growing = undefined;
     }
@@ -254,121 +256,59 @@ export class RecordMapper {
   ): T | undefined {
     const records = this.#owners.get(owner);
     if (records === undefined) return undefined;
-    const fresh = records.fresh.get(id) as T | undefined;
-    if (fresh !== undefined) return fresh;
-    const number = kind === 'archived' ? records.other : records.contents;
+    const uncommitted = records.uncommitted.get(id) as T | undefined;
+    if (uncommitted !== undefined) return uncommitted;
+    const number = records[numberOf(kind)];
     const bytes = this.#environment.get(keyOf(kind, number, id));
     return bytes && reading(this.#environment.directory, () => read(bytes));
   }
 
-  #applyToQueue(change: QueueChange, batch: Batch): void {
-    if (change.kind === 'name') {
-      const { queue, value } = change;
-      batch.owners.add(queue);
-      if (value === null) this.#names.delete(queue);
-      else this.#names.add(queue);
-      batch.writeKey(nameKeyOf('name', queue), value === null ? null : jsonOf(value));
-      return;
-    }
-    if (change.kind === 'queue') {
-      this.#set('queue', change.queue, change.value, batch);
-      return;
-    }
-    const records = this.#recordsOf('queue', change.queue, change, batch);
-    const { contents } = records;
-    switch (change.kind) {
-      case 'counter':
-        records.counter = change.value;
-        batch.heads.add(records);
-        break;
-      case 'message':
-        if (change.value === null) removeMessage(records, change.id, batch);
-        else this.#addMessage(records, change.id, change.value, batch);
-        break;
-      case 'delivery':
-        if (change.value === null) batch.write('delivery', contents, change.id, null);
-        else {
-          writeDelivery(batch.writer, change.value);
-          batch.writeRecord('delivery', contents, change.id);
-        }
-        break;
-      case 'window':
-        if (change.value === null) removeWindowEntry(records, change.id, batch);
-        else addWindowEntry(records, change.id, change.value, change.digests, batch);
-        break;
-      case 'attempt':
-        batch.writeKey(
-          textKeyOf('attempt', contents, change.id),
-          change.value && jsonOf(change.value),
-        );
-        break;
-      case 'task':
-        batch.writeKey(
-          textKeyOf('task', records.other, change.id),
-          change.value && jsonOf(change.value),
-        );
-        break;
-      case 'cleared':
-        if (change.what === 'window') clearWindow(records, batch);
-        else {
-          abandon(contents, batch);
-          records.startAnew(this.#newContents());
-          writeOwner(records, batch);
-          batch.heads.add(records);
-        }
-        break;
-    }
+  #applyTo(
+    records: OwnerRecords,
+    change: Exclude<Change, ChangeOf<'name' | 'settings'>>,
+    batch: Batch,
+  ): void {
+    if (isOf('message', change)) {
+      if (change.value === null) removeMessage(records, change.id, batch);
+      else this.#addMessage(records, change.id, change.value, batch);
+    } else if (isOf('window', change)) {
+      if (change.value === null) removeWindowEntry(records, change.id, batch);
+      else addWindowEntry(records, change.id, change.value, change.digests, batch);
+    } else if (isOf('counter', change)) {
+      records.counter = change.value;
+      batch.heads.add(records);
+    } else if (isOf('row', change)) writeRow(records, change, batch);
+    else this.#clear(records, change.what, batch);
   }
 
-  #applyToTopic(change: TopicChange, batch: Batch): void {
-    if (change.kind === 'topic') {
-      this.#set('topic', change.topic, change.value, batch);
+  #clear(records: OwnerRecords, what: ChangeOf<'cleared'>['what'], batch: Batch): void {
+    if (what === 'window') {
+      clearWindow(records, batch);
       return;
     }
-    const records = this.#recordsOf('topic', change.topic, change, batch);
-    const { contents } = records;
-    switch (change.kind) {
-      case 'topic-counter':
-        records.counter = change.value;
-        batch.heads.add(records);
-        break;
-      case 'subscription':
-        batch.writeKey(
-          textKeyOf('subscription', contents, change.id),
-          change.value && jsonOf(change.value),
-        );
-        break;
-      case 'topic-window':
-        if (change.value === null) removeWindowEntry(records, change.id, batch);
-        else addWindowEntry(records, change.id, change.value, change.digests, batch);
-        break;
-      case 'archived':
-        setOrDelete(records.fresh, change.id, change.value);
-        batch.write('archived', records.other, change.id, change.value && jsonOf(change.value));
-        break;
-      case 'post':
-        setOrDelete(records.fresh, change.id, change.value);
-        batch.write('post', contents, change.id, change.value && jsonOf(change.value));
-        break;
-      case 'post-attempt':
-        batch.write('post-attempt', contents, change.id, change.value && jsonOf(change.value));
-        break;
-      case 'topic-cleared':
-        if (change.what === 'window') clearWindow(records, batch);
-        else {
-          abandon(records.other, batch);
-          records.other = this.#newContents();
-          writeOwner(records, batch);
-        }
-        break;
+    if (what === 'archive') {
+      abandon(records.other, batch);
+      records.other = this.#newContents();
+    } else {
+      abandon(records.contents, batch);
+      records.startAnew(this.#newContents());
+      batch.heads.add(records);
     }
+    writeOwner(records, batch);
+  }
+
+  #setName({ queue, value }: ChangeOf<'name'>, batch: Batch): void {
+    batch.owners.add(queue);
+    if (value === null) this.#names.delete(queue);
+    else this.#names.add(queue);
+    batch.writeKey(nameKeyOf('name', queue), value === null ? null : jsonOf(value));
   }
 
   /** The records of the queue or topic that a change belongs to, most often the same as before. */
-  #recordsOf(kind: OwnerRecords['kind'], name: string, change: Change, batch: Batch): OwnerRecords {
+  #recordsOf(change: Change, batch: Batch): OwnerRecords {
+    const owner = ownerOf(change);
     let records = this.#latest;
-    if (records?.name !== name || records.kind !== kind || records.isGone) {
-      const owner = kind === 'queue' ? name : topicOwner(name);
+    if (records?.id !== owner || records.isGone) {
       records = this.#owners.get(owner);
       if (records === undefined) {
         throw new Error(`a ${change.kind} came for ${owner}, which is not kept`);
@@ -379,24 +319,20 @@ export class RecordMapper {
     return records;
   }
 
-  #set(
-    kind: OwnerRecords['kind'],
-    name: string,
-    kept: OwnerRecords['kept'] | null,
-    batch: Batch,
-  ): void {
-    const owner = kind === 'queue' ? name : topicOwner(name);
+  #setSettings(change: ChangeOf<'settings'>, batch: Batch): void {
+    const owner = ownerOf(change);
     const known = this.#owners.get(owner);
     batch.owners.add(owner);
-    if (kept !== null) {
-      const records = known ?? this.#newRecords(kind, name, kept);
-      records.kept = kept;
+    if (change.value !== null) {
+      const name = change.kind === 'queue' ? change.queue : change.topic;
+      const records = known ?? this.#newRecords(change.kind, name, change.value);
+      records.kept = change.value;
       this.#owners.set(owner, records);
       writeOwner(records, batch);
     } else if (known !== undefined) {
       known.isGone = true;
       this.#owners.delete(owner);
-      batch.writeKey(nameKeyOf(kind, name), null);
+      batch.writeKey(nameKeyOf(known.kind, known.name), null);
       for (const number of known.numbers) abandon(number, batch);
     }
   }
@@ -419,7 +355,7 @@ export class RecordMapper {
     block.add(id, isFirst);
     records.messages += 1;
     if (content === undefined) return;
-    records.fresh.set(id, content);
+    records.uncommitted.set(id, content);
   }
 
   /**
@@ -429,8 +365,8 @@ export class RecordMapper {
   #moved({ queue, sequence }: ContentFrom['from']): MessageContent | Buffer | undefined {
     const records = this.#owners.get(queue);
     if (records === undefined) throw new Error(`a message moved from ${queue}, which is not kept`);
-    const fresh = records.fresh.get(sequence) as MessageContent | Buffer | undefined;
-    if (fresh !== undefined) return fresh;
+    const uncommitted = records.uncommitted.get(sequence) as MessageContent | Buffer | undefined;
+    if (uncommitted !== undefined) return uncommitted;
     try {
       const bytes = this.#contentInFile(records, sequence);
       // A copy, since the next `get` overwrites it.
@@ -456,6 +392,18 @@ const unreadable: Buffer = Buffer.alloc(0);
 function writeOwner(records: OwnerRecords, batch: Batch): void {
   const { kind, name, kept, contents, other } = records;
   batch.writeKey(nameKeyOf(kind, name), jsonOf({ kept, contents, other }));
+}
+
+function writeRow(records: OwnerRecords, change: ChangeOf<'row'>, batch: Batch): void {
+  const { kind, id, value } = change;
+  const number = records[numberOf(kind)];
+  if (kind === 'archived' || kind === 'post') setOrDelete(records.uncommitted, id, value);
+  if (typeof id === 'string') {
+    batch.writeKey(textKeyOf(kind, number, id), value && jsonOf(value));
+  } else if (kind === 'delivery' && value !== null) {
+    writeDelivery(batch.writer, value);
+    batch.writeRecord(kind, number, id);
+  } else batch.write(kind, number, id, value && jsonOf(value));
 }
 
 /** After a loss, heads and removed messages are written as they were loaded. */

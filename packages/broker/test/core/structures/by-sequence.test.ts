@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { BySequence } from '../../../src/storage/memory/by-sequence.ts';
+import { BySequence } from '../../../src/core/structures/by-sequence.ts';
 
 // Neighbours, the edges of pages, and counters beyond 32 bits.
 const sequence = fc.oneof(
