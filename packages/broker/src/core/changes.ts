@@ -219,6 +219,12 @@ export interface KeptPostAttempt {
 
 export type Change = QueueChange | TopicChange;
 
+/** The change that creates a queue or topic, or replaces its settings. */
+export type OwnerPut = Extract<
+  Change,
+  { readonly kind: 'queue' | 'topic'; readonly value: object }
+>;
+
 /** Every kind of entry under a topic's name. */
 export type TopicChange =
   | { readonly kind: 'topic'; readonly topic: string; readonly value: KeptTopic }
@@ -275,6 +281,17 @@ export function ownerOf(change: Change): OwnerId {
   return 'queue' in change ? change.queue : topicOwner(change.topic);
 }
 
+/**
+ * Names the list of queues and topics with their settings, as `Engine.touches` does for a command that may change it. What
+ * belongs to it is known to every engine, also about queues and topics whose contents it has not loaded.
+ */
+export const catalogue: OwnerId = '*';
+
+/** Whether the change belongs to the catalogue too. */
+export function isSetting({ kind }: Change): boolean {
+  return kind === 'queue' || kind === 'name' || kind === 'topic' || kind === 'subscription';
+}
+
 /** Cannot clash with a queue: no queue's name has a slash. */
 export function topicOwner(topic: string): OwnerId {
   return `${topicPrefix}${topic}`;
@@ -287,6 +304,12 @@ export function topicIn(owner: OwnerId): string | undefined {
 
 const topicPrefix = 'topic/';
 
+/** How much a queue holds, for a store that loads it (`Engine.reserve`). */
+export interface QueueSize {
+  readonly messages: number;
+  readonly windowEntries: number;
+}
+
 /** Every kind of entry under a queue's name. */
 export type QueueChange =
   | { readonly kind: 'queue'; readonly queue: string; readonly value: KeptQueue }
@@ -294,13 +317,7 @@ export type QueueChange =
   | { readonly kind: 'queue'; readonly queue: string; readonly value: null }
   /** When a queue was deleted: its name stays taken for a while after that (limits.ts). */
   | { readonly kind: 'name'; readonly queue: string; readonly value: number | null }
-  | {
-      readonly kind: 'counter';
-      readonly queue: string;
-      readonly value: number;
-      /** When the queue is loaded: an upper bound of what follows, so that room is made once. */
-      readonly room?: { readonly messages: number; readonly windowEntries: number };
-    }
+  | { readonly kind: 'counter'; readonly queue: string; readonly value: number }
   | {
       readonly kind: 'message';
       readonly queue: string;

@@ -180,8 +180,8 @@ export type QueueCommand =
     }
   /** Ours: empties the deduplication window. */
   | { readonly type: 'forget-window'; readonly queue: string }
-  /** Time has reached `nextDueAt()`: do what fell due. */
-  | { readonly type: 'tick' };
+  /** Time has reached `nextDueAt()`: do what fell due, of these queues and topics if they are given (`ownerOf`). */
+  | { readonly type: 'tick'; readonly owners?: ReadonlySet<string> | undefined };
 
 export type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
 

@@ -13,12 +13,26 @@
  * State is its changes. `absorb` brings an engine into the same state as applying the commands that made the changes;
  * absorbing all kept entries loads an engine; `drop` forgets a single queue or topic. `touches` tells in advance which
  * queues and topics a command may read the contents of, or change. The list of queues and topics, their settings and
- * their subscriptions are assumed to be available everywhere.
+ * their subscriptions (the catalogue) are assumed to be available everywhere.
+ *
+ * An engine can also hold some queues and topics without their contents: `learn` tells it their settings, `unload` forgets
+ * the contents of one. Nothing falls due there, and only commands that do not touch them may be applied.
  */
 
 import type { Realm } from './arn.ts';
-import { type Change, ownerOf, type QueueChange, topicIn, topicOwner } from './changes.ts';
-import type { QueueCommand as AnyQueueCommand, Command, Outcome } from './commands.ts';
+import {
+  type Change,
+  catalogue,
+  isSetting,
+  type KeptQueue,
+  ownerOf,
+  type QueueChange,
+  type QueueSize,
+  topicIn,
+  topicOwner,
+} from './changes.ts';
+import type { QueueCommand as AnyQueueCommand, Command, CommandOf, Outcome } from './commands.ts';
+import { Drifted } from './drifted.ts';
 import { refuse } from './errors.ts';
 import type { Event } from './events.ts';
 import { type Limits, strictLimits } from './limits.ts';
@@ -29,14 +43,14 @@ import {
   cancelMoveTask,
   destinationsOf,
   listMoveTasks,
-  type Neighbours,
+  type OtherQueues,
   progressMoveTask,
   startMoveTask,
 } from './queue/move-task.ts';
 import { addPermission, removePermission } from './queue/permissions.ts';
 import { forgetWindow, purgeQueue } from './queue/purge.ts';
 import type { Queue } from './queue/queue.ts';
-import { Catalogue } from './queue/queues.ts';
+import { Queues } from './queue/queues.ts';
 import { receive } from './queue/receive.ts';
 import { send } from './queue/send.ts';
 import { tagQueue, untagQueue } from './queue/tags.ts';
@@ -48,8 +62,9 @@ import { duePosts } from './topic/http-delivery.ts';
 import { dueReplays } from './topic/replay.ts';
 import { Topic } from './topic/topic.ts';
 import { Topics } from './topic/topics.ts';
-import { CommandFailed, type Context, type Deliveries, type Touched, Turn } from './transaction.ts';
+import { CommandFailed, type Context, type TouchedOwner, Transaction } from './transaction.ts';
 
+export { Drifted } from './drifted.ts';
 export { CommandFailed, type Context, type Ids } from './transaction.ts';
 
 export interface EngineOptions {
@@ -73,38 +88,47 @@ export interface Applied<T extends Command['type']> {
   readonly outcome: Outcome<T>;
   readonly changes: readonly Change[];
   readonly events: readonly Event[];
-  /** What became of publications, for counting. */
-  readonly deliveries: readonly Deliveries[];
 }
 
 type QueueCommand = Extract<AnyQueueCommand, { readonly queue: string }>;
 
-const nobody: readonly Touched[] = [];
+const nobody: readonly TouchedOwner[] = [];
+
+/** Commands on a queue that may change its settings; purging notes its time there. */
+const changesSettings: ReadonlySet<Command['type']> = new Set<Command['type']>([
+  'delete-queue',
+  'set-attributes',
+  'tag-queue',
+  'untag-queue',
+  'add-permission',
+  'remove-permission',
+  'purge-queue',
+]);
 
 export class Engine {
   readonly #realm: Realm;
   readonly #limits: Limits;
-  readonly #catalogue: Catalogue;
+  readonly #queues: Queues;
   readonly #topics: Topics;
   /** By owner: queues and topics. */
-  readonly #agenda: Deadlines = new Deadlines();
-  readonly #neighbours: Neighbours;
+  readonly #deadlines: Deadlines = new Deadlines();
+  readonly #otherQueues: OtherQueues;
 
   constructor(options: EngineOptions = {}) {
     const { region = 'us-east-1', account = '000000000000', limits = strictLimits } = options;
     const { profile = 'aws' } = options;
     this.#realm = { region, account };
     this.#limits = limits;
-    this.#catalogue = new Catalogue(this.#realm, limits, profile);
+    this.#queues = new Queues(this.#realm, limits, profile);
     this.#topics = new Topics(this.#realm, {
       realm: this.#realm,
-      queue: (name) => this.#catalogue.get(name),
+      queue: (name) => this.#queues.get(name),
       arePoliciesEnforced: options.arePoliciesEnforced ?? false,
       signer: options.signer,
       judge: options.judge,
     });
-    this.#neighbours = {
-      queueOf: (arn) => this.#catalogue.queueOf(arn),
+    this.#otherQueues = {
+      queueOf: (arn) => this.#queues.queueOf(arn),
       hasDeadLetterQueue: (arn) =>
         this.#some((queue) => queue.settings.deadLetter?.targetArn === arn),
       activeTasks: () => this.#runningTasks(),
@@ -112,59 +136,74 @@ export class Engine {
   }
 
   apply<C extends Command>(command: C, context: Context): Applied<C['type']> {
-    const turn = new Turn(context);
+    const tx = new Transaction(context);
     try {
-      const outcome = this.#run(command, turn) as Outcome<C['type']>;
-      this.#finish(turn);
-      const { changes, events, deliveries } = turn;
-      return { outcome, changes, events, deliveries };
+      const outcome = this.#run(command, tx) as Outcome<C['type']>;
+      this.#finish(tx);
+      return { outcome, changes: tx.changes, events: tx.events };
     } catch (cause) {
-      throw new CommandFailed(command.type, turn, cause);
+      throw new CommandFailed(command.type, tx, cause);
     }
   }
 
   /** The earliest time at which a `tick` would do something; undefined if nothing is waiting for time to pass. */
   nextDueAt(): number | undefined {
-    const due = this.#agenda.first();
-    const free = this.#catalogue.nextFreeAt();
+    const due = this.#deadlines.first();
+    const free = this.#queues.nextFreeAt();
     return due === undefined || free === undefined ? (due ?? free) : Math.min(due, free);
+  }
+
+  /** The same for one queue or topic. */
+  dueAt(owner: string): number | undefined {
+    return this.#deadlines.timeOf(owner);
+  }
+
+  /** What a tick would do something with; the catalogue stands for names that are free again. */
+  dueBy(now: number): string[] {
+    const due = this.#deadlines.dueBy(now);
+    return this.#queues.freedBy(now).length === 0 ? due : [...due, catalogue];
+  }
+
+  /** Makes room in an empty queue for what is loaded into it next: a hint, which changes no state. */
+  reserve(queue: string, size: QueueSize): void {
+    this.#queues.get(queue)?.reserve(size);
   }
 
   /** Puts off what a tick would do with this queue or topic, until the time comes or another command concerns it. */
   postpone(owner: string, until: number): void {
-    if (this.#at(owner) !== undefined) this.#agenda.set(owner, until);
+    if (this.#at(owner) !== undefined) this.#deadlines.set(owner, until);
   }
 
   /**
-   * The queues and topics (`ownerOf`) that the command may read the contents of, or change, if it is applied now. Limits that
-   * span queues or topics are not among their contents: they are counted in settings and subscriptions.
+   * The queues and topics (`ownerOf`) that the command may read the contents of, or change, if it is applied now; and the
+   * catalogue if it may change that. Limits that span queues or topics are counted in the catalogue.
    */
   touches(command: Command, now: number): readonly string[] {
-    if (isTopicCommand(command)) return this.#topics.touches(command);
+    if (isTopicCommand(command)) return this.#topics.touches(command, now);
     switch (command.type) {
       case 'tick':
-        return this.#touchedByTick(now);
+        return this.#touchedByTick(now, command.owners);
+      case 'list-move-tasks':
+        return this.#named(command.sourceArn);
       case 'start-move-task':
       case 'cancel-move-task':
-      case 'list-move-tasks': {
-        const source = this.#catalogue.queueOf(command.sourceArn ?? '');
-        return source === undefined ? [] : [source.name];
-      }
+        return [...this.#named(command.sourceArn), catalogue];
       case 'receive': {
-        const queue = this.#catalogue.get(command.queue);
+        const queue = this.#queues.get(command.queue);
         const target = queue === undefined ? undefined : this.#deadLetterQueueOf(queue);
         return target === undefined ? [command.queue] : [command.queue, target.name];
       }
       case 'list-queues':
       case 'find-queue':
         return [];
-      default: {
+      case 'create-queue': {
         const { queue } = command;
         if (queue === undefined) return [];
-        const isThere = this.#catalogue.get(queue) !== undefined;
         // Of one that is there, only the settings are compared.
-        return isThere && command.type === 'create-queue' ? [] : [queue];
+        return this.#queues.get(queue) === undefined ? [queue, catalogue] : [];
       }
+      default:
+        return changesSettings.has(command.type) ? [command.queue, catalogue] : [command.queue];
     }
   }
 
@@ -173,15 +212,43 @@ export class Engine {
     return this.touches(command, time).some((owner) => this.#at(owner)?.hasExpired(time) === true);
   }
 
-  /** Takes over the changes of another engine, or loads kept entries. */
+  /**
+   * Takes over the changes of another engine, or loads kept entries. Throws Drifted if the queue or topic is not in the
+   * state in which these changes were made; then it must be loaded anew.
+   */
   absorb(changes: Iterable<Change>, now: number): void {
     const touched = new Set<string>();
     for (const change of changes) {
-      if ('topic' in change) this.#topics.absorb(change);
-      else this.#absorbOne(change, now);
+      this.#absorbOne(change, now);
       touched.add(ownerOf(change));
     }
-    for (const owner of touched) this.#reschedule(owner);
+    for (const owner of touched) this.reschedule(owner);
+  }
+
+  /** What is due at this queue or topic, now that it is loaded. Loading it does so too if there is anything to load. */
+  reschedule(owner: string): void {
+    this.#deadlines.set(owner, this.#at(owner)?.nextDueAt());
+  }
+
+  /** Takes over settings of queues and topics that are not loaded, and the end of any: nothing falls due there. */
+  learn(settings: Iterable<Change>, now: number): void {
+    for (const change of settings) {
+      if (!isSetting(change)) throw new Error(`a ${change.kind} is no setting`);
+      this.#absorbOne(change, now);
+      const owner = ownerOf(change);
+      if (this.#at(owner) === undefined) this.#deadlines.set(owner, undefined);
+    }
+  }
+
+  /** Forgets the contents of one queue or topic, but not its settings: its kept entries load it again. */
+  unload(owner: string): void {
+    const topic = topicIn(owner);
+    if (topic !== undefined) this.#topics.unload(topic);
+    else {
+      const queue = this.#queues.get(owner);
+      if (queue !== undefined) this.#queues.put(owner, queue.kept);
+    }
+    this.#deadlines.set(owner, undefined);
   }
 
   /** Forgets one queue or topic in memory. This is no change: its kept entries load it again. */
@@ -190,86 +257,86 @@ export class Engine {
     if (topic !== undefined) {
       this.#topics.remove(topic);
     } else {
-      this.#catalogue.remove(owner);
-      this.#catalogue.takeName(owner, null);
+      this.#queues.remove(owner);
+      this.#queues.takeName(owner, null);
     }
-    this.#reschedule(owner);
+    this.reschedule(owner);
   }
 
-  #run(command: Command, turn: Turn): Outcome {
+  #run(command: Command, tx: Transaction): Outcome {
     switch (command.type) {
       // The hot path skips the test for topic commands.
       case 'send':
       case 'receive':
       case 'delete-messages':
-        return this.#runOnQueue(command, turn);
+        return this.#runOnQueue(command, tx);
       default:
         return isTopicCommand(command)
-          ? this.#topics.run(command, turn)
-          : this.#runOther(command, turn);
+          ? this.#topics.run(command, tx)
+          : this.#runOther(command, tx);
     }
   }
 
-  #runOther(command: AnyQueueCommand, turn: Turn): Outcome {
+  #runOther(command: AnyQueueCommand, tx: Transaction): Outcome {
     switch (command.type) {
       case 'create-queue':
-        return this.#catalogue.create(command, turn);
+        return this.#queues.create(command, tx);
       case 'find-queue':
-        return this.#catalogue.find(command);
+        return this.#queues.find(command);
       case 'list-queues':
-        return this.#catalogue.list(command);
+        return this.#queues.list(command);
       case 'start-move-task':
-        return startMoveTask(command, this.#neighbours, turn);
+        return startMoveTask(command, this.#otherQueues, tx);
       case 'cancel-move-task':
-        return cancelMoveTask(command, this.#neighbours, turn);
+        return cancelMoveTask(command, this.#otherQueues, tx);
       case 'list-move-tasks':
-        return listMoveTasks(command, this.#neighbours);
+        return listMoveTasks(command, this.#otherQueues);
       case 'tick':
-        return this.#tick(turn);
+        return this.#tick(command, tx);
       default:
-        return this.#runOnQueue(command, turn);
+        return this.#runOnQueue(command, tx);
     }
   }
 
-  #runOnQueue(command: QueueCommand, turn: Turn): Outcome {
-    const queue = this.#catalogue.get(command.queue);
+  #runOnQueue(command: QueueCommand, tx: Transaction): Outcome {
+    const queue = this.#queues.get(command.queue);
     if (queue === undefined) return refuse('queue-missing');
-    queue.advance(turn);
-    return this.#runOn(queue, command, turn);
+    queue.advance(tx);
+    return this.#runOn(queue, command, tx);
   }
 
-  #runOn(queue: Queue, command: QueueCommand, turn: Turn): Outcome {
+  #runOn(queue: Queue, command: QueueCommand, tx: Transaction): Outcome {
     switch (command.type) {
       case 'send':
-        return send(queue, command, turn);
+        return send(queue, command, tx);
       case 'receive': {
         const deadLetterQueue = this.#deadLetterQueueOf(queue);
-        return receive(queue, command, { limits: this.#limits, deadLetterQueue }, turn);
+        return receive(queue, command, { limits: this.#limits, deadLetterQueue }, tx);
       }
       case 'delete-messages':
-        return deleteMessages(queue, command, turn);
+        return deleteMessages(queue, command, tx);
       case 'change-visibility':
-        return changeVisibility(queue, command, turn);
+        return changeVisibility(queue, command, tx);
       case 'delete-queue':
-        return this.#catalogue.delete(queue, turn);
+        return this.#queues.delete(queue, tx);
       case 'get-attributes':
-        return this.#catalogue.getAttributes(queue, command);
+        return this.#queues.getAttributes(queue, command);
       case 'set-attributes':
-        return this.#catalogue.setAttributes(queue, command, turn);
+        return this.#queues.setAttributes(queue, command, tx);
       case 'tag-queue':
-        return tagQueue(queue, command, turn);
+        return tagQueue(queue, command, tx);
       case 'untag-queue':
-        return untagQueue(queue, command, turn);
+        return untagQueue(queue, command, tx);
       case 'list-tags':
         return { ok: true, tags: queue.kept.tags };
       case 'add-permission':
-        return addPermission(queue, command, turn);
+        return addPermission(queue, command, tx);
       case 'remove-permission':
-        return removePermission(queue, command, turn);
+        return removePermission(queue, command, tx);
       case 'purge-queue':
-        return purgeQueue(queue, this.#limits, turn);
+        return purgeQueue(queue, this.#limits, tx);
       case 'list-dead-letter-sources':
-        return this.#catalogue.listSourcesOf(queue, command);
+        return this.#queues.listSourcesOf(queue, command);
       case 'describe-queue':
         return describeQueue(queue);
       case 'peek-messages':
@@ -277,108 +344,127 @@ export class Engine {
       case 'list-groups':
         return listGroups(queue, command);
       case 'count-sends':
-        return countSends(queue, command, turn.now);
+        return countSends(queue, command, tx.now);
       case 'explain':
         return explain(queue, command);
       case 'forget-window':
-        return forgetWindow(queue, turn);
+        return forgetWindow(queue, tx);
     }
   }
 
-  #tick(turn: Turn): Outcome<'tick'> {
+  #tick({ owners }: CommandOf<'tick'>, tx: Transaction): Outcome<'tick'> {
     const posts: DuePost[] = [];
     const replays: DueReplay[] = [];
-    const due = this.#agenda.dueBy(turn.now).map((owner) => this.#at(owner) as Queue | Topic);
+    const due = this.#dueBy(tx.now, owners).map((owner) => this.#at(owner) as Queue | Topic);
     let room = this.#limits.expiredPerTickMax;
-    let sharing = due.filter((owner) => owner.hasExpired(turn.now)).length;
+    let sharing = due.filter((owner) => owner.hasExpired(tx.now)).length;
     let isUnfinished = false;
     for (const owner of due) {
-      turn.working = owner instanceof Topic ? topicOwner(owner.name) : owner.name;
+      tx.working = owner instanceof Topic ? topicOwner(owner.name) : owner.name;
       // Each has an equal share of the room: one with millions of entries to remove holds up no other.
-      const removed = owner.advance(turn, Math.ceil(room / Math.max(sharing, 1)));
+      const removed = owner.advance(tx, Math.ceil(room / Math.max(sharing, 1)));
       room -= removed;
       if (removed > 0) sharing -= 1;
-      if (owner.hasExpired(turn.now)) {
+      if (owner.hasExpired(tx.now)) {
         // What else is due here, a task or a replay, must not find what has expired.
         isUnfinished = true;
       } else if (owner instanceof Topic) {
-        posts.push(...duePosts(owner, turn));
-        replays.push(...dueReplays(owner, turn));
+        posts.push(...duePosts(owner, tx));
+        replays.push(...dueReplays(owner, tx));
       } else {
-        progressMoveTask(owner, this.#neighbours, turn);
+        progressMoveTask(owner, this.#otherQueues, tx);
       }
     }
-    turn.working = undefined;
-    this.#catalogue.freeNames(turn);
+    tx.working = undefined;
+    if (owners?.has(catalogue) !== false) this.#queues.freeNames(tx);
     return { ok: true, posts, replays, isUnfinished };
   }
 
-  #touchedByTick(now: number): string[] {
-    const names = new Set<string>(this.#catalogue.freedBy(now));
-    for (const name of this.#agenda.dueBy(now)) {
+  #touchedByTick(now: number, owners?: ReadonlySet<string>): string[] {
+    const names = new Set<string>();
+    if (owners?.has(catalogue) !== false) {
+      for (const name of this.#queues.freedBy(now)) names.add(name).add(catalogue);
+    }
+    for (const name of this.#dueBy(now, owners)) {
       names.add(name);
-      if (topicIn(name) !== undefined) continue;
-      for (const arn of destinationsOf(this.#catalogue.get(name) as Queue)) {
-        const destination = this.#catalogue.queueOf(arn);
+      const queue = this.#at(name) as Queue | Topic;
+      if (queue instanceof Topic) {
+        const mayEnd = queue.subscriptions.replaying > 0 || queue.isForgetting(now);
+        if (mayEnd) names.add(catalogue);
+        continue;
+      }
+      // A task that ends is no longer among those that run, which are counted in the catalogue.
+      if (queue.kept.isMoving === true) names.add(catalogue);
+      for (const arn of destinationsOf(queue)) {
+        const destination = this.#queues.queueOf(arn);
         if (destination !== undefined) names.add(destination.name);
       }
     }
     return [...names];
   }
 
-  /** Keeps counters and the agenda in step with what the command did to each queue and topic. */
-  #finish(turn: Turn): void {
-    const { touched, otherTouched, touchedTopics } = turn;
-    if (touched !== undefined) this.#finishQueue(touched, turn);
-    for (const queue of otherTouched ?? nobody) this.#finishQueue(queue, turn);
-    for (const topic of touchedTopics ?? nobody) this.#finishTopic(topic, turn);
+  #dueBy(now: number, owners?: ReadonlySet<string>): string[] {
+    const due = this.#deadlines.dueBy(now);
+    return owners === undefined ? due : due.filter((owner) => owners.has(owner));
   }
 
-  #finishQueue(queue: Touched, turn: Turn): void {
-    const isThere = this.#catalogue.get(queue.name) === queue;
-    if (isThere) queue.keepCounter(turn);
-    this.#agenda.set(queue.name, isThere ? queue.nextDueAt() : undefined);
+  /** Keeps counters and the deadlines in step with what the command did to each queue and topic. */
+  #finish(tx: Transaction): void {
+    const { touched, otherTouched, touchedTopics } = tx;
+    if (touched !== undefined) this.#finishQueue(touched, tx);
+    for (const queue of otherTouched ?? nobody) this.#finishQueue(queue, tx);
+    for (const topic of touchedTopics ?? nobody) this.#finishTopic(topic, tx);
   }
 
-  #finishTopic(topic: Touched, turn: Turn): void {
+  #finishQueue(queue: TouchedOwner, tx: Transaction): void {
+    const isThere = this.#queues.get(queue.name) === queue;
+    if (isThere) queue.keepCounter(tx);
+    this.#deadlines.set(queue.name, isThere ? queue.nextDueAt() : undefined);
+  }
+
+  #finishTopic(topic: TouchedOwner, tx: Transaction): void {
     const isThere = this.#topics.get(topic.name) === topic;
-    if (isThere) topic.keepCounter(turn);
-    this.#agenda.set(topicOwner(topic.name), isThere ? topic.nextDueAt() : undefined);
-  }
-
-  #reschedule(owner: string): void {
-    this.#agenda.set(owner, this.#at(owner)?.nextDueAt());
+    if (isThere) topic.keepCounter(tx);
+    this.#deadlines.set(topicOwner(topic.name), isThere ? topic.nextDueAt() : undefined);
   }
 
   #at(owner: string): Queue | Topic | undefined {
     const topic = topicIn(owner);
-    return topic === undefined ? this.#catalogue.get(owner) : this.#topics.get(topic);
+    return topic === undefined ? this.#queues.get(owner) : this.#topics.get(topic);
   }
 
-  #absorbOne(change: QueueChange, now: number): void {
-    const queue = this.#catalogue.get(change.queue);
-    if (change.kind === 'name') this.#catalogue.takeName(change.queue, change.value);
-    else if (queue !== undefined && !(change.kind === 'queue' && change.value === null)) {
-      queue.absorb(change, now);
-    } else if (change.kind === 'queue') {
-      if (change.value === null) this.#catalogue.remove(change.queue);
-      else this.#catalogue.put(change.queue, change.value);
-    }
+  #absorbOne(change: Change, now: number): void {
+    if ('topic' in change) this.#topics.absorb(change);
+    else if (change.kind === 'name') this.#queues.takeName(change.queue, change.value);
+    else this.#absorbInQueue(change, now);
+  }
+
+  #absorbInQueue(change: QueueChange, now: number): void {
+    const queue = this.#queues.get(change.queue);
+    if (change.kind === 'queue' && change.value === null) this.#queues.remove(change.queue);
+    else if (queue !== undefined) queue.absorb(change, now);
+    else if (change.kind === 'queue') this.#queues.put(change.queue, change.value as KeptQueue);
+    else throw new Drifted(change.queue, `a ${change.kind} came, but there is no such queue`);
+  }
+
+  #named(arn: string | undefined): string[] {
+    const queue = this.#queues.queueOf(arn ?? '');
+    return queue === undefined ? [] : [queue.name];
   }
 
   #deadLetterQueueOf(queue: Queue): Queue | undefined {
     const arn = queue.settings.deadLetter?.targetArn;
-    return arn === undefined ? undefined : this.#catalogue.queueOf(arn);
+    return arn === undefined ? undefined : this.#queues.queueOf(arn);
   }
 
   #runningTasks(): number {
     let count = 0;
-    for (const { kept } of this.#catalogue.all()) if (kept.isMoving === true) count += 1;
+    for (const { kept } of this.#queues.all()) if (kept.isMoving === true) count += 1;
     return count;
   }
 
   #some(test: (queue: Queue) => boolean): boolean {
-    for (const queue of this.#catalogue.all()) if (test(queue)) return true;
+    for (const queue of this.#queues.all()) if (test(queue)) return true;
     return false;
   }
 }

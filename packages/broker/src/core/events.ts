@@ -1,8 +1,6 @@
 /**
  * What happened, for people and telemetry: one typed stream. Events decide nothing and are not kept. Every server reads
- * them for its metrics (server/telemetry). An engine that nobody observes makes only the events that are never left out:
- * duplicates, collisions and failed deliveries, because a suppressed or lost message is always reported, and the ends of
- * topics and subscriptions, so that whoever remembers something about them can forget it.
+ * them for its metrics (server/telemetry), so every command makes them.
  */
 
 import type {
@@ -27,7 +25,7 @@ interface MessageEvent extends Happened {
 /** A send to a queue that was suppressed. */
 export interface DuplicateEvent extends Happened, Suppressed {
   readonly type: 'duplicate';
-  /** The content of the suppressed send, which nobody will receive. */
+  /** The content of the suppressed send, which will not be received. */
   readonly content: MessageContent;
 }
 

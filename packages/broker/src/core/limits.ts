@@ -1,5 +1,5 @@
 /**
- * Every number that Amazon documents for SQS and SNS, and the few that are ours. One place, so that a changed quota is
+ * Every number that Amazon documents for SQS and SNS, and the few that are ours. One file, so that a changed quota is
  * one edit, and so that a test names the limit it is about.
  *
  * `strictLimits` is what the service does. `relaxedLimits` drops the two waits that only get in the way of test
@@ -111,7 +111,7 @@ export const filterWorkMax = 1_000_000;
 /**
  * Ours: how much one publication may write for all its subscriptions, in bytes: some 40 ms. Each delivery counts
  * `deliveryBytes` more, so it is also 1,365 deliveries at most. Attributes within an envelope count three times, because
- * their digest cannot be shared; a text beyond ASCII counts twice. A batch that is beyond it takes several turns.
+ * their digest cannot be shared; a text beyond ASCII counts four times. A batch that is beyond it takes several transactions.
  */
 export const fanOutBytesMax = 33_554_432;
 export const deliveryBytes = 24_576;

@@ -9,26 +9,14 @@
 import type { MessageAttribute } from './changes.ts';
 import { attributesMd5 } from './digest/digests.ts';
 
-export const traceContextNames: ReadonlySet<string> = new Set([
-  // W3C.
-  'traceparent',
-  'tracestate',
-  'baggage',
-  // X-Ray.
-  'x-amzn-trace-id',
-  'awstraceheader',
-  // Zipkin, as one header and as several.
-  'b3',
-  'x-b3-traceid',
-  'x-b3-spanid',
-  'x-b3-parentspanid',
-  'x-b3-sampled',
-  'x-b3-flags',
-  // Jaeger, Datadog, Sentry.
-  'uber-trace-id',
-  '_datadog',
-  'sentry-trace',
-]);
+export const traceContextNames: ReadonlySet<string> = new Set(
+  [
+    'traceparent tracestate baggage', // W3C
+    'x-amzn-trace-id awstraceheader', // X-Ray
+    'b3 x-b3-traceid x-b3-spanid x-b3-parentspanid x-b3-sampled x-b3-flags', // Zipkin
+    'uber-trace-id _datadog sentry-trace', // Jaeger, Datadog, Sentry
+  ].flatMap((names) => names.split(' ')),
+);
 
 /** The digest by which the attributes of two sends are compared; `wholeMd5` is the digest of all attributes. */
 export function comparedMd5(attributes: readonly MessageAttribute[], wholeMd5: string): string {

@@ -1,6 +1,6 @@
 /**
- * One application of one command: the time it happens at, where new ids come from, and what it leaves behind. Time
- * and chance are inputs, so the same turns give the same bytes.
+ * One application of one command: the time it happens at, where new ids come from, and what it leaves behind. The clock
+ * and the id source are inputs, so replaying the same commands gives identical output.
  *
  * A queue or topic is noted here before anything of it changes, by `touch` or by a change. So when a command throws, it is
  * known what it may have left half done (`concerned`).
@@ -18,58 +18,41 @@ export interface Context {
   /** Epoch milliseconds; never less than in an earlier command. */
   readonly now: number;
   readonly ids: Ids;
-  /** Whether anybody reads events; otherwise only those are made that are never left out (events.ts). */
-  readonly isObserved?: boolean;
 }
 
-/**
- * What became of a topic's publications: the subscriptions concerned, once for each delivery. Always recorded, for
- * counting; events cost more and are made only for readers.
- */
-export interface Deliveries {
-  readonly topic: string;
-  readonly delivered: string[];
-  readonly filteredOut: string[];
-  readonly failed: string[];
-}
-
-/** A queue or topic, as a turn sees it. */
-export interface Touched {
+/** A queue or topic, as a transaction sees it. */
+export interface TouchedOwner {
   readonly name: string;
-  keepCounter(turn: Turn): void;
+  keepCounter(tx: Transaction): void;
   /** The earliest time at which a tick would do something with it. */
   nextDueAt(): number | undefined;
 }
 
-export class Turn {
+export class Transaction {
   readonly now: number;
   readonly ids: Ids;
-  readonly isObserved: boolean;
   readonly changes: Change[] = [];
   readonly events: Event[] = [];
-  /** For each topic that the command delivers for. */
-  readonly deliveries: Deliveries[] = [];
   /** The queues whose state the command may have changed: nearly always one. `otherTouched` may name a queue repeatedly. */
-  touched: Touched | undefined;
-  otherTouched: Touched[] | undefined;
-  touchedTopics: Touched[] | undefined;
+  touched: TouchedOwner | undefined;
+  otherTouched: TouchedOwner[] | undefined;
+  touchedTopics: TouchedOwner[] | undefined;
   /** The queue or topic (`ownerOf`) whose due work a tick is doing. */
   working: string | undefined;
 
   constructor(context: Context) {
     this.now = context.now;
     this.ids = context.ids;
-    this.isObserved = context.isObserved ?? false;
   }
 
-  touch(queue: Touched): void {
+  touch(queue: TouchedOwner): void {
     if (queue === this.touched) return;
     if (this.touched === undefined) this.touched = queue;
     else if (this.otherTouched === undefined) this.otherTouched = [queue];
     else if (this.otherTouched.at(-1) !== queue) this.otherTouched.push(queue);
   }
 
-  touchTopic(topic: Touched): void {
+  touchTopic(topic: TouchedOwner): void {
     if (this.touchedTopics === undefined) this.touchedTopics = [topic];
     else if (this.touchedTopics.at(-1) !== topic) this.touchedTopics.push(topic);
   }
@@ -82,19 +65,6 @@ export class Turn {
     for (const { name } of this.touchedTopics ?? []) owners.add(topicOwner(name));
     return owners;
   }
-
-  noteDelivery(
-    topic: string,
-    outcome: Exclude<keyof Deliveries, 'topic'>,
-    subscription: string,
-  ): void {
-    let noted = this.deliveries.at(-1);
-    if (noted?.topic !== topic) {
-      noted = { topic, delivered: [], filteredOut: [], failed: [] };
-      this.deliveries.push(noted);
-    }
-    noted[outcome].push(subscription);
-  }
 }
 
 /** What `apply` throws: the command has not been carried out, and `concerned` may be half changed. */
@@ -103,11 +73,11 @@ export class CommandFailed extends Error {
   /** Of a tick: the queue or topic that it failed at, if it was doing something there. */
   readonly working: string | undefined;
 
-  constructor(command: string, turn: Turn, cause: unknown) {
+  constructor(command: string, tx: Transaction, cause: unknown) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     super(`the command ${command} failed: ${reason}`, { cause });
     this.name = 'CommandFailed';
-    this.concerned = turn.concerned();
-    this.working = turn.working;
+    this.concerned = tx.concerned();
+    this.working = tx.working;
   }
 }

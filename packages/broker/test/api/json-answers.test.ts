@@ -9,7 +9,7 @@ import type { Structure, Type } from '../../src/api/shapes/shape.ts';
 import { sqsActions } from '../../src/api/shapes/sqs.ts';
 import { type Json, TestApi } from './fixture.ts';
 
-/** Every character that a message may hold and JSON must or might escape, and their neighbours. */
+/** Every character that a message may hold and JSON must or might escape, and their neighbors. */
 const hostile = '\t\n\r !"#[\\]~\u007f\u0080é\u2028\u2029\ud7ff\ue000\ufffd\u{1f600}';
 
 test('answer fields marked as plain never need escaping, whatever clients send', async () => {
@@ -19,7 +19,7 @@ test('answer fields marked as plain never need escaping, whatever clients send',
     const output = await api.called(action, input);
     const shape = sqsActions[action]?.output;
     if (shape !== undefined) {
-      for (const [place, text] of plainTexts(shape, output, action)) seen.set(place, text);
+      for (const [path, text] of plainTexts(shape, output, action)) seen.set(path, text);
     }
     return output;
   };
@@ -49,36 +49,36 @@ test('answer fields marked as plain never need escaping, whatever clients send',
   await call('ChangeMessageVisibilityBatch', { QueueUrl, Entries: handles });
   await call('DeleteMessageBatch', { QueueUrl, Entries: handles });
 
-  for (const [place, text] of seen) assert.equal(JSON.stringify(text), `"${text}"`, place);
+  for (const [path, text] of seen) assert.equal(JSON.stringify(text), `"${text}"`, path);
   const called = Object.entries(sqsActions).flatMap(([action, { output }]) =>
-    output === undefined ? [] : plainPlaces(output, action),
+    output === undefined ? [] : plainPaths(output, action),
   );
   assert.deepEqual([...seen.keys()].sort(), called.sort());
 });
 
-/** The plain strings of a value, with their places: `ReceiveMessage.Messages.MessageId`. */
-function plainTexts(type: Type, value: Json, place: string): [string, string][] {
+/** The plain strings of a value, with their paths: `ReceiveMessage.Messages.MessageId`. */
+function plainTexts(type: Type, value: Json, path: string): [string, string][] {
   switch (type.is) {
     case 'structure':
       return type.fields.flatMap((field) =>
         value[field.name] === undefined
           ? []
-          : plainTexts(field.type, value[field.name], `${place}.${field.name}`),
+          : plainTexts(field.type, value[field.name], `${path}.${field.name}`),
       );
     case 'list':
-      return value.flatMap((item: Json) => plainTexts(type.of, item, place));
+      return value.flatMap((item: Json) => plainTexts(type.of, item, path));
     case 'string':
-      return type.isPlain === true ? [[place, value]] : [];
+      return type.isPlain === true ? [[path, value]] : [];
     default:
       return [];
   }
 }
 
-/** Every place of a shape that can hold a plain string. */
-function plainPlaces({ fields }: Structure, place: string): string[] {
+/** Every path in a shape that can hold a plain string. */
+function plainPaths({ fields }: Structure, path: string): string[] {
   return fields.flatMap(({ name, type }) => {
     const inner = type.is === 'list' ? type.of : type;
-    if (inner.is === 'structure') return plainPlaces(inner, `${place}.${name}`);
-    return inner.is === 'string' && inner.isPlain === true ? [`${place}.${name}`] : [];
+    if (inner.is === 'structure') return plainPaths(inner, `${path}.${name}`);
+    return inner.is === 'string' && inner.isPlain === true ? [`${path}.${name}`] : [];
   });
 }

@@ -76,6 +76,16 @@ test('a body that is not UTF-8 is malformed (2.7)', async () => {
   assertJsonError({ ...reply, value: JSON.parse(reply.body) }, serialization);
 });
 
+test('a body of more values than any input has is malformed, wherever they are', async () => {
+  const api = await openApi();
+  const ignored = (count: number): string =>
+    `{"Ignored":[${Array.from({ length: count }, () => '1')}],"MaxResults":9}`;
+  assert.deepEqual(await api.called('ListQueues', ignored(9_990)), { QueueUrls: [jobs] });
+  assertJsonError(await api.json('ListQueues', ignored(10_000)), serialization);
+  const text = JSON.stringify({ QueueUrl: jobs, MessageBody: '{"a":[],'.repeat(20_000) });
+  assert.ok((await api.called('SendMessage', text)).MessageId, 'a text is one value');
+});
+
 test('nesting that is too deep is malformed anywhere in the body', async () => {
   const api = await openApi();
   const deep = '['.repeat(200_000);

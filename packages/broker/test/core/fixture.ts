@@ -62,7 +62,7 @@ export class TestEngine {
   }
 
   apply<C extends Command>(command: C): Outcome<C['type']> {
-    const context = { now: this.now, ids: this, isObserved: true };
+    const context = { now: this.now, ids: this };
     const { outcome, changes, events } = this.engine.apply(command, context);
     for (const change of changes) {
       this.#keep(change);

@@ -1,5 +1,5 @@
 /**
- * Inputs of actions, derived from the shapes: one that is right in every member, every place in it for a wrong value, and
+ * Inputs of actions, derived from the shapes: one that is right in every member, the path of every value in it that can be wrong, and
  * the input as AWS Query writes it. The fuzz test automatically covers what is added to a shape.
  */
 
@@ -91,37 +91,37 @@ export interface WrongType {
   readonly value: unknown;
 }
 
-/** Every wrong JSON value in every place of every action. */
+/** Every wrong JSON value at every path of every action. */
 export const wrongTypes: readonly WrongType[] = actionNames.flatMap((action) =>
-  placesIn(shapeOf(action).input, []).flatMap(({ path, type, isInMap }) =>
+  pathsIn(shapeOf(action).input, []).flatMap(({ path, type, isInMap }) =>
     wrongValues(type, isInMap).map((value) => ({ action, path, value })),
   ),
 );
 
-interface Place {
+interface ValuePath {
   readonly path: readonly (string | number)[];
   readonly type: Type;
   readonly isInMap: boolean;
 }
 
-function placesIn(type: Type, path: Place['path'], isInMap = false): Place[] {
+function pathsIn(type: Type, path: ValuePath['path'], isInMap = false): ValuePath[] {
   const here = path.length === 0 ? [] : [{ path, type, isInMap }];
   switch (type.is) {
     case 'structure':
       return [
         ...here,
-        ...type.fields.flatMap((field) => placesIn(field.type, [...path, field.name])),
+        ...type.fields.flatMap((field) => pathsIn(field.type, [...path, field.name])),
       ];
     case 'list':
-      return [...here, ...placesIn(type.of, [...path, 0])];
+      return [...here, ...pathsIn(type.of, [...path, 0])];
     case 'map':
-      return [...here, ...placesIn(type.of, [...path, 'name'], true)];
+      return [...here, ...pathsIn(type.of, [...path, 'name'], true)];
     default:
       return here;
   }
 }
 
-/** The input with another value in that place; creates what is missing on the way. */
+/** The input with another value at that path; creates what is missing on the way. */
 export function withValue(input: Input, path: WrongType['path'], value: unknown): Input {
   const changed = structuredClone(input);
   let at: Record<string | number, unknown> = changed;

@@ -140,7 +140,7 @@ export class Simulation {
     const now = this.#now;
     this.#latest = { at: now, step: command };
     this.#witness?.before(command, { now, ids: this.#ids.fork(), engine: this.#engine });
-    const context = { now, ids: this.#ids, isObserved: true };
+    const context = { now, ids: this.#ids };
     const applied: Applied<Command['type']> = this.#engine.apply(command, context);
     this.#latest = { at: now, step: command, outcome: applied.outcome };
     if (this.#past.at(-1)?.step === command) this.#past[this.#past.length - 1] = this.#latest;

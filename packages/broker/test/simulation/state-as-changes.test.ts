@@ -6,7 +6,7 @@
 
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { type Change, ownerOf } from '../../src/core/changes.ts';
+import { type Change, catalogue, isSetting, ownerOf } from '../../src/core/changes.ts';
 import type { Command } from '../../src/core/commands.ts';
 import { type Applied, Engine } from '../../src/core/engine.ts';
 import { MemoryStore } from '../../src/storage/memory/memory-store.ts';
@@ -18,14 +18,6 @@ import { queueNames, type Scenario } from './steps.ts';
 const commands = 10_000;
 const stepsMax = 80;
 
-/** What is assumed to be available everywhere (core/engine.ts). */
-const settingKinds: ReadonlySet<Change['kind']> = new Set([
-  'queue',
-  'name',
-  'topic',
-  'subscription',
-]);
-
 type AnyApplied = Applied<Command['type']>;
 
 /** `salt` decides what the scenario leaves open: which node, which queue, when. */
@@ -33,13 +25,13 @@ interface Case extends Scenario {
   readonly salt: number;
 }
 
-test('an engine loaded from all kept entries continues like the one that wrote them', (t) => {
+test('an engine loaded from all kept records continues like the one that wrote them', (t) => {
   prove(t, ({ salt, steps, inFlightMax }) => {
     const switchAt = salt % (steps.length * 3 + 1);
     let loaded: Engine | undefined;
     let seen = 0;
-    return new Comparison((command, moment, entries) => {
-      if (seen === switchAt) loaded = load(inFlightMax, entries.changes(), moment.now);
+    return new Comparison((command, moment, store) => {
+      if (seen === switchAt) loaded = load(inFlightMax, store.changes(), moment.now);
       seen += 1;
       return loaded?.apply(command, moment);
     });
@@ -82,13 +74,13 @@ test('dropping and reloading a queue makes no difference', (t) => {
   prove(t, ({ salt, inFlightMax }) => {
     const engine = engineOf(inFlightMax);
     let seen = 0;
-    return new Comparison((command, moment, entries) => {
+    return new Comparison((command, moment, store) => {
       seen += 1;
       const number = chance(salt, seen);
       const queue = queueNames[number % queueNames.length] as string;
       if (number % 3 === 0) {
         engine.drop(queue);
-        engine.absorb(entries.changes(queue), moment.now);
+        engine.absorb(store.changes(queue), moment.now);
       }
       return engine.apply(command, moment);
     });
@@ -98,16 +90,18 @@ test('dropping and reloading a queue makes no difference', (t) => {
 test('a command changes only the queues it names in advance, and needs the contents of no other', (t) => {
   prove(t, ({ inFlightMax }) => {
     let touched: readonly string[] = [];
-    const answer = (command: Command, moment: Moment, entries: MemoryStore) => {
+    const answer = (command: Command, moment: Moment, store: MemoryStore) => {
       touched = moment.engine.touches(command, moment.now);
       // Settings are available everywhere; contents only where they were asked for.
-      const atHand = [...entries.changes()].filter(
-        (entry) => settingKinds.has(entry.kind) || touched.includes(ownerOf(entry)),
+      const atHand = [...store.changes()].filter(
+        (entry) => isSetting(entry) || touched.includes(ownerOf(entry)),
       );
       return load(inFlightMax, atHand, moment.now).apply(command, moment);
     };
     return new Comparison(answer, (changes) => {
-      const other = changes.map(ownerOf).find((place) => !touched.includes(place));
+      const other = [...changes.map(ownerOf), ...(changes.some(isSetting) ? [catalogue] : [])].find(
+        (owner) => !touched.includes(owner),
+      );
       if (other === undefined) return;
       throw new Error(`changed ${other}, but named only ${touched.join(', ')}`);
     });
@@ -118,18 +112,18 @@ test('no kept entry is orphaned', (t) => {
   prove(t, () => {
     return new Comparison(
       () => undefined,
-      (_, __, entries) => checkEntries([...entries.changes()]),
+      (_, __, store) => checkRecords([...store.changes()]),
     );
   });
 });
 
 /** What another engine answers to the command; undefined while there is none. */
-type Answer = (command: Command, moment: Moment, entries: MemoryStore) => AnyApplied | undefined;
-type Written = (changes: readonly Change[], now: number, entries: MemoryStore) => void;
+type Answer = (command: Command, moment: Moment, store: MemoryStore) => AnyApplied | undefined;
+type Written = (changes: readonly Change[], now: number, store: MemoryStore) => void;
 
 /** Keeps the changes of the driven engine, and compares each of its answers with another engine's. */
 class Comparison implements Witness {
-  readonly #entries = new MemoryStore();
+  readonly #store = new MemoryStore();
   readonly #answer: Answer;
   readonly #written: Written | undefined;
   #other: AnyApplied | undefined;
@@ -142,12 +136,12 @@ class Comparison implements Witness {
 
   before(command: Command, moment: Moment): void {
     this.#now = moment.now;
-    this.#other = this.#answer(command, moment, this.#entries);
+    this.#other = this.#answer(command, moment, this.#store);
   }
 
   after(command: Command, applied: AnyApplied): void {
-    this.#entries.apply(applied.changes);
-    this.#written?.(applied.changes, this.#now, this.#entries);
+    this.#store.apply(applied.changes);
+    this.#written?.(applied.changes, this.#now, this.#store);
     if (this.#other === undefined) return;
     for (const part of ['outcome', 'changes'] as const) {
       const [expected, actual] = [JSON.stringify(applied[part]), JSON.stringify(this.#other[part])];
@@ -191,20 +185,20 @@ function prove(t: TestContext, witnessOf: (value: Case) => Witness): void {
 }
 
 /** Every delivery has its message, and the counter is at or above every number drawn from it. */
-function checkEntries(entries: readonly Change[]): void {
+function checkRecords(records: readonly Change[]): void {
   const messages = new Set<string>();
   const counters = new Map<string, number>();
-  for (const entry of entries) {
-    const { kind } = entry;
-    const place = ownerOf(entry);
-    if (kind === 'counter' || kind === 'topic-counter') counters.set(place, entry.value);
-    if (kind === 'message' || kind === 'post') messages.add(`${place} ${entry.id}`);
+  for (const record of records) {
+    const { kind } = record;
+    const owner = ownerOf(record);
+    if (kind === 'counter' || kind === 'topic-counter') counters.set(owner, record.value);
+    if (kind === 'message' || kind === 'post') messages.add(`${owner} ${record.id}`);
     const needsMessage = kind === 'delivery' || kind === 'post-attempt';
-    if (needsMessage && !messages.has(`${place} ${entry.id}`)) {
-      throw new Error(`a delivery without its message: ${JSON.stringify(entry)}`);
+    if (needsMessage && !messages.has(`${owner} ${record.id}`)) {
+      throw new Error(`a delivery without its message: ${JSON.stringify(record)}`);
     }
-    if (Math.max(0, ...numbersIn(entry)) > (counters.get(place) ?? 0)) {
-      throw new Error(`above the counter ${counters.get(place)}: ${JSON.stringify(entry)}`);
+    if (Math.max(0, ...numbersIn(record)) > (counters.get(owner) ?? 0)) {
+      throw new Error(`above the counter ${counters.get(owner)}: ${JSON.stringify(record)}`);
     }
   }
 }

@@ -167,7 +167,7 @@ export interface TopicMoment {
   readonly now: number;
   readonly ids: CountedIds;
   readonly engine: Engine;
-  readonly entries: MemoryStore;
+  readonly store: MemoryStore;
 }
 
 export interface TopicWitness {
@@ -184,7 +184,7 @@ export function topicEngine(): Engine {
 
 export class TopicWorld {
   readonly engine: Engine = topicEngine();
-  readonly entries: MemoryStore = new MemoryStore();
+  readonly store: MemoryStore = new MemoryStore();
   applied = 0;
   #now = startedAt;
   readonly #ids = new CountedIds();
@@ -232,14 +232,14 @@ export class TopicWorld {
       if (!tick.ok) throw new Error('a tick was refused');
       for (const { topic, subscription, sequences } of tick.replays) {
         const publications = sequences.map(
-          (sequence) => this.entries.archived(topic, sequence) as Publication,
+          (sequence) => this.store.archived(topic, sequence) as Publication,
         );
         this.#apply({ type: 'replay', topic, subscription, publications });
       }
       for (const { topic, subscription, id, attempt } of tick.posts) {
         // Some calls succeed, some fail for now, some are lost.
         if (id % 3 === 0) continue;
-        const { publication } = this.entries.post(topic, id) as KeptPost;
+        const { publication } = this.store.post(topic, id) as KeptPost;
         const result =
           id % 3 === 1
             ? ({ ok: true } as const)
@@ -252,18 +252,18 @@ export class TopicWorld {
 
   #apply<C extends Command>(command: C): Outcome<C['type']> {
     this.applied += 1;
-    const { engine, entries } = this;
-    const moment = { now: this.#now, ids: this.#ids.fork(), engine, entries };
+    const { engine, store } = this;
+    const moment = { now: this.#now, ids: this.#ids.fork(), engine, store };
     this.#witness.before(command, moment);
     const applied = engine.apply(command, { now: this.#now, ids: this.#ids });
-    entries.apply(applied.changes);
+    store.apply(applied.changes);
     this.#witness.after(command, applied as Applied<Command['type']>, moment);
     return applied.outcome as Outcome<C['type']>;
   }
 
   /** A subscription by number, from what is kept; if there is none, one that never existed. */
   #nth(nth: number): { arn: string; topic: string; token: string } {
-    const all = [...this.entries.changes()].filter(isSubscription);
+    const all = [...this.store.changes()].filter(isSubscription);
     const found = all[nth % Math.max(1, all.length)];
     if (found === undefined) return { arn: `${topicArn('events')}:x`, topic: 'events', token: '' };
     const { topic, id, value } = found;

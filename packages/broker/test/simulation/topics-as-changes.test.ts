@@ -6,7 +6,7 @@
 
 import { type TestContext, test } from 'node:test';
 import type { Change } from '../../src/core/changes.ts';
-import { ownerOf, topicOwner } from '../../src/core/changes.ts';
+import { catalogue, isSetting, ownerOf, topicOwner } from '../../src/core/changes.ts';
 import type { Command } from '../../src/core/commands.ts';
 import type { Applied, Engine } from '../../src/core/engine.ts';
 import type { PublishResult } from '../../src/core/topic/commands.ts';
@@ -24,18 +24,10 @@ import {
 
 const commands = 10_000;
 
-/** What is assumed to be available everywhere (core/engine.ts). */
-const settingKinds: ReadonlySet<Change['kind']> = new Set([
-  'queue',
-  'name',
-  'topic',
-  'subscription',
-]);
-
 type AnyApplied = Applied<Command['type']>;
 
 test('an engine loaded anew for every command answers like one that keeps running', (t) => {
-  prove(t, () => comparing(({ now, entries }) => load([...entries.changes()], now)));
+  prove(t, () => comparing(({ now, store }) => load([...store.changes()], now)));
 });
 
 test('an engine that applies every other command and absorbs the rest answers like one that applies all', (t) => {
@@ -62,15 +54,15 @@ test('an engine that applies every other command and absorbs the rest answers li
 
 test('dropping and reloading a topic or queue makes no difference', (t) => {
   prove(t, () => {
-    const places = [...topicNames.map(topicOwner), ...fanQueues];
+    const owners = [...topicNames.map(topicOwner), ...fanQueues];
     let engine: Engine | undefined;
     let seen = 0;
-    return comparing(({ now, entries }) => {
+    return comparing(({ now, store }) => {
       engine ??= topicEngine();
       seen += 1;
-      const place = places[seen % places.length] as string;
-      engine.drop(place);
-      engine.absorb(entries.changes(place), now);
+      const owner = owners[seen % owners.length] as string;
+      engine.drop(owner);
+      engine.absorb(store.changes(owner), now);
       return engine;
     });
   });
@@ -79,18 +71,20 @@ test('dropping and reloading a topic or queue makes no difference', (t) => {
 test('a command changes only what it names in advance, and needs the contents of nothing else', (t) => {
   prove(t, () => {
     let touched: readonly string[] = [];
-    const pick = ({ now, entries, engine }: TopicMoment, command: Command): Engine => {
+    const pick = ({ now, store, engine }: TopicMoment, command: Command): Engine => {
       touched = engine.touches(command, now);
       const isAtHand = (entry: Change): boolean =>
-        settingKinds.has(entry.kind) || touched.includes(ownerOf(entry));
-      return load([...entries.changes()].filter(isAtHand), now);
+        isSetting(entry) || touched.includes(ownerOf(entry));
+      return load([...store.changes()].filter(isAtHand), now);
     };
     const compare = comparing(pick);
     return {
       before: compare.before,
       after: (command, applied, moment) => {
         compare.after(command, applied, moment);
-        const other = applied.changes.map(ownerOf).find((place) => !touched.includes(place));
+        const { changes } = applied;
+        const needed = [...changes.map(ownerOf), ...(changes.some(isSetting) ? [catalogue] : [])];
+        const other = needed.find((owner) => !touched.includes(owner));
         if (other !== undefined) throw new Error(`${command.type} changed ${other}: ${touched}`);
       },
     };

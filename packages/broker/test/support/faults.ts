@@ -12,7 +12,7 @@ import { MessageGroups } from '../../src/core/queue/message-groups.ts';
 import { MessageTable } from '../../src/core/queue/message-table.ts';
 import { MovedMessages } from '../../src/core/queue/moved-messages.ts';
 import { Queue } from '../../src/core/queue/queue.ts';
-import { Catalogue } from '../../src/core/queue/queues.ts';
+import { Queues } from '../../src/core/queue/queues.ts';
 import { ReadyMessages } from '../../src/core/queue/ready-messages.ts';
 import { Visibility } from '../../src/core/queue/visibility.ts';
 import { Deadlines } from '../../src/core/structures/deadlines.ts';
@@ -21,10 +21,10 @@ import { HttpDeliveries } from '../../src/core/topic/http-deliveries.ts';
 import { Subscriptions } from '../../src/core/topic/subscriptions.ts';
 import { Topic } from '../../src/core/topic/topic.ts';
 import { Topics } from '../../src/core/topic/topics.ts';
-import { Turn } from '../../src/core/transaction.ts';
+import { Transaction } from '../../src/core/transaction.ts';
 
 const failing = [
-  Turn,
+  Transaction,
   Queue,
   Topic,
   MessageTable,
@@ -41,7 +41,7 @@ const failing = [
 
 const whole = [
   methodsOf(Deadlines.prototype),
-  methodsOf(Catalogue.prototype, ['put', 'remove', 'takeName']),
+  methodsOf(Queues.prototype, ['put', 'remove', 'takeName']),
   methodsOf(Topics.prototype, ['put', 'remove']),
 ];
 

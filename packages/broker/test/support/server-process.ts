@@ -6,12 +6,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const cli = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
 /** How long a server that stopped answering may take to end, so that its own words can be quoted. */
 const endMsMax = 1_000;
+
+/** A test that fails leaves its server behind, and the test's process would wait for it for ever. */
+const running = new Set<ChildProcess>();
+after(() => {
+  for (const child of running) child.kill('SIGKILL');
+});
 
 export interface Answer {
   readonly status: number;
@@ -51,6 +58,8 @@ export class ServerProcess {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...options.env },
     });
+    running.add(child);
+    child.once('exit', () => running.delete(child));
     let said = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       said += text;

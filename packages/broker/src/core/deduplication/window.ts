@@ -60,8 +60,6 @@ export class DeduplicationWindow {
   #entries = 0;
   /** Entries that are being loaded, and are not in the index before it is used. */
   #arriving: HashOrder | undefined;
-  /** A hash that was just looked for in vain: nearly always the entry that comes next has it. */
-  #absentHash: number | undefined;
 
   constructor(scope: DeduplicationScope, digester: WindowDigester) {
     this.#scope = scope;
@@ -108,12 +106,9 @@ export class DeduplicationWindow {
     this.#settle();
     const isGrouped = this.#scope === 'messageGroup';
     const hash = isGrouped ? key.id0 ^ key.group0 : key.id0;
-    const place = this.#index.first(hash);
-    if (place === none) {
-      this.#absentHash = hash;
-      return none;
-    }
-    const youngest = this.#index.row(place);
+    const slot = this.#index.first(hash);
+    if (slot === none) return none;
+    const youngest = this.#index.row(slot);
     let row = youngest;
     do {
       row = this.#rows.int(row, ringWord);
@@ -244,16 +239,15 @@ export class DeduplicationWindow {
    * number their messages share ids, and form a ring of thousands once the scope is changed to the queue.
    */
   #enter(hash: number, row: number): void {
-    const place = hash === this.#absentHash ? none : this.#index.first(hash);
-    this.#absentHash = undefined;
-    if (place === none) {
+    const slot = this.#index.first(hash);
+    if (slot === none) {
       this.#index.insert(hash, row);
       return;
     }
-    const youngest = this.#index.row(place);
+    const youngest = this.#index.row(slot);
     this.#rows.setInt(row, ringWord, this.#rows.int(youngest, ringWord));
     this.#rows.setInt(youngest, ringWord, row);
-    this.#index.setRow(place, row);
+    this.#index.setRow(slot, row);
   }
 
   /** The row is the oldest of all, and so of its hash. */

@@ -8,7 +8,6 @@
 
 import * as crypto from 'node:crypto';
 import type { MessageAttribute } from '../changes.ts';
-import { Md5Lanes } from './md5-lanes.ts';
 
 type Encoding = 'hex' | 'base64url' | 'binary';
 
@@ -30,21 +29,6 @@ export function md5Hex(text: string): string {
 export function md5After(head: string): (rest: string) => string {
   const hash = crypto.createHash('md5').update(head, 'utf8');
   return (rest) => hash.copy().update(rest, 'utf8').digest('hex');
-}
-
-/** Null if this machine has none. */
-let lanes: Md5Lanes | null | undefined;
-
-/** Made with the first batch, since it takes some milliseconds. */
-function md5Lanes(): Md5Lanes | null {
-  if (lanes === undefined) lanes = Md5Lanes.tryCreate() ?? null;
-  return lanes;
-}
-
-/** The same of the bodies of a batch; one that is too long for the lanes costs all of them the gain. */
-export function md5HexOfAll(texts: readonly string[]): string[] {
-  const areShort = texts.every((text) => text.length <= Md5Lanes.lengthMax);
-  return (areShort ? md5Lanes()?.hexOf(texts) : undefined) ?? texts.map(md5Hex);
 }
 
 /** The deduplication id that content-based deduplication gives a body. */

@@ -45,7 +45,7 @@ export class KeyedDigest {
 
   /** Writes the digest of the text's UTF-8. */
   write(text: string, into: IdDigest): void {
-    // The characters of ASCII are its bytes. Ids have no others, but whoever asks about one may.
+    // The characters of ASCII are its bytes. Ids have no others, but an inspection may ask for any text.
     const bytes = unusualCharacter.test(text) ? utf8Bytes(text) : text;
     const lastAt = Math.max(0, Math.ceil(bytes.length / blockLength) - 1) * blockLength;
     const last = bytes.length - lastAt === blockLength ? this.#fullKey : this.#paddedKey;

@@ -7,7 +7,7 @@
 
 import type { Condition, Named, Policy, Statement } from './policy.ts';
 
-export interface Asked {
+export interface AccessRequest {
   /** Who asks: a service like sns.amazonaws.com. */
   readonly service: string;
   /** `sqs:SendMessage` */
@@ -18,12 +18,12 @@ export interface Asked {
 }
 
 /** What no statement allows is refused, and a matching Deny overrides every Allow. Without a policy nothing is allowed. */
-export function isAllowed(policy: Policy | undefined, asked: Asked): boolean {
+export function isAllowed(policy: Policy | undefined, asked: AccessRequest): boolean {
   const fitting = policy?.statements.filter((statement) => fits(statement, asked)) ?? [];
   return fitting.length > 0 && fitting.every(({ effect }) => effect === 'Allow');
 }
 
-function fits(statement: Statement, asked: Asked): boolean {
+function fits(statement: Statement, asked: AccessRequest): boolean {
   const { principals, actions, resources, conditions } = statement;
   const action = asked.action.toLowerCase();
   const ifNotUnderstood = statement.effect === 'Deny';
@@ -43,7 +43,7 @@ function covers<T>({ isNot, values }: Named<T>, isAmong: (value: T) => boolean):
 }
 
 /** Undefined if the operator or the key is not understood. The values of a key are alternatives. */
-function isMet({ operator, key, values }: Condition, asked: Asked): boolean | undefined {
+function isMet({ operator, key, values }: Condition, asked: AccessRequest): boolean | undefined {
   const compare = comparisons.get(operator);
   const actual = knownValue(key, asked);
   if (compare === undefined || actual === undefined) return undefined;
@@ -74,7 +74,7 @@ const comparisons: ReadonlyMap<string, Comparison> = new Map([
   ['bool', { isEqual: sameInAnyCase, isNegated: false }],
 ]);
 
-function knownValue(key: string, { sourceArn, sourceAccount }: Asked): string | undefined {
+function knownValue(key: string, { sourceArn, sourceAccount }: AccessRequest): string | undefined {
   switch (key.toLowerCase()) {
     case 'aws:sourcearn':
       return sourceArn;
@@ -94,20 +94,20 @@ function isLike(pattern: string, text: string): boolean {
   let at = 0;
   let star = -1;
   let resume = 0;
-  let place = 0;
-  while (place < text.length) {
+  let index = 0;
+  while (index < text.length) {
     const wanted = pattern[at];
     if (wanted === '*') {
       star = at;
-      resume = place;
+      resume = index;
       at += 1;
-    } else if (wanted === '?' || wanted === text[place]) {
+    } else if (wanted === '?' || wanted === text[index]) {
       at += 1;
-      place += 1;
+      index += 1;
     } else if (star >= 0) {
       at = star + 1;
       resume += 1;
-      place = resume;
+      index = resume;
     } else {
       return false;
     }

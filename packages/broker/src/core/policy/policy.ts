@@ -58,13 +58,13 @@ export function parsePolicy(text: string): ReadPolicy {
   try {
     return { ok: true, policy: { statements: readDocument(document) } };
   } catch (error) {
-    if (error instanceof Unreadable) return { ok: false, reason: error.message };
+    if (error instanceof UnreadablePolicy) return { ok: false, reason: error.message };
     throw error;
   }
 }
 
 /** Ends the reading of a document at once, however deep it is; leaves this file as a value. */
-class Unreadable extends Error {}
+class UnreadablePolicy extends Error {}
 
 const versions: ReadonlySet<unknown> = new Set(['2008-10-17', '2012-10-17']);
 const documentElements: ReadonlySet<string> = new Set(['Version', 'Id', 'Statement']);
@@ -193,5 +193,5 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 function fail(reason: string): never {
-  throw new Unreadable(reason);
+  throw new UnreadablePolicy(reason);
 }

@@ -1,7 +1,7 @@
 /**
  * DeleteMessage and ChangeMessageVisibility, single and batch (§10): what a consumer says with a receipt handle.
  *
- * A standard queue honours every handle it ever gave out for a message that is still there. A FIFO queue honours only
+ * A standard queue honors every handle it ever gave out for a message that is still there. A FIFO queue honours only
  * the latest, and only until its timeout is over: by then the message may be on its way to somebody else, and
  * deleting it would break the order.
  */
@@ -11,7 +11,7 @@ import type { CommandOf, DeleteEntry, Outcome, VisibilityEntry } from '../comman
 import { type Refusal, refuse } from '../errors.ts';
 import { visibilitySecondsMax } from '../limits.ts';
 import { none } from '../structures/slab.ts';
-import type { Turn } from '../transaction.ts';
+import type { Transaction } from '../transaction.ts';
 import { applyEntries, checkBatch, refuseMissing, single } from './batch.ts';
 import { inFlight } from './message-table.ts';
 import type { Queue } from './queue.ts';
@@ -29,24 +29,29 @@ const visibilityEntry = 'ChangeMessageVisibilityBatchRequestEntry';
 export function deleteMessages(
   queue: Queue,
   command: CommandOf<'delete-messages'>,
-  turn: Turn,
+  tx: Transaction,
 ): Outcome<'delete-messages'> {
   const refusal = checkBatch(command, deleteEntry);
   if (refusal !== undefined) return refusal;
-  return applyEntries(queue, command, turn, deleteOne);
+  return applyEntries(queue, command, tx, deleteOne);
 }
 
 export function changeVisibility(
   queue: Queue,
   command: CommandOf<'change-visibility'>,
-  turn: Turn,
+  tx: Transaction,
 ): Outcome<'change-visibility'> {
   const refusal = checkBatch(command, visibilityEntry);
   if (refusal !== undefined) return refusal;
-  return applyEntries(queue, command, turn, changeOne);
+  return applyEntries(queue, command, tx, changeOne);
 }
 
-function deleteOne(queue: Queue, entry: DeleteEntry, turn: Turn, index: number): Done | Refusal {
+function deleteOne(
+  queue: Queue,
+  entry: DeleteEntry,
+  tx: Transaction,
+  index: number,
+): Done | Refusal {
   const { receiptHandle: handle } = entry;
   if (!handle) return refuseMissing('ReceiptHandle', deleteEntry, index);
   const receipt = receiptOf(queue, handle);
@@ -56,23 +61,21 @@ function deleteOne(queue: Queue, entry: DeleteEntry, turn: Turn, index: number):
   if (queue.isFifo && !isHeldBy(queue, row, receipt)) {
     return refuse('receipt-expired', { value: handle });
   }
-  if (turn.isObserved) {
-    turn.events.push({
-      type: 'deleted',
-      at: turn.now,
-      queue: queue.name,
-      messageId: queue.messageId(row),
-      sequence: receipt.sequence,
-    });
-  }
-  queue.removeMessage(turn, row);
+  tx.events.push({
+    type: 'deleted',
+    at: tx.now,
+    queue: queue.name,
+    messageId: queue.messageId(row),
+    sequence: receipt.sequence,
+  });
+  queue.removeMessage(tx, row);
   return done;
 }
 
 function changeOne(
   queue: Queue,
   entry: VisibilityEntry,
-  turn: Turn,
+  tx: Transaction,
   index: number,
 ): Done | Refusal {
   const { visibilitySeconds: seconds, receiptHandle: handle } = entry;
@@ -90,26 +93,24 @@ function changeOne(
     return refuse('visibility-unavailable', { value: handle });
   }
   const delivery = queue.table.delivery(row) as KeptDelivery;
-  const visibleAt = turn.now + seconds * 1000;
+  const visibleAt = tx.now + seconds * 1000;
   if (visibleAt > delivery.receivedAt + visibilitySecondsMax * 1000) {
     return refuse('visibility-total', { value: seconds });
   }
-  queue.setDelivery(turn, row, {
+  queue.setDelivery(tx, row, {
     ...delivery,
     visibleAt,
-    stamp: queue.nextStamp(turn),
+    stamp: queue.nextStamp(tx),
     isChanged: true,
   });
-  if (turn.isObserved) {
-    turn.events.push({
-      type: 'visibility-changed',
-      at: turn.now,
-      queue: queue.name,
-      messageId: queue.messageId(row),
-      sequence: receipt.sequence,
-      visibleAt,
-    });
-  }
+  tx.events.push({
+    type: 'visibility-changed',
+    at: tx.now,
+    queue: queue.name,
+    messageId: queue.messageId(row),
+    sequence: receipt.sequence,
+    visibleAt,
+  });
   return done;
 }
 

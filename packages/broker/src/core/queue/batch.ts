@@ -5,7 +5,7 @@
 
 import { type Refusal, refuse } from '../errors.ts';
 import { batchEntriesMax, batchEntryIdLengthMax } from '../limits.ts';
-import type { Turn } from '../transaction.ts';
+import type { Transaction } from '../transaction.ts';
 import type { Queue } from './queue.ts';
 
 interface BatchEntry {
@@ -46,7 +46,7 @@ export function checkBatch(
   return undefined;
 }
 
-/** A member that an entry lacks. In a batch, AWS names it with the entry and its place, as AWS Query writes it. */
+/** A member that an entry lacks. In a batch, AWS names it with the entry and its index, as AWS Query writes it. */
 export function refuseMissing(member: string, entryName: string, index: number): Refusal {
   const name = index === single ? member : `${entryName}.${index + 1}.${member}`;
   return refuse('parameter-missing', { name });
@@ -56,16 +56,16 @@ export function refuseMissing(member: string, entryName: string, index: number):
 export function applyEntries<Entry, Result extends { readonly ok: true }>(
   queue: Queue,
   { entries, isBatch }: BatchCommand<Entry>,
-  turn: Turn,
-  apply: (queue: Queue, entry: Entry, turn: Turn, index: number) => Result | Refusal,
+  tx: Transaction,
+  apply: (queue: Queue, entry: Entry, tx: Transaction, index: number) => Result | Refusal,
 ): { readonly ok: true; readonly results: readonly (Result | Refusal)[] } | Refusal {
   if (!isBatch) {
-    const result = apply(queue, entries[0] as Entry, turn, single);
+    const result = apply(queue, entries[0] as Entry, tx, single);
     return result.ok ? { ok: true, results: [result] } : result;
   }
   const results: (Result | Refusal)[] = [];
   for (let index = 0; index < entries.length; index += 1) {
-    results.push(apply(queue, entries[index] as Entry, turn, index));
+    results.push(apply(queue, entries[index] as Entry, tx, index));
   }
   return { ok: true, results };
 }

@@ -5,7 +5,7 @@
  */
 
 import type { KeptDelivery, KeptMessage } from '../changes.ts';
-import type { Turn } from '../transaction.ts';
+import type { Transaction } from '../transaction.ts';
 import type { Queue } from './queue.ts';
 
 /** Whether a receive must move the message instead of returning it. */
@@ -19,26 +19,29 @@ export function isDeadLetter(queue: Queue, row: number): boolean {
   );
 }
 
-export function moveToDeadLetterQueue(queue: Queue, row: number, target: Queue, turn: Turn): void {
+export function moveToDeadLetterQueue(
+  queue: Queue,
+  row: number,
+  target: Queue,
+  tx: Transaction,
+): void {
   const { table } = queue;
   const messageId = queue.messageId(row);
   const sequence = table.sequence(row);
   const delivery = table.delivery(row) as KeptDelivery;
-  if (turn.isObserved) {
-    turn.events.push({
-      type: 'dead-lettered',
-      at: turn.now,
-      queue: queue.name,
-      messageId,
-      sequence,
-      receiveCount: delivery.receiveCount,
-      target: target.name,
-    });
-  }
-  const arrival = target.nextStamp(turn);
+  tx.events.push({
+    type: 'dead-lettered',
+    at: tx.now,
+    queue: queue.name,
+    messageId,
+    sequence,
+    receiveCount: delivery.receiveCount,
+    target: target.name,
+  });
+  const arrival = target.nextStamp(tx);
   const message: KeptMessage = {
     messageId,
-    sentAt: queue.isFifo ? turn.now : table.sentAt(row),
+    sentAt: queue.isFifo ? tx.now : table.sentAt(row),
     delayMs: 0,
     groupId: queue.shelf.groupId(row),
     deduplicationId: queue.isFifo ? messageId : undefined,
@@ -46,37 +49,35 @@ export function moveToDeadLetterQueue(queue: Queue, row: number, target: Queue, 
     receivedElsewhere: delivery.receiveCount,
     content: { from: { queue: queue.name, sequence } },
   };
-  target.addReceived(turn, arrival, message, {
+  target.addReceived(tx, arrival, message, {
     ...delivery,
-    receivedAt: turn.now,
-    visibleAt: turn.now,
+    receivedAt: tx.now,
+    visibleAt: tx.now,
     stamp: arrival,
     receipt: 0,
     isChanged: false,
   });
-  queue.removeMessage(turn, row);
+  queue.removeMessage(tx, row);
 }
 
-export function moveByTask(queue: Queue, row: number, target: Queue, turn: Turn): void {
+export function moveByTask(queue: Queue, row: number, target: Queue, tx: Transaction): void {
   const { messageId, sequence, groupId, deduplicationId } = queue.view(row);
-  const arrival = target.nextStamp(turn);
-  if (turn.isObserved) {
-    turn.events.push({
-      type: 'moved',
-      at: turn.now,
-      queue: queue.name,
-      messageId,
-      sequence,
-      destination: target.name,
-      newMessageId: target.idOf(arrival),
-    });
-  }
-  target.addMessage(turn, arrival, {
-    sentAt: turn.now,
+  const arrival = target.nextStamp(tx);
+  tx.events.push({
+    type: 'moved',
+    at: tx.now,
+    queue: queue.name,
+    messageId,
+    sequence,
+    destination: target.name,
+    newMessageId: target.idOf(arrival),
+  });
+  target.addMessage(tx, arrival, {
+    sentAt: tx.now,
     delayMs: target.isFifo ? 0 : target.settings.delayMs,
     groupId,
     deduplicationId,
     content: { from: { queue: queue.name, sequence } },
   });
-  queue.removeMessage(turn, row);
+  queue.removeMessage(tx, row);
 }

@@ -45,7 +45,7 @@ function hasIllegalCharacter(text: string): boolean {
   return unusualCharacter.test(text) && illegalCharacter.test(text);
 }
 
-/** `index` is the message's place in its batch, or `single`; a refusal tells them apart. */
+/** `index` is the message's position in its batch, or `single`; a refusal tells them apart. */
 export function checkMessage(
   entry: SendEntry,
   sizeBytesMax: number,

@@ -22,8 +22,8 @@ import type { Shelf } from './ready-messages.ts';
 
 const headWord = 0;
 const tailWord = 1;
-/** Its place in the line of ready groups, or `none`. */
-const placeWord = 2;
+/** Its node in the queue of ready groups, or `none`. */
+const nodeWord = 2;
 const hashWord = 3;
 const countWord = 4;
 /** One more than needed, because a slab's rows have an even number of words. */
@@ -85,7 +85,7 @@ export class MessageGroups implements Shelf {
     if (group === none) {
       group = this.#rows.allocate();
       this.#rows.setInt(group, headWord, row);
-      this.#rows.setInt(group, placeWord, none);
+      this.#rows.setInt(group, nodeWord, none);
       this.#rows.setInt(group, hashWord, hash);
       this.#rows.setInt(group, countWord, 1);
       this.#byId.insert(hash, group);
@@ -127,13 +127,13 @@ export class MessageGroups implements Shelf {
   hide(row: number): void {
     const group = this.#table.group(row);
     if (this.#rows.int(group, headWord) !== row) return;
-    this.#ready.remove(this.#rows.int(group, placeWord));
-    this.#rows.setInt(group, placeWord, none);
+    this.#ready.remove(this.#rows.int(group, nodeWord));
+    this.#rows.setInt(group, nodeWord, none);
   }
 
   first(): number {
-    const place = this.#ready.first();
-    return place === none ? none : this.#rows.int(this.#ready.item(place), headWord);
+    const node = this.#ready.first();
+    return node === none ? none : this.#rows.int(this.#ready.item(node), headWord);
   }
 
   following(row: number): number {
@@ -165,17 +165,17 @@ export class MessageGroups implements Shelf {
   }
 
   #find(groupId: string, hash: number): number {
-    let place = this.#byId.first(hash);
-    for (; place !== none; place = this.#byId.next(place)) {
-      const group = this.#byId.row(place);
+    let node = this.#byId.first(hash);
+    for (; node !== none; node = this.#byId.next(node)) {
+      const group = this.#byId.row(node);
       if (this.#ids[group] === groupId) return group;
     }
     return none;
   }
 
   #enter(group: number, head: number): void {
-    const place = this.#ready.insert(group, this.#table.availableAt(head), this.#table.stamp(head));
-    this.#rows.setInt(group, placeWord, place);
+    const node = this.#ready.insert(group, this.#table.availableAt(head), this.#table.stamp(head));
+    this.#rows.setInt(group, nodeWord, node);
   }
 
   #drop(group: number): void {

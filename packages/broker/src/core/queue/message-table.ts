@@ -7,7 +7,7 @@
  * a chain of their own, in order of arrival.
  *
  * A message's state is `visible`, `delayed` (never received, its delay not over) or `inFlight` (received, its timeout
- * not over). It changes only through Queue, which keeps counters and lines in step.
+ * not over). It changes only through Queue, which keeps counters and time queues in step.
  */
 
 import type { KeptDelivery, KeptMessage } from '../changes.ts';
@@ -28,8 +28,8 @@ const olderWord = 6;
 const newerWord = 7;
 /** State in two bits, then the flags, then the delay in milliseconds. */
 const stateWord = 8;
-/** Its place in its line; once it was received, the row of its delivery, which then has the place. */
-const placeOrDeliveryWord = 9;
+/** Its node in its time queue; once it was received, the row of its delivery, which then has the node. */
+const nodeOrDeliveryWord = 9;
 const messageWords = 10;
 
 const stateBits = 3;
@@ -41,7 +41,7 @@ const delayShift = 4;
 // A delivery's record.
 /** The receive count, shifted left by one; the lowest bit tells whether the visibility was changed. */
 const countWord = 0;
-const placeWord = 1;
+const nodeWord = 1;
 const firstReceivedAtWord = 2;
 const receivedAtWord = 4;
 const visibleAtWord = 6;
@@ -79,7 +79,7 @@ export class MessageTable {
     page[base + newerWord] = none;
     page[base + stateWord] =
       (message.delayMs << delayShift) | (isOutOfOrder ? isOutOfOrderFlag : 0);
-    page[base + placeOrDeliveryWord] = none;
+    page[base + nodeOrDeliveryWord] = none;
     const doubles = this.#messages.doubles(row);
     doubles[(base + sequenceWord) >> 1] = sequence;
     doubles[(base + sentAtWord) >> 1] = message.sentAt;
@@ -219,18 +219,18 @@ export class MessageTable {
     this.#messages.setInt(row, groupNextWord, next);
   }
 
-  /** Its place in its line, or `none`. */
-  place(row: number): number {
+  /** Its node in its time queue, or `none`. */
+  node(row: number): number {
     const at = this.#delivery(row);
     return at === none
-      ? this.#messages.int(row, placeOrDeliveryWord)
-      : this.#deliveries.int(at, placeWord);
+      ? this.#messages.int(row, nodeOrDeliveryWord)
+      : this.#deliveries.int(at, nodeWord);
   }
 
-  setPlace(row: number, place: number): void {
+  setNode(row: number, node: number): void {
     const at = this.#delivery(row);
-    if (at === none) this.#messages.setInt(row, placeOrDeliveryWord, place);
-    else this.#deliveries.setInt(at, placeWord, place);
+    if (at === none) this.#messages.setInt(row, nodeOrDeliveryWord, node);
+    else this.#deliveries.setInt(at, nodeWord, node);
   }
 
   hasDelivery(row: number): boolean {
@@ -255,8 +255,8 @@ export class MessageTable {
     let at = this.#delivery(row);
     if (at === none) {
       at = this.#deliveries.allocate();
-      this.#deliveries.setInt(at, placeWord, none);
-      this.#messages.setInt(row, placeOrDeliveryWord, at);
+      this.#deliveries.setInt(at, nodeWord, none);
+      this.#messages.setInt(row, nodeOrDeliveryWord, at);
       this.#messages.setInt(row, stateWord, this.#messages.int(row, stateWord) | isReceivedFlag);
     }
     const page = this.#deliveries.page(at);
@@ -309,7 +309,7 @@ export class MessageTable {
 
   /** The row of its delivery; `none` if it was never received. */
   #delivery(row: number): number {
-    return this.hasDelivery(row) ? this.#messages.int(row, placeOrDeliveryWord) : none;
+    return this.hasDelivery(row) ? this.#messages.int(row, nodeOrDeliveryWord) : none;
   }
 
   #dropDelivery(row: number): void {

@@ -20,12 +20,12 @@ import {
   moveTasksListedMax,
 } from '../limits.ts';
 import { none } from '../structures/slab.ts';
-import type { Turn } from '../transaction.ts';
+import type { Transaction } from '../transaction.ts';
 import { moveByTask } from './dead-letter.ts';
 import type { Queue } from './queue.ts';
 
 /** The other queues, as a task needs them. */
-export interface Neighbours {
+export interface OtherQueues {
   /** The queue that an ARN stands for, if it exists. */
   queueOf(arn: string): Queue | undefined;
   hasDeadLetterQueue(arn: string): boolean;
@@ -34,16 +34,16 @@ export interface Neighbours {
 
 export function startMoveTask(
   { sourceArn, destinationArn, perSecond }: CommandOf<'start-move-task'>,
-  neighbours: Neighbours,
-  turn: Turn,
+  others: OtherQueues,
+  tx: Transaction,
 ): Outcome<'start-move-task'> {
-  const source = sourceOf(sourceArn, neighbours);
+  const source = sourceOf(sourceArn, others);
   if (!source.ok) return source;
   const { queue } = source;
-  if (!neighbours.hasDeadLetterQueue(queue.arn)) return refuse('move-source-not-dead-letter');
+  if (!others.hasDeadLetterQueue(queue.arn)) return refuse('move-source-not-dead-letter');
   if (destinationArn !== undefined) {
     if (!isArn(destinationArn)) return refuse('move-arn-invalid', { name: 'DestinationArn' });
-    const destination = neighbours.queueOf(destinationArn);
+    const destination = others.queueOf(destinationArn);
     if (destination === undefined) return refuse('move-destination-unknown');
     if (destination === queue) return refuse('move-to-itself');
     if (destination.isFifo !== queue.isFifo) return refuse('move-type-differs');
@@ -53,46 +53,46 @@ export function startMoveTask(
     (Number.isInteger(perSecond) && perSecond >= 1 && perSecond <= movesPerSecondMax);
   if (!isRateGood) return refuse('move-rate-invalid');
   if (runningTask(queue) !== undefined) return refuse('move-already-running');
-  const count = neighbours.activeTasks();
+  const count = others.activeTasks();
   if (count >= moveTasksActiveMax) return refuse('move-tasks-too-many', { count });
 
-  queue.advance(turn);
-  const taskId = turn.ids.uuid();
-  setTask(queue, turn, taskId, {
+  queue.advance(tx);
+  const taskId = tx.ids.uuid();
+  setTask(queue, tx, taskId, {
     status: 'RUNNING',
-    stamp: queue.nextStamp(turn),
-    startedAt: turn.now,
+    stamp: queue.nextStamp(tx),
+    startedAt: tx.now,
     destinationArn,
     perSecond,
     moved: 0,
     toMove: queue.visibility.visible,
   });
   for (const [id] of tasksNewestFirst(queue).slice(moveTasksListedMax)) {
-    queue.setTask(turn, id, null);
+    queue.setTask(tx, id, null);
   }
   return { ok: true, taskId, sourceArn: queue.arn };
 }
 
 export function cancelMoveTask(
   { taskId, sourceArn }: CommandOf<'cancel-move-task'>,
-  neighbours: Neighbours,
-  turn: Turn,
+  others: OtherQueues,
+  tx: Transaction,
 ): Outcome<'cancel-move-task'> {
   if (taskId === undefined || sourceArn === undefined) return refuse('task-handle-invalid');
-  const queue = neighbours.queueOf(sourceArn);
+  const queue = others.queueOf(sourceArn);
   if (queue === undefined) return refuse('move-source-unknown');
   const task = queue.tasks.get(taskId);
   if (task === undefined) return refuse('task-unknown');
   if (task.status !== 'RUNNING') return refuse('task-not-active');
-  setTask(queue, turn, taskId, { ...task, status: 'CANCELLED' });
+  setTask(queue, tx, taskId, { ...task, status: 'CANCELLED' });
   return { ok: true, moved: task.moved };
 }
 
 export function listMoveTasks(
   { sourceArn, limit }: CommandOf<'list-move-tasks'>,
-  neighbours: Neighbours,
+  others: OtherQueues,
 ): Outcome<'list-move-tasks'> {
-  const source = sourceOf(sourceArn, neighbours);
+  const source = sourceOf(sourceArn, others);
   if (!source.ok) return source;
   const count = limit ?? 1;
   if (!Number.isInteger(count) || count < 1 || count > moveTasksListedMax) {
@@ -117,18 +117,18 @@ export function listMoveTasks(
 }
 
 /** Moves what the queue's running task may move by now, up to a bound; the rest is due at once. */
-export function progressMoveTask(queue: Queue, neighbours: Neighbours, turn: Turn): void {
+export function progressMoveTask(queue: Queue, others: OtherQueues, tx: Transaction): void {
   const running = runningTask(queue);
   if (running === undefined) return;
   const [id, before] = running;
-  if (nextMoveAt(before) > turn.now) return;
+  if (nextMoveAt(before) > tx.now) return;
   let task = before;
   let moves = 0;
-  while (task.status === 'RUNNING' && nextMoveAt(task) <= turn.now && moves < movesPerCommandMax) {
-    task = moveOne(queue, task, neighbours, turn);
+  while (task.status === 'RUNNING' && nextMoveAt(task) <= tx.now && moves < movesPerCommandMax) {
+    task = moveOne(queue, task, others, tx);
     moves += 1;
   }
-  setTask(queue, turn, id, task);
+  setTask(queue, tx, id, task);
 }
 
 /** When the task is next due; infinite once it has ended. */
@@ -146,31 +146,31 @@ export function destinationsOf(queue: Queue): Iterable<string> {
 function moveOne(
   queue: Queue,
   task: KeptMoveTask,
-  neighbours: Neighbours,
-  turn: Turn,
+  others: OtherQueues,
+  tx: Transaction,
 ): KeptMoveTask {
   const failed = (failureReason: string): KeptMoveTask => {
     return { ...task, status: 'FAILED', failureReason };
   };
-  if (turn.now - task.startedAt >= moveTaskMs) return failed('TaskTimedOut');
+  if (tx.now - task.startedAt >= moveTaskMs) return failed('TaskTimedOut');
   const row = queue.shelf.first();
   if (row === none || task.moved >= task.toMove) return { ...task, status: 'COMPLETED' };
   const arn = task.destinationArn ?? queue.deadLetterSource(row);
   if (arn === undefined) return failed('CouldNotDetermineMessageSource');
-  const target = neighbours.queueOf(arn);
+  const target = others.queueOf(arn);
   if (target === undefined) return failed('AWS.SimpleQueueService.NonExistentQueue');
-  moveByTask(queue, row, target, turn);
+  moveByTask(queue, row, target, tx);
   const moved = task.moved + 1;
   return { ...task, moved, status: moved >= task.toMove ? 'COMPLETED' : 'RUNNING' };
 }
 
 function sourceOf(
   arn: string | undefined,
-  neighbours: Neighbours,
+  others: OtherQueues,
 ): { ok: true; queue: Queue } | Refusal {
   if (arn === undefined || arn === '') return refuse('parameter-missing', { name: 'SourceArn' });
   if (!isArn(arn)) return refuse('move-arn-invalid', { name: 'SourceArn' });
-  const queue = neighbours.queueOf(arn);
+  const queue = others.queueOf(arn);
   return queue === undefined ? refuse('move-source-unknown') : { ok: true, queue };
 }
 
@@ -182,18 +182,16 @@ function tasksNewestFirst(queue: Queue): [string, KeptMoveTask][] {
   return [...queue.tasks].sort(([, a], [, b]) => b.stamp - a.stamp);
 }
 
-function setTask(queue: Queue, turn: Turn, taskId: string, task: KeptMoveTask): void {
-  queue.setTask(turn, taskId, task);
+function setTask(queue: Queue, tx: Transaction, taskId: string, task: KeptMoveTask): void {
+  queue.setTask(tx, taskId, task);
   const isMoving = task.status === 'RUNNING' || undefined;
-  if (isMoving !== queue.kept.isMoving) queue.configure(turn, { ...queue.kept, isMoving });
-  if (turn.isObserved) {
-    turn.events.push({
-      type: 'move-task',
-      at: turn.now,
-      queue: queue.name,
-      taskId,
-      status: task.status,
-      moved: task.moved,
-    });
-  }
+  if (isMoving !== queue.kept.isMoving) queue.configure(tx, { ...queue.kept, isMoving });
+  tx.events.push({
+    type: 'move-task',
+    at: tx.now,
+    queue: queue.name,
+    taskId,
+    status: task.status,
+    moved: task.moved,
+  });
 }

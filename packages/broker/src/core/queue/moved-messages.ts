@@ -13,8 +13,8 @@ interface Moved {
   readonly deduplicationId: string | undefined;
   readonly deadLetterSource: string | undefined;
   readonly receivedElsewhere: number | undefined;
-  /** Its place among those that expire out of order, or `none`. */
-  readonly place: number;
+  /** Its node among those that expire out of order, or `none`. */
+  readonly node: number;
 }
 
 export class MovedMessages {
@@ -28,13 +28,13 @@ export class MovedMessages {
   add(row: number, sequence: number, message: KeptMessage, isOutOfOrder: boolean): void {
     const { messageId, deadLetterSource, deduplicationId, receivedElsewhere } = message;
     if (deadLetterSource === undefined && deduplicationId === undefined) return;
-    const place = isOutOfOrder ? this.#byAge.insert(row, message.sentAt, sequence) : none;
+    const node = isOutOfOrder ? this.#byAge.insert(row, message.sentAt, sequence) : none;
     this.#byRow.set(row, {
       messageId,
       deduplicationId,
       deadLetterSource,
       receivedElsewhere,
-      place,
+      node,
     });
     if (deadLetterSource !== undefined) this.#count(deadLetterSource, 1);
   }
@@ -43,7 +43,7 @@ export class MovedMessages {
     const moved = this.get(row);
     if (moved === undefined) return;
     this.#byRow.delete(row);
-    if (moved.place !== none) this.#byAge.remove(moved.place);
+    if (moved.node !== none) this.#byAge.remove(moved.node);
     if (moved.deadLetterSource !== undefined) this.#count(moved.deadLetterSource, -1);
   }
 
@@ -58,8 +58,8 @@ export class MovedMessages {
 
   /** The out-of-order message that was sent first, or `none`. */
   oldest(): number {
-    const place = this.#byAge.first();
-    return place === none ? none : this.#byAge.item(place);
+    const node = this.#byAge.first();
+    return node === none ? none : this.#byAge.item(node);
   }
 
   clear(): void {

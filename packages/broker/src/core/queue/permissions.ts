@@ -9,10 +9,10 @@ import { type Refusal, refuse } from '../errors.ts';
 import { parseObject } from '../json-object.ts';
 import { nameLengthMax } from '../limits.ts';
 import { queuePolicyQuotas } from '../policy/policy-quotas.ts';
-import type { Turn } from '../transaction.ts';
+import type { Transaction } from '../transaction.ts';
 import type { Queue } from './queue.ts';
 
-interface Policy {
+interface PolicyDocument {
   readonly Statement: readonly unknown[];
 }
 
@@ -50,7 +50,7 @@ const labelForm = /^[A-Za-z0-9_-]+$/;
 export function addPermission(
   queue: Queue,
   command: CommandOf<'add-permission'>,
-  turn: Turn,
+  tx: Transaction,
 ): Outcome<'add-permission'> {
   const refusal = checkPermission(command);
   if (refusal !== undefined) return refusal;
@@ -72,21 +72,21 @@ export function addPermission(
   const changed = { ...policy, Statement: [...policy.Statement, statement] };
   // A policy from before there were quotas may have too much elsewhere; only its size is this statement's.
   if (utf8Length(JSON.stringify(changed)) > queuePolicyQuotas.bytes) return refuse('policy-bytes');
-  setPolicy(queue, changed, turn);
+  setPolicy(queue, changed, tx);
   return { ok: true };
 }
 
 export function removePermission(
   queue: Queue,
   { label }: CommandOf<'remove-permission'>,
-  turn: Turn,
+  tx: Transaction,
 ): Outcome<'remove-permission'> {
   if (label === undefined || label === '') return refuse('parameter-missing', { name: 'Label' });
   const policy = policyOf(queue);
   const remaining = policy.Statement.filter((statement) => sidOf(statement) !== label);
   if (remaining.length === policy.Statement.length)
     return refuse('label-unknown', { value: label });
-  setPolicy(queue, { ...policy, Statement: remaining }, turn);
+  setPolicy(queue, { ...policy, Statement: remaining }, tx);
   return { ok: true };
 }
 
@@ -111,7 +111,7 @@ function checkPermission(command: CommandOf<'add-permission'>): Refusal | undefi
   return unknown === undefined ? undefined : refuse('account-invalid', { value: unknown });
 }
 
-function policyOf(queue: Queue): Policy {
+function policyOf(queue: Queue): PolicyDocument {
   const fresh = { Version: '2008-10-17', Id: `${queue.arn}/SQSDefaultPolicy`, Statement: [] };
   const policy = parseObject(queue.kept.attributes['Policy'] ?? '');
   if (policy === undefined) return fresh;
@@ -128,11 +128,11 @@ function sidOf(statement: unknown): unknown {
   return (statement as { Sid?: unknown } | null)?.Sid;
 }
 
-function setPolicy(queue: Queue, policy: Policy, turn: Turn): void {
+function setPolicy(queue: Queue, policy: PolicyDocument, tx: Transaction): void {
   const { Policy: _, ...others } = queue.kept.attributes;
   const attributes =
     policy.Statement.length === 0 ? others : { ...others, Policy: JSON.stringify(policy) };
-  queue.configure(turn, { ...queue.kept, attributes, modifiedAt: turn.now });
+  queue.configure(tx, { ...queue.kept, attributes, modifiedAt: tx.now });
 }
 
 function oneOrList(values: readonly string[]): string | readonly string[] {

@@ -9,7 +9,7 @@ import type { Attributes, CommandOf, Outcome } from '../commands.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import { type Limits, nameLengthMax, pageSizeMax } from '../limits.ts';
 import { Deadlines } from '../structures/deadlines.ts';
-import type { Turn } from '../transaction.ts';
+import type { Transaction } from '../transaction.ts';
 import {
   changedAttributes,
   firstDifference,
@@ -25,7 +25,7 @@ import { checkTags } from './tags.ts';
 const nameForm = /^[A-Za-z0-9_-]+$/;
 const fifoSuffix = '.fifo';
 
-export class Catalogue {
+export class Queues {
   readonly #realm: Realm;
   readonly #limits: Limits;
   /** The profile of a new FIFO queue whose creator sets none. */
@@ -65,7 +65,7 @@ export class Catalogue {
     return this.#taken.dueBy(now);
   }
 
-  create(command: CommandOf<'create-queue'>, turn: Turn): Outcome<'create-queue'> {
+  create(command: CommandOf<'create-queue'>, tx: Transaction): Outcome<'create-queue'> {
     const { queue: name, attributes: given = {}, tags = {} } = command;
     if (name === undefined) return refuse('queue-name-missing');
     const existing = this.#queues.get(name);
@@ -81,33 +81,33 @@ export class Catalogue {
     const changed = this.#changed({ name, isFifo, stored }, given);
     if (!changed.ok) return changed;
     const freeAt = this.#taken.timeOf(name);
-    if (freeAt !== undefined && turn.now < freeAt) {
+    if (freeAt !== undefined && tx.now < freeAt) {
       return refuse('queue-deleted-recently', { seconds: this.#limits.nameReuseMs / 1000 });
     }
     const value: KeptQueue = {
-      createdAt: turn.now,
-      modifiedAt: turn.now,
-      secret: turn.ids.uuid(),
+      createdAt: tx.now,
+      modifiedAt: tx.now,
+      secret: tx.ids.uuid(),
       attributes: changed.stored,
       tags,
     };
-    if (freeAt !== undefined) this.#freeName(name, turn);
+    if (freeAt !== undefined) this.#freeName(name, tx);
     // Here and below the change comes first: if what follows throws, it tells where.
-    turn.changes.push({ kind: 'queue', queue: name, value });
+    tx.changes.push({ kind: 'queue', queue: name, value });
     this.put(name, value);
-    if (turn.isObserved) turn.events.push({ type: 'queue-created', at: turn.now, queue: name });
+    tx.events.push({ type: 'queue-created', at: tx.now, queue: name });
     return { ok: true, queue: name };
   }
 
-  delete(queue: Queue, turn: Turn): Outcome<'delete-queue'> {
+  delete(queue: Queue, tx: Transaction): Outcome<'delete-queue'> {
     const { name } = queue;
-    turn.changes.push({ kind: 'queue', queue: name, value: null });
+    tx.changes.push({ kind: 'queue', queue: name, value: null });
     this.remove(name);
     if (this.#limits.nameReuseMs > 0) {
-      turn.changes.push({ kind: 'name', queue: name, value: turn.now });
-      this.takeName(name, turn.now);
+      tx.changes.push({ kind: 'name', queue: name, value: tx.now });
+      this.takeName(name, tx.now);
     }
-    if (turn.isObserved) turn.events.push({ type: 'queue-deleted', at: turn.now, queue: name });
+    tx.events.push({ type: 'queue-deleted', at: tx.now, queue: name });
     return { ok: true };
   }
 
@@ -161,25 +161,23 @@ export class Catalogue {
   setAttributes(
     queue: Queue,
     { attributes }: CommandOf<'set-attributes'>,
-    turn: Turn,
+    tx: Transaction,
   ): Outcome<'set-attributes'> {
     const { name, isFifo, kept } = queue;
     const changed = this.#changed({ name, isFifo, stored: kept.attributes }, attributes);
     if (!changed.ok) return changed;
-    queue.configure(turn, {
+    queue.configure(tx, {
       ...queue.kept,
       attributes: changed.stored,
-      modifiedAt: turn.now,
+      modifiedAt: tx.now,
     });
-    if (turn.isObserved) {
-      turn.events.push({ type: 'queue-changed', at: turn.now, queue: queue.name });
-    }
+    tx.events.push({ type: 'queue-changed', at: tx.now, queue: queue.name });
     return { ok: true };
   }
 
   /** Forgets names whose wait is over. */
-  freeNames(turn: Turn): void {
-    for (const name of this.freedBy(turn.now)) this.#freeName(name, turn);
+  freeNames(tx: Transaction): void {
+    for (const name of this.freedBy(tx.now)) this.#freeName(name, tx);
   }
 
   // The moves that absorbing a change makes too.
@@ -200,8 +198,8 @@ export class Catalogue {
     this.#taken.set(name, deletedAt === null ? undefined : deletedAt + this.#limits.nameReuseMs);
   }
 
-  #freeName(name: string, turn: Turn): void {
-    turn.changes.push({ kind: 'name', queue: name, value: null });
+  #freeName(name: string, tx: Transaction): void {
+    tx.changes.push({ kind: 'name', queue: name, value: null });
     this.takeName(name, null);
   }
 

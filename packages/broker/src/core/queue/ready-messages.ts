@@ -29,7 +29,7 @@ export interface Shelf {
 export class ReadyMessages implements Shelf {
   readonly groups: number = 0;
   readonly #table: MessageTable;
-  readonly #line: TimeQueue = new TimeQueue();
+  readonly #byTime: TimeQueue = new TimeQueue();
 
   constructor(table: MessageTable) {
     this.#table = table;
@@ -40,17 +40,17 @@ export class ReadyMessages implements Shelf {
   remove(): void {}
 
   show(row: number): void {
-    const place = this.#line.insert(row, this.#table.availableAt(row), this.#table.stamp(row));
-    this.#table.setPlace(row, place);
+    const node = this.#byTime.insert(row, this.#table.availableAt(row), this.#table.stamp(row));
+    this.#table.setNode(row, node);
   }
 
   hide(row: number): void {
-    this.#line.remove(this.#table.place(row));
+    this.#byTime.remove(this.#table.node(row));
   }
 
   first(): number {
-    const place = this.#line.first();
-    return place === none ? none : this.#line.item(place);
+    const node = this.#byTime.first();
+    return node === none ? none : this.#byTime.item(node);
   }
 
   following(): number {
@@ -62,6 +62,6 @@ export class ReadyMessages implements Shelf {
   }
 
   clear(): void {
-    this.#line.clear();
+    this.#byTime.clear();
   }
 }

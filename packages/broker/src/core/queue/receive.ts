@@ -18,7 +18,7 @@ import {
   waitSecondsMax,
 } from '../limits.ts';
 import { none } from '../structures/slab.ts';
-import type { Turn } from '../transaction.ts';
+import type { Transaction } from '../transaction.ts';
 import { isDeadLetter, moveToDeadLetterQueue } from './dead-letter.ts';
 import { checkId } from './message-check.ts';
 import { inFlight } from './message-table.ts';
@@ -26,7 +26,7 @@ import type { Queue } from './queue.ts';
 import { receiptName } from './receipt.ts';
 
 /** What a receive needs to know beyond its own queue. */
-export interface Surroundings {
+export interface ReceiveContext {
   readonly limits: Limits;
   /** The queue's dead-letter queue, if it has one and it exists (12.8). */
   readonly deadLetterQueue: Queue | undefined;
@@ -35,8 +35,8 @@ export interface Surroundings {
 export function receive(
   queue: Queue,
   command: CommandOf<'receive'>,
-  { limits, deadLetterQueue }: Surroundings,
-  turn: Turn,
+  { limits, deadLetterQueue }: ReceiveContext,
+  tx: Transaction,
 ): Outcome<'receive'> {
   const refusal = checkReceive(queue, command);
   if (refusal !== undefined) return refusal;
@@ -46,7 +46,7 @@ export function receive(
     visibilitySeconds === undefined ? queue.settings.visibilityMs : visibilitySeconds * 1000;
 
   if (attemptId !== undefined) {
-    const messages = replay(queue, attemptId, visibilityMs, turn);
+    const messages = replay(queue, attemptId, visibilityMs, tx);
     if (messages !== undefined) return { ok: true, messages, waitMs, noneUntil: undefined };
   }
   const room = limits.inFlightMax - queue.visibility.inFlight;
@@ -54,10 +54,10 @@ export function receive(
     return refuse('in-flight-too-many', { limit: limits.inFlightMax });
   }
   const count = Math.min(command.count ?? 1, Math.max(room, 0));
-  const { messages, isCutShort } = take(queue, { count, visibilityMs, deadLetterQueue }, turn);
-  if (attemptId !== undefined && messages.length > 0) remember(queue, attemptId, messages, turn);
+  const { messages, isCutShort } = take(queue, { count, visibilityMs, deadLetterQueue }, tx);
+  if (attemptId !== undefined && messages.length > 0) remember(queue, attemptId, messages, tx);
   const isEmpty = messages.length === 0;
-  const noneUntil = isCutShort ? turn.now : queue.noneUntil();
+  const noneUntil = isCutShort ? tx.now : queue.noneUntil();
   return { ok: true, messages, waitMs, noneUntil: isEmpty ? noneUntil : undefined };
 }
 
@@ -93,7 +93,7 @@ interface Taking {
 function take(
   queue: Queue,
   { count, visibilityMs, deadLetterQueue }: Taking,
-  turn: Turn,
+  tx: Transaction,
 ): { messages: ReceivedMessage[]; isCutShort: boolean } {
   const messages: ReceivedMessage[] = [];
   const before = queue.counter;
@@ -103,10 +103,10 @@ function take(
   while (row !== none && queue.table.stamp(row) <= before && moves < movesPerCommandMax) {
     const next = queue.shelf.following(row);
     if (deadLetterQueue !== undefined && isDeadLetter(queue, row)) {
-      moveToDeadLetterQueue(queue, row, deadLetterQueue, turn);
+      moveToDeadLetterQueue(queue, row, deadLetterQueue, tx);
       moves += 1;
     } else {
-      messages.push(hand(queue, row, visibilityMs, turn));
+      messages.push(hand(queue, row, visibilityMs, tx));
       if (messages.length === count) break;
     }
     row = next !== none && queue.table.stamp(next) <= before ? next : queue.shelf.first();
@@ -114,29 +114,27 @@ function take(
   return { messages, isCutShort: moves === movesPerCommandMax };
 }
 
-function hand(queue: Queue, row: number, visibilityMs: number, turn: Turn): ReceivedMessage {
-  const receipt = queue.nextStamp(turn);
+function hand(queue: Queue, row: number, visibilityMs: number, tx: Transaction): ReceivedMessage {
+  const receipt = queue.nextStamp(tx);
   const delivery: KeptDelivery = {
     receiveCount: queue.table.receiveCount(row) + 1,
-    firstReceivedAt: queue.table.firstReceivedAt(row) ?? turn.now,
-    receivedAt: turn.now,
-    visibleAt: turn.now + visibilityMs,
+    firstReceivedAt: queue.table.firstReceivedAt(row) ?? tx.now,
+    receivedAt: tx.now,
+    visibleAt: tx.now + visibilityMs,
     stamp: receipt,
     receipt,
     isChanged: false,
   };
-  queue.setDelivery(turn, row, delivery);
+  queue.setDelivery(tx, row, delivery);
   const message = received(queue, row, delivery);
-  if (turn.isObserved) {
-    turn.events.push({
-      type: 'delivered',
-      at: turn.now,
-      queue: queue.name,
-      messageId: message.messageId,
-      sequence: message.sequence,
-      receiveCount: delivery.receiveCount,
-    });
-  }
+  tx.events.push({
+    type: 'delivered',
+    at: tx.now,
+    queue: queue.name,
+    messageId: message.messageId,
+    sequence: message.sequence,
+    receiveCount: delivery.receiveCount,
+  });
   return message;
 }
 
@@ -149,13 +147,13 @@ function remember(
   queue: Queue,
   attemptId: string,
   messages: readonly ReceivedMessage[],
-  turn: Turn,
+  tx: Transaction,
 ): void {
   const handed = messages.map(({ sequence }) => ({
     sequence,
     receipt: queue.table.receipt(queue.table.find(sequence)),
   }));
-  queue.setAttempt(turn, attemptId, { receivedAt: turn.now, messages: handed });
+  queue.setAttempt(tx, attemptId, { receivedAt: tx.now, messages: handed });
 }
 
 /** The messages of an earlier receive with this attempt id, if nothing about them changed; else the id is forgotten. */
@@ -163,27 +161,25 @@ function replay(
   queue: Queue,
   attemptId: string,
   visibilityMs: number,
-  turn: Turn,
+  tx: Transaction,
 ): ReceivedMessage[] | undefined {
   const attempt = queue.attempts.get(attemptId);
   if (attempt === undefined) return undefined;
   const rows = rowsStillHeld(queue, attempt);
   if (rows === undefined) {
-    queue.setAttempt(turn, attemptId, null);
+    queue.setAttempt(tx, attemptId, null);
     return undefined;
   }
-  if (turn.isObserved) {
-    const messages = rows.length;
-    const at = turn.now;
-    turn.events.push({ type: 'attempt-replayed', at, queue: queue.name, attemptId, messages });
-  }
+  const messages = rows.length;
+  const at = tx.now;
+  tx.events.push({ type: 'attempt-replayed', at, queue: queue.name, attemptId, messages });
   return rows.map((row) => {
     const delivery = queue.table.delivery(row) as KeptDelivery;
-    queue.setDelivery(turn, row, {
+    queue.setDelivery(tx, row, {
       ...delivery,
-      receivedAt: turn.now,
-      visibleAt: turn.now + visibilityMs,
-      stamp: queue.nextStamp(turn),
+      receivedAt: tx.now,
+      visibleAt: tx.now + visibilityMs,
+      stamp: queue.nextStamp(tx),
     });
     return received(queue, row, delivery);
   });

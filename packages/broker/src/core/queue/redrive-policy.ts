@@ -1,6 +1,6 @@
 /**
  * RedrivePolicy and RedriveAllowPolicy: reading their JSON (rules 12.1–12.3). Whether the queue that a policy names
- * exists and agrees is checked in catalogue.ts, which knows the other queues.
+ * exists and agrees is checked in queues.ts, which knows the other queues.
  */
 
 import { isArn } from '../arn.ts';

@@ -3,19 +3,19 @@
  *
  * On a FIFO queue a send has an id: the one given, else the SHA-256 of its body where content-based deduplication is
  * on. If the window holds that id, the send is a duplicate: it succeeds, changes nothing, and is answered with the
- * original's MessageId and sequence. Otherwise message and window entry are created together, in one turn.
+ * original's MessageId and sequence. Otherwise message and window entry are created together, in one transaction.
  */
 
 import type { KeptWindowEntry, MessageContent, WindowDigests } from '../changes.ts';
 import type { CommandOf, Outcome, SendEntry, SendResult } from '../commands.ts';
 import { differencesIn, isCollision } from '../deduplication/difference.ts';
-import { attributesMd5, md5Hex, md5HexOfAll, sha256Hex } from '../digest/digests.ts';
+import { attributesMd5, md5Hex, sha256Hex } from '../digest/digests.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import type { Suppressed } from '../events.ts';
 import { batchSizeBytesMax, delaySecondsMax } from '../limits.ts';
 import { none } from '../structures/slab.ts';
 import { comparedMd5 } from '../trace-context.ts';
-import type { Turn } from '../transaction.ts';
+import type { Transaction } from '../transaction.ts';
 import { applyEntries, checkBatch } from './batch.ts';
 import {
   type CheckedAttributes,
@@ -26,24 +26,18 @@ import {
 } from './message-check.ts';
 import type { Queue } from './queue.ts';
 
-export function send(queue: Queue, command: CommandOf<'send'>, turn: Turn): Outcome<'send'> {
+export function send(queue: Queue, command: CommandOf<'send'>, tx: Transaction): Outcome<'send'> {
   const refusal =
     checkBatch(command, 'SendMessageBatchRequestEntry') ?? checkWholeBatch(queue, command);
   if (refusal !== undefined) return refusal;
-  const { isBatch, entries } = command;
-  const bodyMd5s = isBatch ? md5HexOfAll(entries.map(({ body = '' }) => body)) : undefined;
-  return applyEntries(queue, command, turn, (_queue, entry, _turn, index) =>
-    sendOne(queue, entry, turn, index, bodyMd5s?.[index]),
-  );
+  return applyEntries(queue, command, tx, sendOne);
 }
 
-/** `bodyMd5` is the digest of the body, if the caller already has it. */
 function sendOne(
   queue: Queue,
   entry: SendEntry,
-  turn: Turn,
+  tx: Transaction,
   index: number,
-  bodyMd5: string | undefined,
 ): SendResult | Refusal {
   const { prepared } = entry;
   const { sizeBytesMax } = queue.settings;
@@ -52,11 +46,11 @@ function sendOne(
       ? checkMessage(entry, sizeBytesMax, index)
       : checkPrepared(prepared, sizeBytesMax);
   if (!attributes.ok) return attributes;
-  const refusal = checkDelay(queue, entry) ?? checkContract(queue, entry, turn);
+  const refusal = checkDelay(queue, entry) ?? checkContract(queue, entry, tx);
   if (refusal !== undefined) return refusal;
   return queue.isFifo
-    ? sendFifo(queue, entry, attributes, turn, bodyMd5)
-    : sendStandard(queue, entry, attributes, turn, bodyMd5);
+    ? sendFifo(queue, entry, attributes, tx)
+    : sendStandard(queue, entry, attributes, tx);
 }
 
 /** What fails the whole request (8.6); on a single call a missing group id gives another error (8.4). */
@@ -93,14 +87,12 @@ function checkDelay(queue: Queue, { delaySeconds: value }: SendEntry): Refusal |
 function checkContract(
   { name }: Queue,
   { violation, groupId, body = '' }: SendEntry,
-  turn: Turn,
+  tx: Transaction,
 ): Refusal | undefined {
   if (violation === undefined) return undefined;
   const { mode, rule, reason } = violation;
-  if (turn.isObserved) {
-    const about = { at: turn.now, queue: name, groupId, body };
-    turn.events.push({ type: 'contract-violation', ...about, mode, rule, reason });
-  }
+  const about = { at: tx.now, queue: name, groupId, body };
+  tx.events.push({ type: 'contract-violation', ...about, mode, rule, reason });
   return mode === 'reject' ? refuse('contract-violated', { rule, reason }) : undefined;
 }
 
@@ -108,27 +100,24 @@ function sendStandard(
   queue: Queue,
   entry: SendEntry,
   attributes: CheckedAttributes,
-  turn: Turn,
-  bodyMd5: string | undefined,
+  tx: Transaction,
 ): SendResult | Refusal {
   if (entry.deduplicationId !== undefined) {
     return refuse('deduplication-id-on-standard');
   }
-  const content = contentOf(entry, attributes, bodyMd5, entry.groupId, undefined);
-  const sequence = queue.nextStamp(turn);
+  const content = contentOf(entry, attributes, entry.groupId, undefined);
+  const sequence = queue.nextStamp(tx);
   const messageId = queue.idOf(sequence);
   const { delaySeconds } = entry;
   const delayMs = delaySeconds === undefined ? queue.settings.delayMs : delaySeconds * 1000;
-  queue.addMessage(turn, sequence, {
-    sentAt: turn.now,
+  queue.addMessage(tx, sequence, {
+    sentAt: tx.now,
     delayMs,
     groupId: undefined,
     content,
   });
-  if (turn.isObserved) {
-    const at = turn.now;
-    turn.events.push({ type: 'sent', at, queue: queue.name, messageId, sequence, content });
-  }
+  const at = tx.now;
+  tx.events.push({ type: 'sent', at, queue: queue.name, messageId, sequence, content });
   return resultOf(content, messageId, undefined);
 }
 
@@ -136,8 +125,7 @@ function sendFifo(
   queue: Queue,
   entry: SendEntry,
   attributes: CheckedAttributes,
-  turn: Turn,
-  bodyMd5: string | undefined,
+  tx: Transaction,
 ): SendResult | Refusal {
   const { groupId } = entry;
   const { isContentBased, profile } = queue.settings;
@@ -152,12 +140,12 @@ function sendFifo(
       : undefined;
   const deduplicationId = entry.deduplicationId ?? (bodyHash as string);
   const source = entry.deduplicationId === undefined ? 'content' : 'explicit';
-  const content = contentOf(entry, attributes, bodyMd5, undefined, deduplicationId);
+  const content = contentOf(entry, attributes, undefined, deduplicationId);
   // One literal, like every object on this path: spreading another one costs as much as a digest.
   const kept: KeptWindowEntry = {
     deduplicationId,
     groupId,
-    acceptedAt: turn.now,
+    acceptedAt: tx.now,
     source,
     bodyMd5: content.bodyMd5,
     attributesMd5: comparedMd5(content.attributes, content.attributesMd5),
@@ -166,30 +154,28 @@ function sendFifo(
   const digests = queue.window.digester.of(kept);
 
   const byId = queue.window.find(digests, 'id');
-  if (byId !== none) return duplicate({ queue, content, kept, digests }, byId, 'id', turn);
+  if (byId !== none) return duplicate({ queue, content, kept, digests }, byId, 'id', tx);
   if (isBodyUnique) {
     const byBody = queue.window.findText(bodyHash as string, groupId, 'body');
-    if (byBody !== none) return duplicate({ queue, content, kept, digests }, byBody, 'body', turn);
+    if (byBody !== none) return duplicate({ queue, content, kept, digests }, byBody, 'body', tx);
   }
 
-  const sequence = queue.nextStamp(turn);
+  const sequence = queue.nextStamp(tx);
   const messageId = queue.idOf(sequence);
-  const message = { sentAt: turn.now, delayMs: 0, groupId, content };
-  queue.addMessage(turn, sequence, message, digests.group0);
-  queue.addToWindow(turn, sequence, kept, digests);
-  if (turn.isObserved) {
-    turn.events.push({
-      type: 'sent',
-      at: turn.now,
-      queue: queue.name,
-      messageId,
-      sequence,
-      groupId,
-      deduplicationId,
-      source,
-      content,
-    });
-  }
+  const message = { sentAt: tx.now, delayMs: 0, groupId, content };
+  queue.addMessage(tx, sequence, message, digests.group0);
+  queue.addToWindow(tx, sequence, kept, digests);
+  tx.events.push({
+    type: 'sent',
+    at: tx.now,
+    queue: queue.name,
+    messageId,
+    sequence,
+    groupId,
+    deduplicationId,
+    source,
+    content,
+  });
   return resultOf(content, messageId, sequence);
 }
 
@@ -205,7 +191,7 @@ function duplicate(
   { queue, content, kept, digests }: Repeated,
   row: number,
   matchedBy: 'id' | 'body',
-  turn: Turn,
+  tx: Transaction,
 ): SendResult {
   const { groupId, deduplicationId, source } = kept;
   const match = queue.window.match(row);
@@ -217,15 +203,15 @@ function duplicate(
     source,
     matchedBy,
     scope: queue.settings.scope,
-    ageMs: turn.now - original.acceptedAt,
+    ageMs: tx.now - original.acceptedAt,
     expiresAt: original.acceptedAt + queue.settings.windowMs,
     original,
     differed,
   };
-  const at = turn.now;
-  turn.events.push({ type: 'duplicate', at, queue: queue.name, ...suppressed, content });
+  const at = tx.now;
+  tx.events.push({ type: 'duplicate', at, queue: queue.name, ...suppressed, content });
   if (isCollision({ source, differed })) {
-    turn.events.push({
+    tx.events.push({
       type: 'collision',
       at,
       queue: queue.name,
@@ -242,13 +228,12 @@ function duplicate(
 function contentOf(
   { body, senderId, prepared }: SendEntry,
   { values, traceHeader }: CheckedAttributes,
-  bodyMd5: string | undefined,
   groupId: string | undefined,
   deduplicationId: string | undefined,
 ): MessageContent {
   return {
     body: body as string,
-    bodyMd5: prepared?.bodyMd5 ?? bodyMd5 ?? md5Hex(body as string),
+    bodyMd5: prepared?.bodyMd5 ?? md5Hex(body as string),
     attributes: values,
     attributesMd5: prepared?.attributesMd5 ?? attributesMd5(values),
     traceHeader,

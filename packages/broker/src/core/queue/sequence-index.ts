@@ -1,7 +1,7 @@
 /**
- * Finds the rows of messages by their sequences. These are drawn from a counter, so neighbours come and go together:
+ * Finds the rows of messages by their sequences. These are drawn from a counter, so neighbors come and go together:
  * sixteen of them share one page, and only pages are hashed. A send writes next to the previous one, and a delete looks
- * where the previous one looked, instead of each touching a place of its own that no cache holds.
+ * where the previous one looked, instead of each touching memory of its own that no cache holds.
  *
  * About 5 bytes a message while most of a page's sequences are messages, 10 where every second is a receipt, and 90 for
  * the last message left in a page: messages that stay behind while millions pass cost no more than that.
@@ -25,26 +25,21 @@ const noNumber = -1;
 export class SequenceIndex {
   readonly #pages: Slab = new Slab(words);
   readonly #byNumber: HashIndex = new HashIndex();
-  /** The pages that were last added to and last looked into. */
-  #newest: number = none;
-  #newestNumber: number = noNumber;
+  /** The page used last: neighbors are added, found and removed together. */
   #found: number = none;
   #foundNumber: number = noNumber;
 
-  /** Makes room for this many messages at once, if their sequences are neighbours. */
+  /** Makes room for this many messages at once, if their sequences are neighbors. */
   reserve(messages: number): void {
     this.#byNumber.reserve(Math.ceil(messages / pageRows));
   }
 
   add(sequence: number, row: number): void {
     const number = Math.floor(sequence / pageRows);
-    if (number !== this.#newestNumber) {
-      const known = this.#pageOf(number);
-      this.#newest = known === none ? this.#addPage(number) : known;
-      this.#newestNumber = number;
-    }
-    const page = this.#pages.page(this.#newest);
-    const base = this.#pages.base(this.#newest);
+    const known = this.#pageOf(number);
+    const at = known === none ? this.#addPage(number) : known;
+    const page = this.#pages.page(at);
+    const base = this.#pages.base(at);
     page[base + rowsWord + (sequence & lowBits)] = row;
     page[base + countWord] = (page[base + countWord] as number) + 1;
   }
@@ -68,21 +63,19 @@ export class SequenceIndex {
     this.#byNumber.remove(number | 0, page);
     this.#pages.release(page);
     this.#foundNumber = noNumber;
-    if (this.#newestNumber === number) this.#newestNumber = noNumber;
   }
 
   clear(): void {
     this.#pages.clear();
     this.#byNumber.clear();
-    this.#newestNumber = noNumber;
     this.#foundNumber = noNumber;
   }
 
   #pageOf(number: number): number {
     if (number === this.#foundNumber) return this.#found;
-    let place = this.#byNumber.first(number | 0);
-    for (; place !== none; place = this.#byNumber.next(place)) {
-      const page = this.#byNumber.row(place);
+    let slot = this.#byNumber.first(number | 0);
+    for (; slot !== none; slot = this.#byNumber.next(slot)) {
+      const page = this.#byNumber.row(slot);
       if (this.#pages.double(page, numberWord) === number) {
         this.#found = page;
         this.#foundNumber = number;

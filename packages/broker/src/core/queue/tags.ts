@@ -6,7 +6,7 @@
 import type { CommandOf, Outcome } from '../commands.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import { tagKeyLengthMax, tagsMax, tagValueLengthMax } from '../limits.ts';
-import type { Turn } from '../transaction.ts';
+import type { Transaction } from '../transaction.ts';
 import type { Queue } from './queue.ts';
 
 export type Tags = Readonly<Record<string, string>>;
@@ -30,21 +30,21 @@ export function checkTags(queue: string, tags: Tags): Refusal | undefined {
 export function tagQueue(
   queue: Queue,
   { tags }: CommandOf<'tag-queue'>,
-  turn: Turn,
+  tx: Transaction,
 ): Outcome<'tag-queue'> {
   const all = { ...queue.kept.tags, ...tags };
   const refusal = checkTags(queue.name, tags) ?? checkTags(queue.name, all);
   if (refusal !== undefined) return refusal;
-  queue.configure(turn, { ...queue.kept, tags: all });
+  queue.configure(tx, { ...queue.kept, tags: all });
   return { ok: true };
 }
 
 export function untagQueue(
   queue: Queue,
   { keys }: CommandOf<'untag-queue'>,
-  turn: Turn,
+  tx: Transaction,
 ): Outcome<'untag-queue'> {
   const remaining = Object.entries(queue.kept.tags).filter(([key]) => !keys.includes(key));
-  queue.configure(turn, { ...queue.kept, tags: Object.fromEntries(remaining) });
+  queue.configure(tx, { ...queue.kept, tags: Object.fromEntries(remaining) });
   return { ok: true };
 }

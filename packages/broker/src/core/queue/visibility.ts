@@ -1,8 +1,8 @@
 /**
  * Which of a queue's messages can be seen, and when the others will be. Where a message is, by its state:
  *   visible   on the shelf: deliverable itself (standard) or in its group (FIFO);
- *   delayed   in the line of hidden messages until its delay is over; never received;
- *   inFlight  in the line of hidden messages until its visibility timeout is over.
+ *   delayed   in the queue of hidden messages until its delay is over; never received;
+ *   inFlight  in the queue of hidden messages until its visibility timeout is over.
  */
 
 import { none } from '../structures/slab.ts';
@@ -42,17 +42,17 @@ export class Visibility {
   visibleAt(row: number): number | undefined {
     return this.#table.state(row) === visible
       ? undefined
-      : this.#hidden.time(this.#table.place(row));
+      : this.#hidden.time(this.#table.node(row));
   }
 
   /** When the next one becomes visible; infinite if none is hidden. */
   nextAt(): number {
-    const place = this.#hidden.first();
-    return place === none ? Number.POSITIVE_INFINITY : this.#hidden.time(place);
+    const node = this.#hidden.first();
+    return node === none ? Number.POSITIVE_INFINITY : this.#hidden.time(node);
   }
 
   /** Puts a message where it belongs by its times, as of now. */
-  place(row: number, now: number): void {
+  schedule(row: number, now: number): void {
     const wasReceived = this.#table.hasDelivery(row);
     const visibleAt = this.#table.availableAt(row) + (wasReceived ? 0 : this.#commonDelayMs);
     if (visibleAt <= now) {
@@ -62,11 +62,11 @@ export class Visibility {
     this.#table.setState(row, wasReceived ? inFlight : delayed);
     if (wasReceived) this.#inFlight += 1;
     else this.#delayed += 1;
-    this.#table.setPlace(row, this.#hidden.insert(row, visibleAt, this.#table.stamp(row)));
+    this.#table.setNode(row, this.#hidden.insert(row, visibleAt, this.#table.stamp(row)));
   }
 
-  /** Takes a message from where it is, before it is removed or placed again. */
-  unplace(row: number): void {
+  /** Takes a message from where it is, before it is removed or scheduled again. */
+  unschedule(row: number): void {
     const state = this.#table.state(row);
     if (state === visible) {
       this.#shelf.hide(row);
@@ -74,16 +74,16 @@ export class Visibility {
     }
     if (state === inFlight) this.#inFlight -= 1;
     else this.#delayed -= 1;
-    this.#hidden.remove(this.#table.place(row));
+    this.#hidden.remove(this.#table.node(row));
   }
 
   showDue(now: number): void {
-    let place = this.#hidden.first();
-    while (place !== none && this.#hidden.time(place) <= now) {
-      const row = this.#hidden.item(place);
-      this.unplace(row);
+    let node = this.#hidden.first();
+    while (node !== none && this.#hidden.time(node) <= now) {
+      const row = this.#hidden.item(node);
+      this.unschedule(row);
       this.#show(row);
-      place = this.#hidden.first();
+      node = this.#hidden.first();
     }
   }
 
@@ -98,8 +98,8 @@ export class Visibility {
     let row = this.#table.newest();
     while (row !== none && this.#table.sentAt(row) + longerMs > now) {
       if (!this.#table.hasDelivery(row)) {
-        this.unplace(row);
-        this.place(row, now);
+        this.unschedule(row);
+        this.schedule(row, now);
       }
       row = this.#table.older(row);
     }

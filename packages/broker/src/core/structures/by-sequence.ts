@@ -1,5 +1,5 @@
 /**
- * Values by sequence, as in a Map, and in order: an array for each page of neighbours, as sequence-pages.ts keeps them. What is
+ * Values by sequence, as in a Map, and in order: an array for each page of neighbors, as sequence-pages.ts keeps them. What is
  * not in the file yet is held like this, and memory mode's deliveries.
  */
 

@@ -8,15 +8,15 @@ import { TimeQueue } from './time-queue.ts';
 
 interface Appointment {
   readonly slot: number;
-  place: number;
+  node: number;
   time: number;
   stamp: number;
 }
 
 export class Deadlines {
   readonly #byName: Map<string, Appointment> = new Map();
-  /** Items are slots, since a line holds integers. */
-  readonly #line: TimeQueue = new TimeQueue();
+  /** Items are slots, since the queue holds integers. */
+  readonly #queue: TimeQueue = new TimeQueue();
   readonly #names: Map<number, string> = new Map();
   #nextSlot = 0;
 
@@ -24,20 +24,20 @@ export class Deadlines {
   set(name: string, time: number | undefined, stamp?: number): void {
     const known = this.#byName.get(name);
     if (known?.time === time) return;
-    if (known !== undefined) this.#line.remove(known.place);
+    if (known !== undefined) this.#queue.remove(known.node);
     if (time === undefined) {
       this.#byName.delete(name);
       this.#names.delete((known as Appointment).slot);
     } else if (known !== undefined) {
       known.stamp = stamp ?? known.slot;
-      known.place = this.#line.insert(known.slot, time, known.stamp);
+      known.node = this.#queue.insert(known.slot, time, known.stamp);
       known.time = time;
     } else {
       const slot = this.#nextSlot;
       this.#nextSlot = (slot + 1) | 0;
       this.#names.set(slot, name);
-      const place = this.#line.insert(slot, time, stamp ?? slot);
-      this.#byName.set(name, { slot, place, time, stamp: stamp ?? slot });
+      const node = this.#queue.insert(slot, time, stamp ?? slot);
+      this.#byName.set(name, { slot, node, time, stamp: stamp ?? slot });
     }
   }
 
@@ -47,8 +47,8 @@ export class Deadlines {
 
   /** The earliest time of all. */
   first(): number | undefined {
-    const place = this.#line.first();
-    return place === none ? undefined : this.#line.time(place);
+    const node = this.#queue.first();
+    return node === none ? undefined : this.#queue.time(node);
   }
 
   /**
@@ -58,10 +58,10 @@ export class Deadlines {
   dueBy(now: number, limit: number = Number.POSITIVE_INFINITY): string[] {
     if ((this.first() ?? Number.POSITIVE_INFINITY) > now) return [];
     const due: { name: string; time: number; stamp: number }[] = [];
-    for (let place = this.#line.first(); place !== none; place = this.#line.first()) {
-      const time = this.#line.time(place);
+    for (let node = this.#queue.first(); node !== none; node = this.#queue.first()) {
+      const time = this.#queue.time(node);
       if (time > now || due.length >= limit) break;
-      const name = this.#names.get(this.#line.item(place)) as string;
+      const name = this.#names.get(this.#queue.item(node)) as string;
       const { stamp } = this.#byName.get(name) as Appointment;
       due.push({ name, time, stamp });
       this.set(name, undefined);
@@ -72,7 +72,7 @@ export class Deadlines {
 
   clear(): void {
     this.#byName.clear();
-    this.#line.clear();
+    this.#queue.clear();
     this.#names.clear();
   }
 }

@@ -30,7 +30,7 @@ export class HashIndex {
   #size = 0;
   #sizeMax: number = homesMin * fullness;
 
-  /** The first place of this hash, or `none`; places are valid until the next change. */
+  /** The first slot with this hash, or `none`; slots are valid until the next change. */
   first(hash: number): number {
     const mixed = spread(hash);
     const former = this.#former;
@@ -41,23 +41,23 @@ export class HashIndex {
     return this.#slots.seek(mixed, this.#slots.home(mixed));
   }
 
-  /** The next place of the same hash, or `none`. */
-  next(place: number): number {
-    if (place >= 0) return this.#slots.seek(this.#slots.hash(place), place + 1);
+  /** The next slot with the same hash, or `none`. */
+  next(slot: number): number {
+    if (slot >= 0) return this.#slots.seek(this.#slots.hash(slot), slot + 1);
     const former = this.#former as HashSlots;
-    const slot = turned(place);
-    return turned(former.seek(former.hash(slot), slot + 1));
+    const inFormer = turned(slot);
+    return turned(former.seek(former.hash(inFormer), inFormer + 1));
   }
 
-  /** The row at a place. */
-  row(place: number): number {
-    return place >= 0 ? this.#slots.row(place) : (this.#former as HashSlots).row(turned(place));
+  /** The row in a slot. */
+  row(slot: number): number {
+    return slot >= 0 ? this.#slots.row(slot) : (this.#former as HashSlots).row(turned(slot));
   }
 
-  /** Replaces the row at a place with another row of the same hash. */
-  setRow(place: number, row: number): void {
-    if (place >= 0) this.#slots.setRow(place, row);
-    else (this.#former as HashSlots).setRow(turned(place), row);
+  /** Replaces the row in a slot with another row of the same hash. */
+  setRow(slot: number, row: number): void {
+    if (slot >= 0) this.#slots.setRow(slot, row);
+    else (this.#former as HashSlots).setRow(turned(slot), row);
   }
 
   insert(hash: number, row: number): void {
@@ -121,9 +121,9 @@ export class HashIndex {
   }
 }
 
-/** Places in the former table are told by their sign; `none` is the same in both. */
-function turned(place: number): number {
-  return place === none ? none : -2 - place;
+/** Slots of the former table are negative outside of this class; `none` is the same in both. */
+function turned(slot: number): number {
+  return slot === none ? none : -2 - slot;
 }
 
 /** Spreads hashes that differ only in some bits over all homes, which their upper bits choose. */

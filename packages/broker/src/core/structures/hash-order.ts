@@ -1,14 +1,14 @@
 /**
- * Collects rows and their hashes, and hands them on in the order of their places in a hash table. A window of millions is
- * loaded row by row, each at a random place of a table that no cache holds: most of the time goes into finding the memory.
- * In order, neighbours follow each other. Rows of one hash stay in the order in which they came.
+ * Collects rows and their hashes, and hands them on in the order of their slots in a hash table. A window of millions is
+ * loaded row by row, each in a random slot of a table that no cache holds: most of the time goes into finding the memory.
+ * In order, neighbors follow each other. Rows of one hash stay in the order in which they came.
  */
 
 import { spread } from './hash-index.ts';
 
 /** How many are ordered at once; the rest of a load waits for its first use, which must not take long. */
 const rowsMax = 1 << 18;
-/** The upper bits of a spread hash, which choose the place. */
+/** The upper bits of a spread hash, which choose the slot. */
 const bits = 12;
 const shift = 32 - bits;
 

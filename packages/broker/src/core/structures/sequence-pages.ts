@@ -1,5 +1,5 @@
 /**
- * Pages of neighbouring sequences. Sequences come from a counter, so nearly all of them are found and added without touching a
+ * Pages of neighboring sequences. Sequences come from a counter, so nearly all of them are found and added without touching a
  * hash table. A page is dropped with the last thing in it, and is small, since one that stays behind keeps its page.
  */
 
@@ -14,19 +14,13 @@ export interface SequencePage {
 export class SequencePages<Page extends SequencePage> {
   readonly #byNumber: Map<number, Page> = new Map();
   readonly #newPage: (number: number) => Page;
-  /** The page used last: the next access is most often there too. */
-  #latest: Page | undefined;
 
   constructor(newPage: (number: number) => Page) {
     this.#newPage = newPage;
   }
 
   find(sequence: number): Page | undefined {
-    const number = Math.floor(sequence / pageSize);
-    if (this.#latest?.number === number) return this.#latest;
-    const page = this.#byNumber.get(number);
-    if (page !== undefined) this.#latest = page;
-    return page;
+    return this.#byNumber.get(Math.floor(sequence / pageSize));
   }
 
   findOrAdd(sequence: number): Page {
@@ -35,21 +29,17 @@ export class SequencePages<Page extends SequencePage> {
     const number = Math.floor(sequence / pageSize);
     const page = this.#newPage(number);
     this.#byNumber.set(number, page);
-    this.#latest = page;
     return page;
   }
 
   /** Counts that many things less in a page. */
   release(page: Page, things: number): void {
     page.size -= things;
-    if (page.size > 0) return;
-    this.#byNumber.delete(page.number);
-    this.#latest = undefined;
+    if (page.size === 0) this.#byNumber.delete(page.number);
   }
 
   clear(): void {
     this.#byNumber.clear();
-    this.#latest = undefined;
   }
 
   /** In any order; a page may be dropped meanwhile. */

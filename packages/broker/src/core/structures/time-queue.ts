@@ -5,7 +5,7 @@
  * in O(1) or O(log n).
  *
  * Used for: messages or groups that are ready, messages that become visible at a time, messages that came with an
- * older send time, receive attempts, queues that have something due. 32 bytes a place.
+ * older send time, receive attempts, queues that have something due. 32 bytes a node.
  */
 
 import { none, Slab } from './slab.ts';
@@ -13,114 +13,114 @@ import { none, Slab } from './slab.ts';
 const itemWord = 0;
 const previousWord = 1;
 const nextWord = 2;
-/** Position in the heap; `none` for a place in the list. */
+/** Position in the heap; `none` for a node in the list. */
 const positionWord = 3;
 const timeWord = 4;
 const stampWord = 6;
 const words = 8;
 
 export class TimeQueue {
-  readonly #places: Slab = new Slab(words);
+  readonly #nodes: Slab = new Slab(words);
   #head: number = none;
   #tail: number = none;
   #heap: number[] = [];
 
   get size(): number {
-    return this.#places.size;
+    return this.#nodes.size;
   }
 
-  /** Returns the item's place, by which it is removed again. */
+  /** Returns the item's node, by which it is removed again. */
   insert(item: number, time: number, stamp: number): number {
-    const place = this.#places.allocate();
-    const page = this.#places.page(place);
-    const doubles = this.#places.doubles(place);
-    const base = this.#places.base(place);
+    const node = this.#nodes.allocate();
+    const page = this.#nodes.page(node);
+    const doubles = this.#nodes.doubles(node);
+    const base = this.#nodes.base(node);
     page[base + itemWord] = item;
     doubles[(base + timeWord) >> 1] = time;
     doubles[(base + stampWord) >> 1] = stamp;
-    if (this.#tail === none || this.#isBefore(this.#tail, place)) {
+    if (this.#tail === none || this.#isBefore(this.#tail, node)) {
       page[base + positionWord] = none;
       page[base + previousWord] = this.#tail;
       page[base + nextWord] = none;
-      if (this.#tail === none) this.#head = place;
-      else this.#places.setInt(this.#tail, nextWord, place);
-      this.#tail = place;
+      if (this.#tail === none) this.#head = node;
+      else this.#nodes.setInt(this.#tail, nextWord, node);
+      this.#tail = node;
     } else {
-      this.#heap.push(place);
-      this.#rise(this.#heap.length - 1, place);
+      this.#heap.push(node);
+      this.#rise(this.#heap.length - 1, node);
     }
-    return place;
+    return node;
   }
 
-  /** The place of the smallest item, or `none`. */
+  /** The node of the smallest item, or `none`. */
   first(): number {
     const top = this.#heap[0];
     if (top === undefined) return this.#head;
     return this.#head === none || this.#isBefore(top, this.#head) ? top : this.#head;
   }
 
-  item(place: number): number {
-    return this.#places.int(place, itemWord);
+  item(node: number): number {
+    return this.#nodes.int(node, itemWord);
   }
 
-  time(place: number): number {
-    return this.#places.double(place, timeWord);
+  time(node: number): number {
+    return this.#nodes.double(node, timeWord);
   }
 
-  remove(place: number): void {
-    const position = this.#places.int(place, positionWord);
-    if (position === none) this.#unlink(place);
+  remove(node: number): void {
+    const position = this.#nodes.int(node, positionWord);
+    if (position === none) this.#unlink(node);
     else this.#removeFromHeap(position);
-    this.#places.release(place);
+    this.#nodes.release(node);
   }
 
   clear(): void {
-    this.#places.clear();
+    this.#nodes.clear();
     this.#head = none;
     this.#tail = none;
     this.#heap = [];
   }
 
   #isBefore(a: number, b: number): boolean {
-    const difference = this.#places.double(a, timeWord) - this.#places.double(b, timeWord);
+    const difference = this.#nodes.double(a, timeWord) - this.#nodes.double(b, timeWord);
     if (difference !== 0) return difference < 0;
-    return this.#places.double(a, stampWord) < this.#places.double(b, stampWord);
+    return this.#nodes.double(a, stampWord) < this.#nodes.double(b, stampWord);
   }
 
-  #unlink(place: number): void {
-    const previous = this.#places.int(place, previousWord);
-    const next = this.#places.int(place, nextWord);
+  #unlink(node: number): void {
+    const previous = this.#nodes.int(node, previousWord);
+    const next = this.#nodes.int(node, nextWord);
     if (previous === none) this.#head = next;
-    else this.#places.setInt(previous, nextWord, next);
+    else this.#nodes.setInt(previous, nextWord, next);
     if (next === none) this.#tail = previous;
-    else this.#places.setInt(next, previousWord, previous);
+    else this.#nodes.setInt(next, previousWord, previous);
   }
 
   #removeFromHeap(position: number): void {
     const last = this.#heap.pop() as number;
     if (position === this.#heap.length) return;
     this.#rise(position, last);
-    this.#sink(this.#places.int(last, positionWord), last);
+    this.#sink(this.#nodes.int(last, positionWord), last);
   }
 
-  #put(position: number, place: number): void {
-    this.#heap[position] = place;
-    this.#places.setInt(place, positionWord, position);
+  #put(position: number, node: number): void {
+    this.#heap[position] = node;
+    this.#nodes.setInt(node, positionWord, position);
   }
 
-  #rise(from: number, place: number): void {
+  #rise(from: number, node: number): void {
     let position = from;
     while (position > 0) {
       const parent = (position - 1) >> 1;
       const above = this.#heap[parent] as number;
-      if (!this.#isBefore(place, above)) break;
+      if (!this.#isBefore(node, above)) break;
       this.#put(position, above);
       position = parent;
     }
-    this.#put(position, place);
+    this.#put(position, node);
   }
 
-  #sink(from: number, place: number): void {
+  #sink(from: number, node: number): void {
     const size = this.#heap.length;
     let position = from;
     for (;;) {
@@ -133,10 +133,10 @@ export class TimeQueue {
         child += 1;
       }
       const below = this.#heap[child] as number;
-      if (!this.#isBefore(below, place)) break;
+      if (!this.#isBefore(below, node)) break;
       this.#put(position, below);
       position = child;
     }
-    this.#put(position, place);
+    this.#put(position, node);
   }
 }

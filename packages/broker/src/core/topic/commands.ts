@@ -312,7 +312,7 @@ export interface TopicOutcomes {
     readonly subscriptions: readonly SubscriptionView[];
     readonly next: SubscriptionPosition | undefined;
   };
-  /** Results for the first entries; those that are too much for one turn take another command. */
+  /** Results for the first entries; those that are too much for one transaction take another command. */
   publish: { readonly ok: true; readonly results: readonly PublishResult[] };
   'report-post': Done;
   replay: Done;

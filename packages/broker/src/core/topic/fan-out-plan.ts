@@ -1,7 +1,7 @@
 /**
  * What a publish request will cost, found out before it changes anything: which subscriptions filter its publications out,
  * and how much is to be written for the others. A request beyond the bounds is refused whole; otherwise it would hold up
- * every other request, since a publication and its deliveries are one turn (docs/decisions/0005).
+ * every other request, since a publication and its deliveries are one transaction (docs/decisions/0005).
  */
 
 import type { Publication } from '../changes.ts';
@@ -47,7 +47,7 @@ export function planFanOut(
   return plan;
 }
 
-/** How many of the first publications one turn may hold; at least one. */
+/** How many of the first publications one transaction may hold; at least one. */
 export function fittingInOneTurn(plan: readonly PlannedFanOut[]): number {
   let left = fanOutBytesMax;
   const beyond = plan.findIndex(({ bytes }) => {
@@ -63,18 +63,18 @@ interface Measure {
   escaped(text: string): number;
 }
 
-/** At most, without reading the text: an escape has six characters, and six is also twice the bytes of a character. */
-const atMost: Measure = { plain: (text) => 6 * text.length, escaped: (text) => 6 * text.length };
+/** At most, without reading the text: an escape has six characters, and twelve is four times the bytes of a character. */
+const atMost: Measure = { plain: (text) => 12 * text.length, escaped: (text) => 12 * text.length };
 
 const exact: Measure = {
   plain: countedBytes,
   escaped: (text) => countedBytes(JSON.stringify(text)),
 };
 
-/** A text with other characters than those of ASCII takes twice the time for each byte. */
+/** A text with other characters than those of ASCII takes nearly four times the time for each byte. */
 function countedBytes(text: string): number {
   const bytes = utf8Length(text);
-  return bytes === text.length ? bytes : 2 * bytes;
+  return bytes === text.length ? bytes : 4 * bytes;
 }
 
 /** The most that it can be if that is little enough; what it is otherwise. */

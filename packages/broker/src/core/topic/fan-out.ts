@@ -1,5 +1,5 @@
 /**
- * Delivers a publication to subscribers (§9, §12) in the turn in which it is published: so the topic's window entry and
+ * Delivers a publication to subscribers (§9, §12) in the transaction that publishes it: so the topic's window entry and
  * every queue's message are one list of changes, and no crash leaves half a fan-out.
  *
  * A queue gets it by the rules of SendMessage, its own deduplication included. If the queue refuses it, does not exist, or
@@ -15,15 +15,15 @@ import { errorText } from '../errors.ts';
 import { isAllowed } from '../policy/is-allowed.ts';
 import type { Queue } from '../queue/queue.ts';
 import { send } from '../queue/send.ts';
-import type { Turn } from '../transaction.ts';
+import type { Transaction } from '../transaction.ts';
 import { messageFor, type Signer } from './envelope.ts';
-import { asInput, type Notice, queueProtocol, senderPrincipal } from './notice.ts';
+import { asInput, type Notification, queueProtocol, senderPrincipal } from './notification.ts';
 import { shownEndpoint } from './shown-endpoint.ts';
 import type { Subscription } from './subscription.ts';
 import type { Topic } from './topic.ts';
 
 /** What deliveries need to know beyond their topic. */
-export interface Surroundings {
+export interface FanOutContext {
   readonly realm: Realm;
   /** The queue of this name, if it exists. */
   queue(name: string): Queue | undefined;
@@ -34,7 +34,7 @@ export interface Surroundings {
   readonly judge: Judge | undefined;
 }
 
-/** Reads bodies, which core does not; always the same answer for the same message. */
+/** Reads bodies, which core does not. What it answers is only reported, so that it decides nothing about the state. */
 export type Judge = (
   queue: string,
   message: { readonly body: string; readonly attributes: readonly AttributeInput[] },
@@ -42,85 +42,76 @@ export type Judge = (
 
 /** Delivers to every subscription that takes publications as they are published, but for those that filter it out. */
 export function fanOut(
-  notice: Notice,
+  notification: Notification,
   filteredOut: ReadonlySet<Subscription>,
-  surroundings: Surroundings,
-  turn: Turn,
+  context: FanOutContext,
+  tx: Transaction,
 ): void {
-  for (const subscription of notice.topic.subscriptions.inOrder()) {
+  for (const subscription of notification.topic.subscriptions.inOrder()) {
     if (!subscription.isLive) continue;
-    if (filteredOut.has(subscription)) leaveOut(notice, subscription, turn);
-    else deliver(notice, subscription, surroundings, turn);
+    if (filteredOut.has(subscription)) leaveOut(notification, subscription, tx);
+    else deliver(notification, subscription, context, tx);
   }
 }
 
 /** Notes that a subscription's filter policy rejects the publication. */
-export function leaveOut(notice: Notice, subscription: Subscription, turn: Turn): void {
-  turn.noteDelivery(notice.topic.name, 'filteredOut', subscription.id);
-  if (turn.isObserved) {
-    turn.events.push({ type: 'filtered-out', ...nameOf(notice, subscription, turn) });
-  }
+export function leaveOut(
+  notification: Notification,
+  subscription: Subscription,
+  tx: Transaction,
+): void {
+  tx.events.push({ type: 'filtered-out', ...nameOf(notification, subscription, tx) });
 }
 
 export function deliver(
-  notice: Notice,
+  notification: Notification,
   subscription: Subscription,
-  surroundings: Surroundings,
-  turn: Turn,
+  context: FanOutContext,
+  tx: Transaction,
 ): void {
-  const { topic, publication } = notice;
+  const { topic, publication } = notification;
   const { kept } = subscription;
   if (kept.protocol !== 'sqs') {
     if (topic.posts.isFull) {
-      fail(
-        notice,
-        subscription,
-        'too many calls of HTTP endpoints are waiting',
-        surroundings,
-        turn,
-      );
+      fail(notification, subscription, 'too many calls of HTTP endpoints are waiting', context, tx);
       return;
     }
     const post = { subscription: subscription.id, publication, baseUrl: publication.baseUrl };
-    topic.addPost(turn, topic.nextStamp(turn), post);
+    topic.addPost(tx, topic.nextStamp(tx), post);
     return;
   }
-  const sent = sendTo(kept.endpoint, notice, subscription, surroundings, turn, subscription.isRaw);
+  const sent = sendTo(kept.endpoint, notification, subscription, context, tx, subscription.isRaw);
   if (typeof sent === 'string') {
-    fail(notice, subscription, sent, surroundings, turn);
+    fail(notification, subscription, sent, context, tx);
     return;
   }
-  turn.noteDelivery(topic.name, 'delivered', subscription.id);
-  if (turn.isObserved) {
-    turn.events.push({
-      type: 'fanned-out',
-      ...nameOf(notice, subscription, turn),
-      queue: sent.queue,
-      queueMessageId: sent.result.messageId,
-      isDuplicate: sent.result.isDuplicate,
-    });
-  }
+  tx.events.push({
+    type: 'fanned-out',
+    ...nameOf(notification, subscription, tx),
+    queue: sent.queue,
+    queueMessageId: sent.result.messageId,
+    isDuplicate: sent.result.isDuplicate,
+  });
 }
 
 /** Gives up a delivery: the message goes to the subscription's dead-letter queue, if that takes it (12.2, 12.4, 12.5). */
 export function fail(
-  notice: Notice,
+  notification: Notification,
   subscription: Subscription,
   reason: string,
-  surroundings: Surroundings,
-  turn: Turn,
+  context: FanOutContext,
+  tx: Transaction,
 ): void {
-  turn.noteDelivery(notice.topic.name, 'failed', subscription.id);
   const target = subscription.deadLetterTarget;
   const save = (isRaw: boolean): ReturnType<typeof sendTo> =>
-    target === undefined ? reason : sendTo(target, notice, subscription, surroundings, turn, isRaw);
+    target === undefined ? reason : sendTo(target, notification, subscription, context, tx, isRaw);
   const asMeant = save(subscription.isRaw);
   // A raw message that no queue accepts, for too many attributes or a character, can be sent in its envelope.
   const sent = typeof asMeant === 'string' && subscription.isRaw ? save(false) : asMeant;
   const isSaved = typeof sent !== 'string';
-  turn.events.push({
+  tx.events.push({
     type: 'delivery-failed',
-    ...nameOf(notice, subscription, turn),
+    ...nameOf(notification, subscription, tx),
     endpoint: shownEndpoint(subscription.kept.endpoint),
     reason: isSaved || target === undefined ? reason : `${reason}; its dead-letter queue: ${sent}`,
     deadLetterQueue: isSaved ? sent.queue : undefined,
@@ -144,10 +135,10 @@ const sendMessage = 'sqs:SendMessage';
 /** The queue's answer, or why the queue did not take the message. */
 function sendTo(
   arn: string,
-  notice: Notice,
+  notification: Notification,
   subscription: Subscription,
-  { realm, queue: find, arePoliciesEnforced, judge }: Surroundings,
-  turn: Turn,
+  { realm, queue: find, arePoliciesEnforced, judge }: FanOutContext,
+  tx: Transaction,
   isRaw: boolean,
 ): { queue: string; result: SendResult } | string {
   const name = queueOfArn(realm, arn);
@@ -158,18 +149,18 @@ function sendTo(
       service: senderPrincipal,
       action: sendMessage,
       resource: queue.arn,
-      sourceArn: notice.topic.arn,
+      sourceArn: notification.topic.arn,
       sourceAccount: realm.account,
     };
     if (!isAllowed(queue.settings.policy, asked)) {
-      return `the policy of ${queue.name} does not allow ${senderPrincipal} to send for ${notice.topic.arn}`;
+      return `the policy of ${queue.name} does not allow ${senderPrincipal} to send for ${notification.topic.arn}`;
     }
   }
-  queue.advance(turn);
-  const entry = notice.entryFor(queue, subscription, isRaw);
-  const violation = judge && judged(queue.name, notice.publication, judge);
+  queue.advance(tx);
+  const entry = notification.entryFor(queue, subscription, isRaw);
+  const violation = judge && judged(queue.name, notification.publication, judge);
   const entries = [violation === undefined ? entry : { ...entry, violation }];
-  const outcome = send(queue, { type: 'send', queue: queue.name, isBatch: false, entries }, turn);
+  const outcome = send(queue, { type: 'send', queue: queue.name, isBatch: false, entries }, tx);
   if (!outcome.ok) return errorText(outcome);
   return { queue: queue.name, result: outcome.results[0] as SendResult };
 }
@@ -185,9 +176,9 @@ function judged(queue: string, publication: Publication, judge: Judge): Violatio
 }
 
 function nameOf(
-  { topic, publication }: Notice,
+  { topic, publication }: Notification,
   { id }: Subscription,
-  turn: Turn,
+  tx: Transaction,
 ): { at: number; topic: string; subscription: string; messageId: string } {
-  return { at: turn.now, topic: topic.name, subscription: id, messageId: publication.messageId };
+  return { at: tx.now, topic: topic.name, subscription: id, messageId: publication.messageId };
 }

@@ -8,26 +8,26 @@
 
 import type { KeptPost } from '../changes.ts';
 import { postLeaseMs, postsPerTickMax } from '../limits.ts';
-import type { Turn } from '../transaction.ts';
+import type { Transaction } from '../transaction.ts';
 import type { DuePost, TopicCommandOf, TopicOutcomes } from './commands.ts';
 import { effectivePolicy, retryDelay } from './delivery-policy.ts';
 import { confirmationText, envelopeOf, envelopeText, messageFor, type Signer } from './envelope.ts';
-import { fail, type Surroundings } from './fan-out.ts';
-import { Notice } from './notice.ts';
+import { type FanOutContext, fail } from './fan-out.ts';
+import { Notification } from './notification.ts';
 import type { Topic } from './topic.ts';
 
 /** The calls to make now; each is in flight from here on. */
-export function duePosts(topic: Topic, turn: Turn): DuePost[] {
-  return topic.posts.due(turn.now, postsPerTickMax).flatMap((id): DuePost[] => {
+export function duePosts(topic: Topic, tx: Transaction): DuePost[] {
+  return topic.posts.due(tx.now, postsPerTickMax).flatMap((id): DuePost[] => {
     const post = topic.posts.get(id);
     const subscription =
       post === undefined ? undefined : topic.subscriptions.get(post.subscription);
     if (post === undefined || subscription === undefined) {
-      topic.removePost(turn, id);
+      topic.removePost(tx, id);
       return [];
     }
     const attempt = post.attempt.attempts + 1;
-    topic.setPostAttempt(turn, id, { attempts: attempt, dueAt: turn.now + postLeaseMs });
+    topic.setPostAttempt(tx, id, { attempts: attempt, dueAt: tx.now + postLeaseMs });
     const { kept, arn, isRaw } = subscription;
     const { contentType } = policyOf(topic, kept.attributes['DeliveryPolicy']);
     return [
@@ -87,8 +87,8 @@ export function postRequest(
 export function reportPost(
   topic: Topic,
   command: TopicCommandOf<'report-post'>,
-  surroundings: Surroundings,
-  turn: Turn,
+  context: FanOutContext,
+  tx: Transaction,
 ): TopicOutcomes['report-post'] {
   const { id, result, publication } = command;
   const post = topic.posts.get(id);
@@ -97,14 +97,11 @@ export function reportPost(
   if (post.attempt.attempts !== command.attempt) return { ok: true };
   const subscription = topic.subscriptions.get(post.subscription);
   if (subscription === undefined || result.ok) {
-    topic.removePost(turn, id);
+    topic.removePost(tx, id);
     if (subscription === undefined || post.messageId === undefined) return { ok: true };
-    turn.noteDelivery(topic.name, 'delivered', post.subscription);
-    if (turn.isObserved) {
-      const name = { at: turn.now, topic: topic.name, subscription: post.subscription };
-      const { messageId, attempt } = post;
-      turn.events.push({ type: 'posted', ...name, messageId, attempts: attempt.attempts });
-    }
+    const name = { at: tx.now, topic: topic.name, subscription: post.subscription };
+    const { messageId, attempt } = post;
+    tx.events.push({ type: 'posted', ...name, messageId, attempts: attempt.attempts });
     return { ok: true };
   }
   const { retry } = policyOf(topic, subscription.kept.attributes['DeliveryPolicy']);
@@ -112,19 +109,19 @@ export function reportPost(
   const delay = result.isFinal ? undefined : retryDelay(retry, attempts);
   const { reason } = result;
   if (delay !== undefined) {
-    const retryAt = turn.now + delay * 1000;
-    topic.setPostAttempt(turn, id, { attempts, dueAt: retryAt, failure: reason });
-    if (post.messageId !== undefined && turn.isObserved) {
-      const name = { at: turn.now, topic: topic.name, subscription: post.subscription };
+    const retryAt = tx.now + delay * 1000;
+    topic.setPostAttempt(tx, id, { attempts, dueAt: retryAt, failure: reason });
+    if (post.messageId !== undefined) {
+      const name = { at: tx.now, topic: topic.name, subscription: post.subscription };
       const { messageId } = post;
-      turn.events.push({ type: 'post-failed', ...name, messageId, attempts, reason, retryAt });
+      tx.events.push({ type: 'post-failed', ...name, messageId, attempts, reason, retryAt });
     }
     return { ok: true };
   }
-  topic.removePost(turn, id);
+  topic.removePost(tx, id);
   if (publication !== undefined) {
-    const notice = new Notice(topic, publication, surroundings.signer);
-    fail(notice, subscription, `${reason} (${attempts} calls)`, surroundings, turn);
+    const notification = new Notification(topic, publication, context.signer);
+    fail(notification, subscription, `${reason} (${attempts} calls)`, context, tx);
   }
   return { ok: true };
 }

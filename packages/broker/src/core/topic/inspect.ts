@@ -8,7 +8,7 @@ import type { WindowMatch } from '../deduplication/window.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import { topicWindowMs } from '../limits.ts';
 import { none } from '../structures/slab.ts';
-import type { Turn } from '../transaction.ts';
+import type { Transaction } from '../transaction.ts';
 import type {
   SubscriptionView,
   TopicCommandOf,
@@ -99,12 +99,13 @@ export function matchFilters(
   return { ok: true, subscriptions, policy: own };
 }
 
-export function forgetTopicWindow(topic: Topic, turn: Turn): TopicOutcomes['forget-topic-window'] {
+export function forgetTopicWindow(
+  topic: Topic,
+  tx: Transaction,
+): TopicOutcomes['forget-topic-window'] {
   const entries = topic.window.size;
-  topic.clear(turn, 'window');
-  if (turn.isObserved) {
-    const at = turn.now;
-    turn.events.push({ type: 'topic-window-forgotten', at, topic: topic.name, entries });
-  }
+  topic.clear(tx, 'window');
+  const at = tx.now;
+  tx.events.push({ type: 'topic-window-forgotten', at, topic: topic.name, entries });
   return { ok: true, entries };
 }

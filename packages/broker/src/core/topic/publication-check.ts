@@ -7,6 +7,7 @@ import type { MessageAttribute } from '../changes.ts';
 import type { AttributeInput } from '../commands.ts';
 import { utf8Length } from '../digest/digests.ts';
 import { type Refusal, refuse } from '../errors.ts';
+import { parseObject } from '../json-object.ts';
 import { attributeNameLengthMax, idLengthMax, subjectLengthMax } from '../limits.ts';
 import type { PublishEntry } from './commands.ts';
 import type { Topic } from './topic.ts';
@@ -65,16 +66,8 @@ function readStructure(text: string, structure: string | undefined): Structured 
     return { ok: true, message: text, messageFor: undefined };
   }
   if (structure !== 'json') return refuse('structure-unknown');
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return refuse('structure-not-json');
-  }
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    return refuse('structure-not-json');
-  }
-  const texts = json as Record<string, unknown>;
+  const texts = parseObject(text);
+  if (texts === undefined) return refuse('structure-not-json');
   const message = Object.hasOwn(texts, 'default') ? texts['default'] : undefined;
   if (typeof message !== 'string') return refuse('structure-without-default');
   const own = protocols.flatMap((protocol): [string, string][] => {
@@ -153,8 +146,8 @@ function checkValue(
   path: string,
 ): { ok: true; value: string | Uint8Array } | Refusal {
   if (type === undefined) {
-    const place = `${path}messageAttributes.${name}.member.dataType`;
-    return refuse('topic-member-missing', { path: place });
+    const member = `${path}messageAttributes.${name}.member.dataType`;
+    return refuse('topic-member-missing', { path: member });
   }
   const base = typeForm.exec(type)?.[1];
   if (base === undefined) return refuse('publication-attribute-type', { name });

@@ -13,11 +13,11 @@ import type { Suppressed } from '../events.ts';
 import { batchEntriesMax, batchEntryIdLengthMax, topicWindowMs } from '../limits.ts';
 import { none } from '../structures/slab.ts';
 import { comparedMd5 } from '../trace-context.ts';
-import type { Turn } from '../transaction.ts';
+import type { Transaction } from '../transaction.ts';
 import type { PublishEntry, PublishResult, TopicCommandOf, TopicOutcomes } from './commands.ts';
-import { fanOut, type Surroundings } from './fan-out.ts';
+import { type FanOutContext, fanOut } from './fan-out.ts';
 import { fittingInOneTurn, type PlannedFanOut, planFanOut } from './fan-out-plan.ts';
-import { Notice } from './notice.ts';
+import { Notification } from './notification.ts';
 import {
   type CheckedPublication,
   checkIds,
@@ -30,8 +30,8 @@ import type { Topic } from './topic.ts';
 export function publish(
   topic: Topic,
   command: TopicCommandOf<'publish'>,
-  surroundings: Surroundings,
-  turn: Turn,
+  context: FanOutContext,
+  tx: Transaction,
 ): TopicOutcomes['publish'] | Refusal {
   const { entries, isBatch, baseUrl } = command;
   const refusal = (isBatch ? checkBatch(entries) : undefined) ?? checkSize(topic, command);
@@ -45,7 +45,7 @@ export function publish(
   }
   const wrongIds = checkIds(topic, entries);
   if (wrongIds !== undefined) return wrongIds;
-  const violation = checkContract(topic, entries, turn);
+  const violation = checkContract(topic, entries, tx);
   if (violation !== undefined) return violation;
   const plan = planFanOut(topic, checked);
   if ('ok' in plan) return plan;
@@ -53,8 +53,8 @@ export function publish(
     const words = checked[at] as CheckedPublication;
     const { filteredOut } = plan[at] as PlannedFanOut;
     return topic.isFifo
-      ? publishFifo(topic, { entry, words, filteredOut, baseUrl }, surroundings, turn)
-      : publishStandard(topic, { entry, words, filteredOut, baseUrl }, surroundings, turn);
+      ? publishFifo(topic, { entry, words, filteredOut, baseUrl }, context, tx)
+      : publishStandard(topic, { entry, words, filteredOut, baseUrl }, context, tx);
   });
   return { ok: true, results };
 }
@@ -88,16 +88,14 @@ function checkSize(
 function checkContract(
   { name }: Topic,
   entries: readonly PublishEntry[],
-  turn: Turn,
+  tx: Transaction,
 ): Refusal | undefined {
   let refusal: Refusal | undefined;
   for (const { violation, groupId, message = '' } of entries) {
     if (violation === undefined) continue;
     const { mode, rule, reason } = violation;
-    if (turn.isObserved) {
-      const about = { at: turn.now, topic: name, groupId, message };
-      turn.events.push({ type: 'publication-violation', ...about, mode, rule, reason });
-    }
+    const about = { at: tx.now, topic: name, groupId, message };
+    tx.events.push({ type: 'publication-violation', ...about, mode, rule, reason });
     if (mode === 'reject') refusal ??= refuse('publication-violates-contract', { rule, reason });
   }
   return refusal;
@@ -113,21 +111,21 @@ interface Words {
 function publishStandard(
   topic: Topic,
   words: Words,
-  surroundings: Surroundings,
-  turn: Turn,
+  context: FanOutContext,
+  tx: Transaction,
 ): PublishResult {
-  const publication = publicationOf(words, { messageId: turn.ids.uuid(), publishedAt: turn.now });
-  tell(topic, publication, turn);
-  const notice = new Notice(topic, publication, surroundings.signer);
-  fanOut(notice, words.filteredOut, surroundings, turn);
+  const publication = publicationOf(words, { messageId: tx.ids.uuid(), publishedAt: tx.now });
+  tell(topic, publication, tx);
+  const notification = new Notification(topic, publication, context.signer);
+  fanOut(notification, words.filteredOut, context, tx);
   return { ok: true, messageId: publication.messageId, sequence: undefined, isDuplicate: false };
 }
 
 function publishFifo(
   topic: Topic,
   words: Words,
-  surroundings: Surroundings,
-  turn: Turn,
+  context: FanOutContext,
+  tx: Transaction,
 ): PublishResult {
   const { entry } = words;
   const { text, attributes } = words.words;
@@ -150,33 +148,33 @@ function publishFifo(
       source,
       matchedBy: 'id',
       scope: topic.settings.scope,
-      ageMs: turn.now - original.acceptedAt,
+      ageMs: tx.now - original.acceptedAt,
       expiresAt: original.acceptedAt + topicWindowMs,
       original,
       differed: topic.window.difference(row, digests),
     };
-    const about = { at: turn.now, topic: topic.name, message: text };
-    turn.events.push({ type: 'duplicate-publication', ...about, ...suppressed });
+    const about = { at: tx.now, topic: topic.name, message: text };
+    tx.events.push({ type: 'duplicate-publication', ...about, ...suppressed });
     const { messageId, sequence } = original;
     return { ok: true, messageId, sequence, isDuplicate: true, suppressed };
   }
 
-  const sequence = topic.nextStamp(turn);
+  const sequence = topic.nextStamp(tx);
   const messageId = topic.idOf(sequence);
   const kept: KeptWindowEntry = {
     deduplicationId,
     groupId,
-    acceptedAt: turn.now,
+    acceptedAt: tx.now,
     source,
     ...md5s,
   };
-  topic.addToWindow(turn, sequence, kept, digests);
-  const ids = { messageId, sequence, publishedAt: turn.now, deduplicationId };
+  topic.addToWindow(tx, sequence, kept, digests);
+  const ids = { messageId, sequence, publishedAt: tx.now, deduplicationId };
   const publication = publicationOf(words, ids);
-  tell(topic, publication, turn);
-  if (topic.settings.archiveMs !== undefined) topic.addToArchive(turn, sequence, publication);
-  const notice = new Notice(topic, publication, surroundings.signer);
-  fanOut(notice, words.filteredOut, surroundings, turn);
+  tell(topic, publication, tx);
+  if (topic.settings.archiveMs !== undefined) topic.addToArchive(tx, sequence, publication);
+  const notification = new Notification(topic, publication, context.signer);
+  fanOut(notification, words.filteredOut, context, tx);
   return { ok: true, messageId, sequence, isDuplicate: false };
 }
 
@@ -196,10 +194,9 @@ function publicationOf(
   };
 }
 
-function tell(topic: Topic, publication: Publication, turn: Turn): void {
-  if (!turn.isObserved) return;
+function tell(topic: Topic, publication: Publication, tx: Transaction): void {
   const { messageId, sequence, groupId, deduplicationId } = publication;
-  const at = turn.now;
+  const at = tx.now;
   const ids = { messageId, sequence, groupId, deduplicationId };
-  turn.events.push({ type: 'published', at, topic: topic.name, ...ids, publication });
+  tx.events.push({ type: 'published', at, topic: topic.name, ...ids, publication });
 }

@@ -8,12 +8,12 @@
 
 import type { KeptReplay, ReplayStatus } from '../changes.ts';
 import { deliveryBytes, fanOutBytesMax, filterWorkMax, replayedPerCommandMax } from '../limits.ts';
-import type { Turn } from '../transaction.ts';
+import type { Transaction } from '../transaction.ts';
 import type { DueReplay, TopicCommandOf, TopicOutcomes } from './commands.ts';
-import { deliver, fail, leaveOut, type Surroundings } from './fan-out.ts';
+import { deliver, type FanOutContext, fail, leaveOut } from './fan-out.ts';
 import { filteredOut } from './fan-out-plan.ts';
 import { FilterWork } from './filter-policy/filter-work.ts';
-import { Notice } from './notice.ts';
+import { Notification } from './notification.ts';
 import type { Subscription } from './subscription.ts';
 import { replayPolicyOf } from './subscription-attributes.ts';
 import type { Topic } from './topic.ts';
@@ -22,11 +22,11 @@ import type { Topic } from './topic.ts';
 export function begunReplay(
   topic: Topic,
   attributes: Readonly<Record<string, string>>,
-  turn: Turn,
+  tx: Transaction,
 ): KeptReplay | undefined {
   const policy = replayPolicyOf(attributes);
   if (policy === undefined) return undefined;
-  return { stamp: topic.nextStamp(turn), ...policy, after: 0, status: 'In progress' };
+  return { stamp: topic.nextStamp(tx), ...policy, after: 0, status: 'In progress' };
 }
 
 /** When a replay next needs publications, or is over. */
@@ -44,14 +44,14 @@ function dueAt(topic: Topic, subscription: Subscription): number {
 }
 
 /** What each replay needs next; replays that are over are ended. */
-export function dueReplays(topic: Topic, turn: Turn): DueReplay[] {
+export function dueReplays(topic: Topic, tx: Transaction): DueReplay[] {
   if (topic.subscriptions.replaying === 0) return [];
   return topic.subscriptions.inOrder().flatMap((subscription): DueReplay[] => {
     if (!subscription.isReplaying) return [];
     const sequences = sequencesLeft(topic, subscription, replayedPerCommandMax);
     if (sequences.length === 0) {
-      if (dueAt(topic, subscription) > turn.now) return [];
-      end(topic, subscription, 'Completed', turn);
+      if (dueAt(topic, subscription) > tx.now) return [];
+      end(topic, subscription, 'Completed', tx);
       return [];
     }
     return [{ topic: topic.name, subscription: subscription.id, sequences }];
@@ -66,8 +66,8 @@ export function replayLeft(topic: Topic, subscription: Subscription): number {
 export function replay(
   topic: Topic,
   { subscription: id, publications }: TopicCommandOf<'replay'>,
-  surroundings: Surroundings,
-  turn: Turn,
+  context: FanOutContext,
+  tx: Transaction,
 ): TopicOutcomes['replay'] {
   const subscription = topic.subscriptions.get(id);
   const progress = subscription?.kept.replay;
@@ -80,19 +80,19 @@ export function replay(
   for (const publication of publications) {
     const { sequence = 0 } = publication;
     if (sequence <= after) continue;
-    // What is left is due at once, in another turn.
+    // What is left is due at once, in another transaction.
     if (bytes > fanOutBytesMax || units > filterWorkMax) break;
-    const notice = new Notice(topic, publication, surroundings.signer, progress.stamp);
+    const notification = new Notification(topic, publication, context.signer, progress.stamp);
     const work = new FilterWork();
     const isOut = filteredOut([subscription], publication, work).has(subscription);
-    if (work.isExceeded) fail(notice, subscription, tooComplex, surroundings, turn);
-    else if (isOut) leaveOut(notice, subscription, turn);
-    else deliver(notice, subscription, surroundings, turn);
+    if (work.isExceeded) fail(notification, subscription, tooComplex, context, tx);
+    else if (isOut) leaveOut(notification, subscription, tx);
+    else deliver(notification, subscription, context, tx);
     after = sequence;
     bytes += deliveryBytes + publication.message.length;
     units += work.spent;
   }
-  topic.setSubscription(turn, id, { ...subscription.kept, replay: { ...progress, after } });
+  topic.setSubscription(tx, id, { ...subscription.kept, replay: { ...progress, after } });
   return { ok: true };
 }
 
@@ -100,9 +100,9 @@ export function replay(
 const tooComplex = 'matching it with the filter policy takes too many comparisons';
 
 /** Ends replays as failed, because their archive is gone. */
-export function endReplays(topic: Topic, turn: Turn): void {
+export function endReplays(topic: Topic, tx: Transaction): void {
   for (const subscription of topic.subscriptions.inOrder()) {
-    if (subscription.isReplaying) end(topic, subscription, 'Failed', turn);
+    if (subscription.isReplaying) end(topic, subscription, 'Failed', tx);
   }
 }
 
@@ -112,11 +112,14 @@ function sequencesLeft(topic: Topic, { kept }: Subscription, limit: number): num
   return topic.archive.between({ after, from, until, limit });
 }
 
-function end(topic: Topic, { id, kept }: Subscription, status: ReplayStatus, turn: Turn): void {
+function end(
+  topic: Topic,
+  { id, kept }: Subscription,
+  status: ReplayStatus,
+  tx: Transaction,
+): void {
   const progress = kept.replay as KeptReplay;
-  topic.setSubscription(turn, id, { ...kept, replay: { ...progress, status } });
-  if (turn.isObserved) {
-    const name = { at: turn.now, topic: topic.name, subscription: id };
-    turn.events.push({ type: 'replay', ...name, status });
-  }
+  topic.setSubscription(tx, id, { ...kept, replay: { ...progress, status } });
+  const name = { at: tx.now, topic: topic.name, subscription: id };
+  tx.events.push({ type: 'replay', ...name, status });
 }

@@ -5,7 +5,7 @@
 
 import { type Refusal, refuse } from '../errors.ts';
 import { largePublicationSubscriptionsMax, publicationSizeBytesDefault } from '../limits.ts';
-import type { Turn } from '../transaction.ts';
+import type { Transaction } from '../transaction.ts';
 import type { TopicCommandOf, TopicOutcomes } from './commands.ts';
 import { endReplays } from './replay.ts';
 import type { Topic } from './topic.ts';
@@ -16,21 +16,21 @@ import {
   shownTopicAttributes,
 } from './topic-attributes.ts';
 
-export function shownAttributes(topic: Topic, turn: Turn): Record<string, string> {
+export function shownAttributes(topic: Topic, tx: Transaction): Record<string, string> {
   const { subscriptions } = topic;
   const pending = subscriptions.inOrder().filter(({ kept }) => !kept.isConfirmed).length;
   const confirmed = subscriptions.size - pending;
   const { arn, account, isFifo, kept } = topic;
   const { archiveMs = Number.POSITIVE_INFINITY } = topic.settings;
   // What was published before has left the archive, or came before there was one.
-  const archivedFrom = kept.archivedSince && Math.max(kept.archivedSince, turn.now - archiveMs);
+  const archivedFrom = kept.archivedSince && Math.max(kept.archivedSince, tx.now - archiveMs);
   return shownTopicAttributes({ arn, account, isFifo, kept, confirmed, pending, archivedFrom });
 }
 
 export function setTopicAttribute(
   topic: Topic,
   { name, value = '' }: TopicCommandOf<'set-topic-attribute'>,
-  turn: Turn,
+  tx: Transaction,
 ): TopicOutcomes['set-topic-attribute'] | Refusal {
   if (name === undefined) return refuse('topic-parameter-missing', { name: 'AttributeName' });
   const read = readTopicAttribute(topic.isFifo, name, value);
@@ -45,13 +45,13 @@ export function setTopicAttribute(
   if (isLarge && !hasRoomForLarge(topic)) return refuseLarge();
   const attributes = read.text === '' ? others : { ...others, [name]: read.text };
   const isArchived = settingsOf(attributes).archiveMs !== undefined;
-  const archivedSince = isArchived ? (topic.kept.archivedSince ?? turn.now) : undefined;
-  topic.configure(turn, { ...topic.kept, attributes, archivedSince });
+  const archivedSince = isArchived ? (topic.kept.archivedSince ?? tx.now) : undefined;
+  topic.configure(tx, { ...topic.kept, attributes, archivedSince });
   if (!isArchived) {
-    if (topic.archive.size > 0) topic.clear(turn, 'archive');
-    endReplays(topic, turn);
+    if (topic.archive.size > 0) topic.clear(tx, 'archive');
+    endReplays(topic, tx);
   }
-  if (turn.isObserved) turn.events.push({ type: 'topic-changed', at: turn.now, topic: topic.name });
+  tx.events.push({ type: 'topic-changed', at: tx.now, topic: topic.name });
   return { ok: true };
 }
 

@@ -16,7 +16,7 @@ import {
   publicationSizeBytesDefault,
   unfilteredSubscriptionsMax,
 } from '../limits.ts';
-import type { Turn } from '../transaction.ts';
+import type { Transaction } from '../transaction.ts';
 import type { TopicCommandOf, TopicOutcomes } from './commands.ts';
 import { shownSubscriptionPolicy } from './delivery-policy.ts';
 import { begunReplay } from './replay.ts';
@@ -32,7 +32,7 @@ import type { Topic } from './topic.ts';
 import { refuseLarge } from './topic-attributes.ts';
 
 /** Limits that count over all topics. */
-export interface Neighbours {
+export interface TopicTotals {
   /** Why no further filter policy or replay may be added; undefined if one may. */
   refusalOf(what: 'filter-policy' | 'replay'): Refusal | undefined;
 }
@@ -42,44 +42,44 @@ const otherProtocols = ['email', 'email-json', 'sms', 'application', 'lambda', '
 export function subscribe(
   topic: Topic,
   command: TopicCommandOf<'subscribe'>,
-  neighbours: Neighbours,
-  turn: Turn,
+  totals: TopicTotals,
+  tx: Transaction,
 ): TopicOutcomes['subscribe'] | Refusal {
   const { attributes: given = {}, baseUrl } = command;
   const target = readTarget(topic, command);
   if (!target.ok) return target;
   const { protocol, endpoint } = target;
-  const surroundings = { isFifoTopic: topic.isFifo, protocol, endpoint };
-  const changed = changedSubscriptionAttributes({}, given, surroundings, subscribePrefix);
+  const context = { isFifoTopic: topic.isFifo, protocol, endpoint };
+  const changed = changedSubscriptionAttributes({}, given, context, subscribePrefix);
   if (!changed.ok) return changed;
   const existing = topic.subscriptions.find(protocol, endpoint);
   if (existing !== undefined) {
     const { attributes } = existing.kept;
     return hasSameSubscriptionAttributes(attributes, changed.stored, Object.keys(given))
-      ? sameAgain(topic, existing, baseUrl, turn)
+      ? sameAgain(topic, existing, baseUrl, tx)
       : refuse('subscription-exists');
   }
   const refusal =
     checkRoom(topic, protocol, changed.stored) ??
-    checkNew(topic, {}, changed.stored, neighbours, subscribePrefix);
+    checkNew(topic, {}, changed.stored, totals, subscribePrefix);
   if (refusal !== undefined) return refusal;
 
-  const id = turn.ids.uuid();
+  const id = tx.ids.uuid();
   const isConfirmed = protocol === 'sqs';
   const kept: KeptSubscription = {
-    stamp: topic.nextStamp(turn),
-    createdAt: turn.now,
+    stamp: topic.nextStamp(tx),
+    createdAt: tx.now,
     protocol,
     endpoint,
     attributes: changed.stored,
     isConfirmed,
     isAuthenticated: isConfirmed,
-    token: isConfirmed ? undefined : `${turn.ids.uuid()}${turn.ids.uuid()}`.replaceAll('-', ''),
-    replay: begunReplay(topic, changed.stored, turn),
+    token: isConfirmed ? undefined : `${tx.ids.uuid()}${tx.ids.uuid()}`.replaceAll('-', ''),
+    replay: begunReplay(topic, changed.stored, tx),
   };
-  topic.setSubscription(turn, id, kept);
-  tell(topic, id, 'subscribed', endpoint, turn);
-  if (!isConfirmed) askToConfirm(topic, id, baseUrl, turn);
+  topic.setSubscription(tx, id, kept);
+  tell(topic, id, 'subscribed', endpoint, tx);
+  if (!isConfirmed) askToConfirm(topic, id, baseUrl, tx);
   return { ok: true, subscriptionArn: `${topic.arn}:${id}`, isConfirmed };
 }
 
@@ -125,9 +125,9 @@ function sameAgain(
   topic: Topic,
   { id, arn, kept }: Subscription,
   baseUrl: string,
-  turn: Turn,
+  tx: Transaction,
 ): TopicOutcomes['subscribe'] {
-  if (!kept.isConfirmed) askToConfirm(topic, id, baseUrl, turn);
+  if (!kept.isConfirmed) askToConfirm(topic, id, baseUrl, tx);
   return { ok: true, subscriptionArn: arn, isConfirmed: kept.isConfirmed };
 }
 
@@ -152,13 +152,13 @@ function checkNew(
   topic: Topic,
   before: Attributes,
   after: Attributes,
-  neighbours: Neighbours,
+  totals: TopicTotals,
   prefix: string,
 ): Refusal | undefined {
   const isNew = (name: string): boolean =>
     after[name] !== undefined && before[name] !== after[name];
   if (isNew('FilterPolicy') && before['FilterPolicy'] === undefined) {
-    const refusal = neighbours.refusalOf('filter-policy');
+    const refusal = totals.refusalOf('filter-policy');
     if (refusal !== undefined) return refusal;
   }
   if (!isNew('ReplayPolicy')) return undefined;
@@ -166,13 +166,13 @@ function checkNew(
     const reason = 'ReplayPolicy: the topic has no ArchivePolicy';
     return refuse('subscription-attribute-invalid', { prefix, reason });
   }
-  return neighbours.refusalOf('replay');
+  return totals.refusalOf('replay');
 }
 
 /** A post without a publication is the request to confirm. Skipped if there are too many posts; subscribing again asks again. */
-function askToConfirm(topic: Topic, id: string, baseUrl: string, turn: Turn): void {
+function askToConfirm(topic: Topic, id: string, baseUrl: string, tx: Transaction): void {
   if (topic.posts.isFull) return;
-  topic.addPost(turn, topic.nextStamp(turn), { subscription: id, baseUrl });
+  topic.addPost(tx, topic.nextStamp(tx), { subscription: id, baseUrl });
 }
 
 const tokenForm = /^[0-9a-f]+$/i;
@@ -181,52 +181,47 @@ const tokenForm = /^[0-9a-f]+$/i;
 export function confirmSubscription(
   topic: Topic | undefined,
   { token = '', isAuthenticated = false }: TopicCommandOf<'confirm-subscription'>,
-  turn: Turn,
+  tx: Transaction,
 ): TopicOutcomes['confirm-subscription'] | Refusal {
   if (!tokenForm.test(token)) return refuse('confirmation-malformed');
   const found = topic?.subscriptions.ofToken(token);
   if (topic === undefined || found === undefined) return refuse('confirmation-unknown');
   const { id, arn, kept } = found;
   if (!kept.isConfirmed) {
-    topic.setSubscription(turn, id, { ...kept, isConfirmed: true, isAuthenticated });
-    tell(topic, id, 'subscription-confirmed', kept.endpoint, turn);
+    topic.setSubscription(tx, id, { ...kept, isConfirmed: true, isAuthenticated });
+    tell(topic, id, 'subscription-confirmed', kept.endpoint, tx);
   }
   return { ok: true, subscriptionArn: arn };
 }
 
-export function unsubscribe(topic: Topic, id: string, turn: Turn): void {
+export function unsubscribe(topic: Topic, id: string, tx: Transaction): void {
   const subscription = topic.subscriptions.get(id);
   if (subscription === undefined) return;
-  for (const [post] of topic.posts.of(id, Number.POSITIVE_INFINITY)) topic.removePost(turn, post);
-  topic.setSubscription(turn, id, null);
-  topic.configure(turn, { ...topic.kept, unsubscribed: topic.kept.unsubscribed + 1 });
-  tell(topic, id, 'unsubscribed', subscription.kept.endpoint, turn);
+  for (const [post] of topic.posts.of(id, Number.POSITIVE_INFINITY)) topic.removePost(tx, post);
+  topic.setSubscription(tx, id, null);
+  topic.configure(tx, { ...topic.kept, unsubscribed: topic.kept.unsubscribed + 1 });
+  tell(topic, id, 'unsubscribed', subscription.kept.endpoint, tx);
 }
 
 export function setSubscriptionAttribute(
   topic: Topic,
   { id, kept }: Subscription,
   command: TopicCommandOf<'set-subscription-attribute'>,
-  neighbours: Neighbours,
-  turn: Turn,
+  totals: TopicTotals,
+  tx: Transaction,
 ): TopicOutcomes['set-subscription-attribute'] | Refusal {
   const { name, value = '' } = command;
   if (name === undefined) return missing('AttributeName');
   if (!subscriptionAttributeNames.includes(name)) {
     return refuse('subscription-attribute-unknown', { prefix: '' });
   }
-  const surroundings = { isFifoTopic: topic.isFifo, ...kept };
-  const changed = changedSubscriptionAttributes(
-    kept.attributes,
-    { [name]: value },
-    surroundings,
-    '',
-  );
+  const context = { isFifoTopic: topic.isFifo, ...kept };
+  const changed = changedSubscriptionAttributes(kept.attributes, { [name]: value }, context, '');
   if (!changed.ok) return changed;
-  const refusal = checkNew(topic, kept.attributes, changed.stored, neighbours, '');
+  const refusal = checkNew(topic, kept.attributes, changed.stored, totals, '');
   if (refusal !== undefined) return refusal;
-  const replay = name === 'ReplayPolicy' ? begunReplay(topic, changed.stored, turn) : kept.replay;
-  topic.setSubscription(turn, id, { ...kept, attributes: changed.stored, replay });
+  const replay = name === 'ReplayPolicy' ? begunReplay(topic, changed.stored, tx) : kept.replay;
+  topic.setSubscription(tx, id, { ...kept, attributes: changed.stored, replay });
   return { ok: true };
 }
 
@@ -263,11 +258,10 @@ function tell(
   subscription: string,
   type: 'subscribed' | 'subscription-confirmed' | 'unsubscribed',
   endpoint: string,
-  turn: Turn,
+  tx: Transaction,
 ): void {
-  if (!turn.isObserved && type !== 'unsubscribed') return;
   const shown = { subscription, endpoint: shownEndpoint(endpoint) };
-  turn.events.push({ type, at: turn.now, topic: topic.name, ...shown });
+  tx.events.push({ type, at: tx.now, topic: topic.name, ...shown });
 }
 
 function missing(name: string): Refusal {

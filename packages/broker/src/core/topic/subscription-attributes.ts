@@ -18,7 +18,7 @@ import {
 } from './filter-policy/filter-policy.ts';
 
 /** What the reading of an attribute may depend on. */
-export interface Surroundings {
+export interface SubscriptionContext {
   readonly isFifoTopic: boolean;
   readonly protocol: string;
   readonly endpoint: string;
@@ -51,7 +51,7 @@ const defaults: ReadonlyMap<string, string> = new Map([
 export function changedSubscriptionAttributes(
   stored: Attributes,
   given: Attributes,
-  surroundings: Surroundings,
+  context: SubscriptionContext,
   prefix: string,
 ): { ok: true; stored: Record<string, string> } | Refusal {
   const changed: Record<string, string> = { ...stored };
@@ -59,7 +59,7 @@ export function changedSubscriptionAttributes(
     if (!subscriptionAttributeNames.includes(name)) {
       return refuse('subscription-attribute-unknown', { prefix });
     }
-    const read = readAttribute(name, value, surroundings);
+    const read = readAttribute(name, value, context);
     if (typeof read !== 'string') return invalid(prefix, read.reason);
     if (read === '') delete changed[name];
     else changed[name] = read;
@@ -112,7 +112,7 @@ export function deadLetterTargetOf(stored: Attributes): string | undefined {
 function readAttribute(
   name: string,
   value: string,
-  surroundings: Surroundings,
+  context: SubscriptionContext,
 ): string | { readonly reason: string } {
   switch (name) {
     case 'RawMessageDelivery': {
@@ -128,13 +128,13 @@ function readAttribute(
         reason: `FilterPolicyScope: Invalid value [${value}]. Please use either MessageBody or MessageAttributes`,
       };
     case 'RedrivePolicy':
-      return value === '' ? '' : readRedrivePolicy(value, surroundings);
+      return value === '' ? '' : readRedrivePolicy(value, context);
     case 'DeliveryPolicy': {
       const read = value === '' ? { ok: true, text: '' } : readSubscriptionDeliveryPolicy(value);
       return 'text' in read ? read.text : { reason: `DeliveryPolicy: ${read.reason}` };
     }
     case 'ReplayPolicy':
-      return value === '' ? '' : readReplayPolicy(value, surroundings);
+      return value === '' ? '' : readReplayPolicy(value, context);
     // A filter policy is checked by the caller, together with its scope.
     default:
       return value;
@@ -143,7 +143,7 @@ function readAttribute(
 
 function readRedrivePolicy(
   value: string,
-  { isFifoTopic, endpoint }: Surroundings,
+  { isFifoTopic, endpoint }: SubscriptionContext,
 ): string | { readonly reason: string } {
   const policy = parseObject(value);
   if (policy === undefined) return { reason: 'RedrivePolicy: failed to parse JSON. ' };
@@ -165,7 +165,7 @@ function readRedrivePolicy(
 
 function readReplayPolicy(
   value: string,
-  { isFifoTopic }: Surroundings,
+  { isFifoTopic }: SubscriptionContext,
 ): string | { readonly reason: string } {
   if (!isFifoTopic) return { reason: 'ReplayPolicy: it is for subscriptions of FIFO topics only' };
   const policy = parseObject(value);

@@ -8,7 +8,7 @@ import { refuse } from '../errors.ts';
 import { parseObject } from '../json-object.ts';
 import { parsePolicy } from '../policy/policy.ts';
 import { type Excess, excessOf, topicPolicyQuotas } from '../policy/policy-quotas.ts';
-import type { Turn } from '../transaction.ts';
+import type { Transaction } from '../transaction.ts';
 import type { TopicCommandOf, TopicOutcomes } from './commands.ts';
 import type { Topic } from './topic.ts';
 
@@ -45,7 +45,7 @@ export function defaultPolicy(arn: string, account: string): string {
 export function addTopicPermission(
   topic: Topic,
   command: TopicCommandOf<'add-topic-permission'>,
-  turn: Turn,
+  tx: Transaction,
 ): TopicOutcomes['add-topic-permission'] | Refusal {
   const { label, accounts, actions } = command;
   if (label === undefined || label === '') return missing('Label');
@@ -72,7 +72,7 @@ export function addTopicPermission(
   if (excess !== undefined) {
     return refuse('topic-policy-invalid', { reason: excessText(excess) });
   }
-  setPolicy(topic, changed, turn);
+  setPolicy(topic, changed, tx);
   return { ok: true };
 }
 
@@ -84,13 +84,13 @@ export function excessText({ what, count, limit }: Excess): string {
 export function removeTopicPermission(
   topic: Topic,
   { label }: TopicCommandOf<'remove-topic-permission'>,
-  turn: Turn,
+  tx: Transaction,
 ): TopicOutcomes['remove-topic-permission'] | Refusal {
   if (label === undefined || label === '') return missing('Label');
   const { policy, statements } = policyOf(topic);
   const remaining = statements.filter((statement) => sidOf(statement) !== label);
   if (remaining.length < statements.length) {
-    setPolicy(topic, { ...policy, Statement: remaining }, turn);
+    setPolicy(topic, { ...policy, Statement: remaining }, tx);
   }
   return { ok: true };
 }
@@ -103,9 +103,9 @@ function policyOf(topic: Topic): { policy: object; statements: readonly unknown[
   return { policy, statements: statements === undefined ? [] : list };
 }
 
-function setPolicy(topic: Topic, policy: object, turn: Turn): void {
+function setPolicy(topic: Topic, policy: object, tx: Transaction): void {
   const attributes = { ...topic.kept.attributes, Policy: JSON.stringify(policy) };
-  topic.configure(turn, { ...topic.kept, attributes });
+  topic.configure(tx, { ...topic.kept, attributes });
 }
 
 function sidOf(statement: unknown): unknown {

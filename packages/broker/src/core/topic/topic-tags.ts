@@ -6,7 +6,7 @@
 import { type Refusal, refuse } from '../errors.ts';
 import { topicTagsMax } from '../limits.ts';
 import { checkTags } from '../queue/tags.ts';
-import type { Turn } from '../transaction.ts';
+import type { Transaction } from '../transaction.ts';
 import type { TagInput } from './commands.ts';
 import type { Topic } from './topic.ts';
 
@@ -33,24 +33,24 @@ export function readTags(tags: readonly TagInput[]): { ok: true; tags: Tags } | 
 export function tagTopic(
   topic: Topic,
   tags: readonly TagInput[] | undefined,
-  turn: Turn,
+  tx: Transaction,
 ): { ok: true } | Refusal {
   if (tags === undefined) return refuse('topic-parameter-missing', { name: 'Tags' });
   const read = readTags(tags);
   if (!read.ok) return read;
   const all = { ...topic.kept.tags, ...read.tags };
   if (Object.keys(all).length > topicTagsMax) return refuse('topic-tags-too-many');
-  topic.configure(turn, { ...topic.kept, tags: all });
+  topic.configure(tx, { ...topic.kept, tags: all });
   return { ok: true };
 }
 
 export function untagTopic(
   topic: Topic,
   keys: readonly string[] | undefined,
-  turn: Turn,
+  tx: Transaction,
 ): { ok: true } | Refusal {
   if (keys === undefined) return refuse('topic-parameter-missing', { name: 'TagKeys' });
   const remaining = Object.entries(topic.kept.tags).filter(([key]) => !keys.includes(key));
-  topic.configure(turn, { ...topic.kept, tags: Object.fromEntries(remaining) });
+  topic.configure(tx, { ...topic.kept, tags: Object.fromEntries(remaining) });
   return { ok: true };
 }

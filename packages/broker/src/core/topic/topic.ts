@@ -17,11 +17,13 @@ import type {
   TopicChange,
   WindowDigests,
 } from '../changes.ts';
+import { topicOwner } from '../changes.ts';
 import { DeduplicationWindow } from '../deduplication/window.ts';
 import { WindowDigester } from '../deduplication/window-digests.ts';
+import { Drifted } from '../drifted.ts';
 import { topicWindowMs } from '../limits.ts';
 import { MessageIds } from '../message-id.ts';
-import type { Turn } from '../transaction.ts';
+import type { Transaction } from '../transaction.ts';
 import { Archive } from './archive.ts';
 import { HttpDeliveries } from './http-deliveries.ts';
 import { nextReplayAt } from './replay.ts';
@@ -68,69 +70,74 @@ export class Topic {
     return this.#ids.of(sequence);
   }
 
-  /** The next number of this topic's counter, which is kept at the end of the turn (`keepCounter`). */
-  nextStamp(turn: Turn): number {
-    turn.touchTopic(this);
+  /** The next number of this topic's counter, which is kept at the end of the transaction (`keepCounter`). */
+  nextStamp(tx: Transaction): number {
+    tx.touchTopic(this);
     this.#counter += 1;
     return this.#counter;
   }
 
-  keepCounter(turn: Turn): void {
+  keepCounter(tx: Transaction): void {
     if (this.#counter === this.#counterKept) return;
     this.#counterKept = this.#counter;
-    turn.changes.push({ kind: 'topic-counter', topic: this.name, value: this.#counter });
+    tx.changes.push({ kind: 'topic-counter', topic: this.name, value: this.#counter });
   }
 
   // The moves that rules make: each notes the topic, changes the state and records the change, in this order.
 
-  configure(turn: Turn, kept: KeptTopic): void {
-    turn.touchTopic(this);
+  configure(tx: Transaction, kept: KeptTopic): void {
+    tx.touchTopic(this);
     this.#setKept(kept);
-    turn.changes.push({ kind: 'topic', topic: this.name, value: kept });
+    tx.changes.push({ kind: 'topic', topic: this.name, value: kept });
   }
 
-  setSubscription(turn: Turn, id: string, value: KeptSubscription | null): void {
-    turn.touchTopic(this);
+  setSubscription(tx: Transaction, id: string, value: KeptSubscription | null): void {
+    tx.touchTopic(this);
     this.subscriptions.set(id, value);
-    turn.changes.push({ kind: 'subscription', topic: this.name, id, value });
+    tx.changes.push({ kind: 'subscription', topic: this.name, id, value });
   }
 
-  addToWindow(turn: Turn, sequence: number, value: KeptWindowEntry, digests: WindowDigests): void {
-    turn.touchTopic(this);
+  addToWindow(
+    tx: Transaction,
+    sequence: number,
+    value: KeptWindowEntry,
+    digests: WindowDigests,
+  ): void {
+    tx.touchTopic(this);
     this.window.add(sequence, value, digests);
-    turn.changes.push({ kind: 'topic-window', topic: this.name, id: sequence, value, digests });
+    tx.changes.push({ kind: 'topic-window', topic: this.name, id: sequence, value, digests });
   }
 
-  addToArchive(turn: Turn, sequence: number, publication: Publication): void {
-    turn.touchTopic(this);
+  addToArchive(tx: Transaction, sequence: number, publication: Publication): void {
+    tx.touchTopic(this);
     this.archive.add(sequence, publication.publishedAt);
-    turn.changes.push({ kind: 'archived', topic: this.name, id: sequence, value: publication });
+    tx.changes.push({ kind: 'archived', topic: this.name, id: sequence, value: publication });
   }
 
-  addPost(turn: Turn, id: number, post: KeptPost): void {
-    turn.touchTopic(this);
+  addPost(tx: Transaction, id: number, post: KeptPost): void {
+    tx.touchTopic(this);
     this.posts.add(id, post.subscription, post.publication?.messageId);
-    turn.changes.push({ kind: 'post', topic: this.name, id, value: post });
-    this.setPostAttempt(turn, id, { attempts: 0, dueAt: turn.now });
+    tx.changes.push({ kind: 'post', topic: this.name, id, value: post });
+    this.setPostAttempt(tx, id, { attempts: 0, dueAt: tx.now });
   }
 
-  setPostAttempt(turn: Turn, id: number, attempt: KeptPostAttempt): void {
-    turn.touchTopic(this);
+  setPostAttempt(tx: Transaction, id: number, attempt: KeptPostAttempt): void {
+    tx.touchTopic(this);
     this.posts.setAttempt(id, attempt);
-    turn.changes.push({ kind: 'post-attempt', topic: this.name, id, value: attempt });
+    tx.changes.push({ kind: 'post-attempt', topic: this.name, id, value: attempt });
   }
 
-  removePost(turn: Turn, id: number): void {
-    turn.touchTopic(this);
+  removePost(tx: Transaction, id: number): void {
+    tx.touchTopic(this);
     this.posts.remove(id);
-    turn.changes.push({ kind: 'post-attempt', topic: this.name, id, value: null });
-    turn.changes.push({ kind: 'post', topic: this.name, id, value: null });
+    tx.changes.push({ kind: 'post-attempt', topic: this.name, id, value: null });
+    tx.changes.push({ kind: 'post', topic: this.name, id, value: null });
   }
 
-  clear(turn: Turn, what: 'window' | 'archive'): void {
-    turn.touchTopic(this);
+  clear(tx: Transaction, what: 'window' | 'archive'): void {
+    tx.touchTopic(this);
     this.#clear(what);
-    turn.changes.push({ kind: 'topic-cleared', topic: this.name, what });
+    tx.changes.push({ kind: 'topic-cleared', topic: this.name, what });
   }
 
   /** One change that another engine made to this topic. */
@@ -147,11 +154,11 @@ export class Topic {
         this.subscriptions.set(change.id, change.value);
         break;
       case 'topic-window':
-        if (change.value === null) this.window.removeOldest();
+        if (change.value === null) this.#removeFrom(this.window, change.id);
         else this.window.add(change.id, change.value, change.digests);
         break;
       case 'archived':
-        if (change.value === null) this.archive.removeOldest();
+        if (change.value === null) this.#removeFrom(this.archive, change.id);
         else this.archive.add(change.id, change.value.publishedAt);
         break;
       case 'post':
@@ -175,20 +182,20 @@ export class Topic {
    * Lets time pass: removes expired window entries, archived publications and unconfirmed subscriptions, up to a limit.
    * Returns how many it removed.
    */
-  advance(turn: Turn, limit: number = Number.POSITIVE_INFINITY): number {
+  advance(tx: Transaction, limit: number = Number.POSITIVE_INFINITY): number {
     let removed = 0;
-    for (; this.#windowExpiresAt() <= turn.now && removed < limit; removed += 1) {
-      turn.touchTopic(this);
+    for (; this.#windowExpiresAt() <= tx.now && removed < limit; removed += 1) {
+      tx.touchTopic(this);
       const id = this.window.removeOldest();
-      turn.changes.push({ kind: 'topic-window', topic: this.name, id, value: null });
+      tx.changes.push({ kind: 'topic-window', topic: this.name, id, value: null });
     }
-    for (; this.#archiveExpiresAt() <= turn.now && removed < limit; removed += 1) {
-      turn.touchTopic(this);
+    for (; this.#archiveExpiresAt() <= tx.now && removed < limit; removed += 1) {
+      tx.touchTopic(this);
       const id = this.archive.removeOldest();
-      turn.changes.push({ kind: 'archived', topic: this.name, id, value: null });
+      tx.changes.push({ kind: 'archived', topic: this.name, id, value: null });
     }
-    const unconfirmed = this.subscriptions.unconfirmedBy(turn.now, limit - removed);
-    for (const id of unconfirmed) this.setSubscription(turn, id, null);
+    const unconfirmed = this.subscriptions.unconfirmedBy(tx.now, limit - removed);
+    for (const id of unconfirmed) this.setSubscription(tx, id, null);
     return removed + unconfirmed.length;
   }
 
@@ -205,6 +212,17 @@ export class Topic {
       nextReplayAt(this),
     );
     return due === Number.POSITIVE_INFINITY ? undefined : due;
+  }
+
+  /** Whether letting time pass removes subscriptions. */
+  isForgetting(now: number): boolean {
+    return (this.subscriptions.unconfirmedUntil() ?? Number.POSITIVE_INFINITY) <= now;
+  }
+
+  #removeFrom(from: DeduplicationWindow | Archive, id: number): void {
+    const oldest = from.size === 0 ? undefined : from.removeOldest();
+    if (oldest === id) return;
+    throw new Drifted(topicOwner(this.name), `${id} is not the oldest entry of its kind`);
   }
 
   #nextRemovalAt(): number {

@@ -5,7 +5,8 @@
 
 import type { Realm } from '../arn.ts';
 import type { KeptTopic, TopicChange } from '../changes.ts';
-import { topicOwner } from '../changes.ts';
+import { catalogue, topicOwner } from '../changes.ts';
+import { Drifted } from '../drifted.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import {
   dataProtectionLengthMax,
@@ -15,9 +16,9 @@ import {
   topicPageSize,
   topicsMax,
 } from '../limits.ts';
-import type { Turn } from '../transaction.ts';
+import type { Transaction } from '../transaction.ts';
 import type { TopicCommand, TopicCommandOf, TopicOutcomes } from './commands.ts';
-import { queuesReached, type Surroundings } from './fan-out.ts';
+import { type FanOutContext, queuesReached } from './fan-out.ts';
 import { reportPost } from './http-delivery.ts';
 import { describeTopic, explainTopic, forgetTopicWindow, matchFilters, viewOf } from './inspect.ts';
 import { publish } from './publish.ts';
@@ -51,37 +52,53 @@ type ByResourceArn = Extract<TopicCommand, { readonly resourceArn?: string | und
 type BySubscriptionArn = Extract<TopicCommand, { readonly subscriptionArn?: string | undefined }>;
 type ByName = Extract<TopicCommand, { readonly topic: string }>;
 
+/** A replay's progress is kept with its subscription. */
+const changesSettings: ReadonlySet<TopicCommand['type']> = new Set<TopicCommand['type']>([
+  'delete-topic',
+  'set-topic-attribute',
+  'add-topic-permission',
+  'remove-topic-permission',
+  'subscribe',
+  'confirm-subscription',
+  'unsubscribe',
+  'set-subscription-attribute',
+  'tag-topic',
+  'untag-topic',
+  'put-data-protection',
+  'replay',
+]);
+
 export class Topics {
   readonly #realm: Realm;
-  readonly #surroundings: Surroundings;
+  readonly #context: FanOutContext;
   readonly #topics: Map<string, Topic> = new Map();
   #sorted: readonly string[] | undefined;
   #fifoCount = 0;
 
-  constructor(realm: Realm, surroundings: Surroundings) {
+  constructor(realm: Realm, context: FanOutContext) {
     this.#realm = realm;
-    this.#surroundings = surroundings;
+    this.#context = context;
   }
 
   get(name: string): Topic | undefined {
     return this.#topics.get(name);
   }
 
-  run(command: TopicCommand, turn: Turn): Outcome {
+  run(command: TopicCommand, tx: Transaction): Outcome {
     switch (command.type) {
       case 'create-topic':
-        return this.#create(command, turn);
+        return this.#create(command, tx);
       case 'list-topics':
         return this.#list(command);
       case 'list-subscriptions':
         return this.#listSubscriptions(command);
       case 'confirm-subscription':
-        return this.#confirm(command, turn);
+        return this.#confirm(command, tx);
       case 'delete-topic': {
         const read = readTopicArn(this.#realm, command.topicArn);
         if (!read.ok) return read;
         const topic = this.#topics.get(read.name);
-        return topic === undefined ? { ok: true } : this.#delete(topic, turn);
+        return topic === undefined ? { ok: true } : this.#delete(topic, tx);
       }
       case 'report-post':
       case 'replay':
@@ -89,32 +106,35 @@ export class Topics {
       case 'explain-topic':
       case 'match-filters':
       case 'forget-topic-window':
-        return this.#runByName(command, turn);
+        return this.#runByName(command, tx);
       case 'unsubscribe':
       case 'get-subscription-attributes':
       case 'set-subscription-attribute':
-        return this.#runOnSubscription(command, turn);
+        return this.#runOnSubscription(command, tx);
       case 'tag-topic':
       case 'untag-topic':
       case 'list-topic-tags':
       case 'put-data-protection':
       case 'get-data-protection':
-        return this.#runOnResource(command, turn);
+        return this.#runOnResource(command, tx);
       default:
-        return this.#runOnTopic(command, turn);
+        return this.#runOnTopic(command, tx);
     }
   }
 
-  /** The owners whose contents a command may read or change; none if it names no topic. */
-  touches(command: TopicCommand): readonly string[] {
+  /** The owners whose contents a command may read or change, and the catalogue if it may change that (`Engine.touches`). */
+  touches(command: TopicCommand, now: number): readonly string[] {
     const name = this.#nameIn(command);
-    const topic = name === undefined ? undefined : this.#topics.get(name);
-    if (topic === undefined) return name === undefined ? [] : [topicOwner(name)];
+    if (name === undefined) return [];
+    const topic = this.#topics.get(name);
+    const owner = topicOwner(name);
+    if (topic === undefined) return command.type === 'create-topic' ? [owner, catalogue] : [owner];
     // Of one that is there, only the settings are compared.
     if (command.type === 'create-topic') return [];
     const isDelivering = ['publish', 'report-post', 'replay'].includes(command.type);
     const queues = isDelivering ? queuesReached(topic, this.#realm) : [];
-    return [topicOwner(topic.name), ...new Set(queues)];
+    const isSetting = changesSettings.has(command.type) || topic.isForgetting(now);
+    return [owner, ...new Set(queues), ...(isSetting ? [catalogue] : [])];
   }
 
   // The moves that absorbing a change makes too.
@@ -136,18 +156,30 @@ export class Topics {
     const topic = this.#topics.get(change.topic);
     if (change.kind === 'topic' && change.value === null) this.remove(change.topic);
     else if (topic !== undefined) topic.absorb(change);
-    else if (change.kind === 'topic' && change.value !== null) this.put(change.topic, change.value);
+    else if (change.kind === 'topic') this.put(change.topic, change.value as KeptTopic);
+    else
+      throw new Drifted(topicOwner(change.topic), `a ${change.kind} came, but there is no topic`);
   }
 
-  #runByName(command: ByName, turn: Turn): Outcome {
+  /** Forgets what a topic contains, but not its subscriptions. */
+  unload(name: string): void {
+    const topic = this.#topics.get(name);
+    if (topic === undefined) return;
+    this.remove(name);
+    this.put(name, topic.kept);
+    const { subscriptions } = this.#topics.get(name) as Topic;
+    for (const { id, kept } of topic.subscriptions.inOrder()) subscriptions.set(id, kept);
+  }
+
+  #runByName(command: ByName, tx: Transaction): Outcome {
     const topic = this.#topics.get(command.topic);
     if (topic === undefined) return refuse('topic-missing');
-    topic.advance(turn);
+    topic.advance(tx);
     switch (command.type) {
       case 'report-post':
-        return reportPost(topic, command, this.#surroundings, turn);
+        return reportPost(topic, command, this.#context, tx);
       case 'replay':
-        return replay(topic, command, this.#surroundings, turn);
+        return replay(topic, command, this.#context, tx);
       case 'describe-topic':
         return describeTopic(topic, command);
       case 'explain-topic':
@@ -155,31 +187,31 @@ export class Topics {
       case 'match-filters':
         return matchFilters(topic, command);
       case 'forget-topic-window':
-        return forgetTopicWindow(topic, turn);
+        return forgetTopicWindow(topic, tx);
     }
   }
 
-  #runOnTopic(command: ByTopicArn, turn: Turn): Outcome {
+  #runOnTopic(command: ByTopicArn, tx: Transaction): Outcome {
     const found = this.#find(command.topicArn, 'TopicArn');
     if (!(found instanceof Topic)) return found;
-    found.advance(turn);
+    found.advance(tx);
     switch (command.type) {
       case 'get-topic-attributes':
-        return { ok: true, attributes: shownAttributes(found, turn) };
+        return { ok: true, attributes: shownAttributes(found, tx) };
       case 'set-topic-attribute':
-        return setTopicAttribute(found, command, turn);
+        return setTopicAttribute(found, command, tx);
       case 'add-topic-permission':
-        return addTopicPermission(found, command, turn);
+        return addTopicPermission(found, command, tx);
       case 'remove-topic-permission':
-        return removeTopicPermission(found, command, turn);
+        return removeTopicPermission(found, command, tx);
       case 'subscribe':
-        return subscribe(found, command, this.#neighbours, turn);
+        return subscribe(found, command, this.#totals, tx);
       case 'publish':
-        return publish(found, command, this.#surroundings, turn);
+        return publish(found, command, this.#context, tx);
     }
   }
 
-  #runOnResource(command: ByResourceArn, turn: Turn): Outcome {
+  #runOnResource(command: ByResourceArn, tx: Transaction): Outcome {
     const read = readTopicArn(this.#realm, command.resourceArn, 'ResourceArn');
     if (!read.ok) return read;
     const topic = this.#topics.get(read.name);
@@ -189,9 +221,9 @@ export class Topics {
     }
     switch (command.type) {
       case 'tag-topic':
-        return tagTopic(topic, command.tags, turn);
+        return tagTopic(topic, command.tags, tx);
       case 'untag-topic':
-        return untagTopic(topic, command.keys, turn);
+        return untagTopic(topic, command.keys, tx);
       case 'list-topic-tags': {
         const tags = Object.entries(topic.kept.tags).map(([key, value]) => ({ key, value }));
         return { ok: true, tags };
@@ -203,7 +235,7 @@ export class Topics {
         const excess = checkDataProtection(command.policy);
         if (excess !== undefined) return excess;
         const dataProtectionPolicy = command.policy === '' ? undefined : command.policy;
-        topic.configure(turn, { ...topic.kept, dataProtectionPolicy });
+        topic.configure(tx, { ...topic.kept, dataProtectionPolicy });
         return { ok: true };
       }
       case 'get-data-protection':
@@ -211,7 +243,7 @@ export class Topics {
     }
   }
 
-  #runOnSubscription(command: BySubscriptionArn, turn: Turn): Outcome {
+  #runOnSubscription(command: BySubscriptionArn, tx: Transaction): Outcome {
     const read = readSubscriptionArn(this.#realm, command.subscriptionArn);
     if (!read.ok) return read;
     if (read.id === undefined) return refuse('subscription-id-missing');
@@ -222,12 +254,12 @@ export class Topics {
     }
     switch (command.type) {
       case 'unsubscribe':
-        unsubscribe(topic, read.id, turn);
+        unsubscribe(topic, read.id, tx);
         return { ok: true };
       case 'get-subscription-attributes':
         return { ok: true, attributes: shownSubscriptionAttributes(topic, subscription) };
       case 'set-subscription-attribute':
-        return setSubscriptionAttribute(topic, subscription, command, this.#neighbours, turn);
+        return setSubscriptionAttribute(topic, subscription, command, this.#totals, tx);
     }
   }
 
@@ -250,7 +282,7 @@ export class Topics {
     return read.ok ? read.name : undefined;
   }
 
-  #create(command: TopicCommandOf<'create-topic'>, turn: Turn): Outcome {
+  #create(command: TopicCommandOf<'create-topic'>, tx: Transaction): Outcome {
     const { name = '', attributes: given = {}, dataProtectionPolicy } = command;
     const isFifo = given['FifoTopic']?.toLowerCase() === 'true';
     if (!isTopicName(name, isFifo)) return refuse('topic-name-invalid');
@@ -274,36 +306,36 @@ export class Topics {
     if (count >= limit) return refuse('topics-too-many', { limit });
     const isArchived = settingsOf(read.stored).archiveMs !== undefined;
     const value: KeptTopic = {
-      createdAt: turn.now,
-      secret: turn.ids.uuid(),
+      createdAt: tx.now,
+      secret: tx.ids.uuid(),
       attributes: read.stored,
       tags: tags.tags,
       dataProtectionPolicy,
-      archivedSince: isArchived ? turn.now : undefined,
+      archivedSince: isArchived ? tx.now : undefined,
       unsubscribed: 0,
     };
-    turn.changes.push({ kind: 'topic', topic: name, value });
+    tx.changes.push({ kind: 'topic', topic: name, value });
     this.put(name, value);
-    if (turn.isObserved) turn.events.push({ type: 'topic-created', at: turn.now, topic: name });
+    tx.events.push({ type: 'topic-created', at: tx.now, topic: name });
     return { ok: true, topicArn: (this.#topics.get(name) as Topic).arn };
   }
 
   /** A token of another topic is as unknown as any other: who may confirm for one topic may not for all (5.12). */
-  #confirm(command: TopicCommandOf<'confirm-subscription'>, turn: Turn): Outcome {
+  #confirm(command: TopicCommandOf<'confirm-subscription'>, tx: Transaction): Outcome {
     const { topicArn, token } = command;
     if (topicArn === undefined) return refuse('topic-parameter-missing', { name: 'TopicArn' });
     if (token === undefined) return refuse('topic-parameter-missing', { name: 'Token' });
     const read = readTopicArn(this.#realm, topicArn);
     if (!read.ok) return refuse('confirmation-topic-invalid');
-    return confirmSubscription(this.#topics.get(read.name), command, turn);
+    return confirmSubscription(this.#topics.get(read.name), command, tx);
   }
 
-  #delete(topic: Topic, turn: Turn): Outcome {
+  #delete(topic: Topic, tx: Transaction): Outcome {
     if (topic.settings.archiveMs !== undefined) return refuse('topic-archive-active');
-    turn.touchTopic(topic);
+    tx.touchTopic(topic);
     this.remove(topic.name);
-    turn.changes.push({ kind: 'topic', topic: topic.name, value: null });
-    turn.events.push({ type: 'topic-deleted', at: turn.now, topic: topic.name });
+    tx.changes.push({ kind: 'topic', topic: topic.name, value: null });
+    tx.events.push({ type: 'topic-deleted', at: tx.now, topic: topic.name });
     return { ok: true };
   }
 
@@ -345,7 +377,7 @@ export class Topics {
     return this.#sorted;
   }
 
-  readonly #neighbours = {
+  readonly #totals = {
     refusalOf: (what: 'filter-policy' | 'replay'): Refusal | undefined => {
       let count = 0;
       for (const { subscriptions } of this.#topics.values()) {

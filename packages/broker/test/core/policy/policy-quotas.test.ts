@@ -103,7 +103,7 @@ test('a longer policy that is already stored loads, is shown, and allows nothing
   );
   const engine = new Engine({ arePoliciesEnforced: true });
   engine.absorb(changes, topic.home.now);
-  const context = { now: topic.home.now, ids: { uuid: () => 'id' }, isObserved: true };
+  const context = { now: topic.home.now, ids: { uuid: () => 'id' } };
   const asked = { type: 'get-attributes', queue: queue.name, names: ['Policy'] } as const;
   assert.equal(accepted(engine.apply(asked, context).outcome).attributes['Policy'], Policy);
   const entries = [{ message: 'hello' }];

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { BySequence } from '../../../src/core/structures/by-sequence.ts';
 
-// Neighbours, the edges of pages, and counters beyond 32 bits.
+// Neighbors, the edges of pages, and counters beyond 32 bits.
 const sequence = fc.oneof(
   fc.integer({ min: 0, max: 100 }),
   fc.integer({ min: 2 ** 40, max: 2 ** 40 + 70 }),

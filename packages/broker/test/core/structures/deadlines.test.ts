@@ -1,5 +1,5 @@
 /**
- * The agenda: what is due, by time and then by stamp, whatever order it was set in.
+ * Deadlines: what is due, by time and then by stamp, whatever order it was set in.
  */
 
 import assert from 'node:assert/strict';
@@ -16,16 +16,16 @@ test('with a limit the earliest due entries are returned, regardless of insertio
   });
   fc.assert(
     fc.property(entries, fc.nat(3), fc.nat(10), (all, now, limit) => {
-      const agenda = new Deadlines();
-      for (const { stamp, time } of all) agenda.set(String(stamp), time, stamp);
+      const deadlines = new Deadlines();
+      for (const { stamp, time } of all) deadlines.set(String(stamp), time, stamp);
       const first = all
         .filter(({ time }) => time <= now)
         .sort((a, b) => a.time - b.time || a.stamp - b.stamp)
         .slice(0, limit);
       const names = first.map(({ stamp }) => String(stamp)).sort();
-      assert.deepEqual(agenda.dueBy(now, limit), names);
-      // Looking removes no name and keeps all in their places.
-      assert.deepEqual(agenda.dueBy(now, limit), names);
+      assert.deepEqual(deadlines.dueBy(now, limit), names);
+      // Looking removes no name and keeps all in their order.
+      assert.deepEqual(deadlines.dueBy(now, limit), names);
     }),
   );
 });

@@ -22,9 +22,9 @@ function openIndex(hashOf: (key: number) => number): Indexed {
   const index = new HashIndex();
   return {
     find(key) {
-      let place = index.first(hashOf(key));
-      while (place !== none && keys[index.row(place)] !== key) place = index.next(place);
-      return place === none ? none : index.row(place);
+      let slot = index.first(hashOf(key));
+      while (slot !== none && keys[index.row(slot)] !== key) slot = index.next(slot);
+      return slot === none ? none : index.row(slot);
     },
     insert(key) {
       const row = keys.push(key) - 1;
@@ -42,7 +42,7 @@ function openIndex(hashOf: (key: number) => number): Indexed {
 
 const hashes = {
   'a hash of its own for each key': (key: number) => Math.imul(key, 0x9e3779b1),
-  'neighbouring hashes': (key: number) => key,
+  'neighboring hashes': (key: number) => key,
   'four hashes for all keys': (key: number) => key & 3,
   'negative hashes': (key: number) => -1 - key,
 };
@@ -76,7 +76,7 @@ test('an index finds what a Map finds', () => {
 });
 
 test('an index of many pages loses nothing while it grows and shrinks', () => {
-  for (const hashOf of [hashes['a hash of its own for each key'], hashes['neighbouring hashes']]) {
+  for (const hashOf of [hashes['a hash of its own for each key'], hashes['neighboring hashes']]) {
     // More than the first page holds when it has grown to its full size.
     const count = 70_000;
     const index = openIndex(hashOf);

@@ -13,7 +13,7 @@ interface Entry {
   readonly item: number;
   readonly time: number;
   readonly stamp: number;
-  readonly place: number;
+  readonly node: number;
 }
 
 const step = fc.oneof(
@@ -31,37 +31,37 @@ function byTimeAndStamp(a: Entry, b: Entry): number {
   return a.time - b.time || a.stamp - b.stamp;
 }
 
-test('a line always has the order of a sorted array', () => {
+test('a time queue always has the order of a sorted array', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 300 }), fc.boolean(), (steps, isShuffled) => {
-      const line = new TimeQueue();
+      const queue = new TimeQueue();
       let model: Entry[] = [];
       for (const [at, { type, ...details }] of steps.entries()) {
         if (type === 'insert') {
           const { time } = details as { time: number };
           // Stamps are distinct; out of order, ties have to be broken in the heap as well.
           const stamp = isShuffled ? (at * 7919) % 10_007 : at;
-          const place = line.insert(at, time, stamp);
-          model = [...model, { item: at, time, stamp, place }].sort(byTimeAndStamp);
+          const node = queue.insert(at, time, stamp);
+          model = [...model, { item: at, time, stamp, node }].sort(byTimeAndStamp);
         } else if (type === 'clear') {
-          line.clear();
+          queue.clear();
           model = [];
         } else if (model.length > 0) {
           const position = type === 'remove' ? (details as { at: number }).at % model.length : 0;
-          line.remove((model[position] as Entry).place);
+          queue.remove((model[position] as Entry).node);
           model = model.toSpliced(position, 1);
         }
-        assert.equal(line.size, model.length);
-        const first = line.first();
-        assert.equal(first === none ? undefined : line.item(first), model[0]?.item);
-        assert.equal(first === none ? undefined : line.time(first), model[0]?.time);
+        assert.equal(queue.size, model.length);
+        const first = queue.first();
+        assert.equal(first === none ? undefined : queue.item(first), model[0]?.item);
+        assert.equal(first === none ? undefined : queue.time(first), model[0]?.time);
       }
       for (const { item } of model) {
-        const first = line.first();
-        assert.equal(line.item(first), item);
-        line.remove(first);
+        const first = queue.first();
+        assert.equal(queue.item(first), item);
+        queue.remove(first);
       }
-      assert.equal(line.first(), none);
+      assert.equal(queue.first(), none);
     }),
     { numRuns: 300 },
   );

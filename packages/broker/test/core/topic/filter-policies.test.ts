@@ -1,6 +1,6 @@
 /**
- * Filter policies (§11): every operator in both scopes, nesting and arrays, limits, and what is wrong with a policy in
- * Amazon's words. That matching is right for all policies is filter-matching.test.ts.
+ * Filter policies (§11) as functions: what they match, and what is refused as a policy. What subscriptions do with them is in
+ * conformance/topic/filtering.
  */
 
 import assert from 'node:assert/strict';
@@ -12,8 +12,6 @@ import {
   readFilterPolicy,
 } from '../../../src/core/topic/filter-policy/filter-policy.ts';
 import { PublicationValues } from '../../../src/core/topic/filter-policy/publication-values.ts';
-import { accepted, arnOf, assertRefused } from '../fixture.ts';
-import { openTopic } from './fixture.ts';
 
 type Values = Readonly<Record<string, string | number | readonly unknown[] | Uint8Array>>;
 
@@ -60,23 +58,6 @@ test('every key must match, by at least one of its conditions (11.1)', () => {
   assert.ok(passes(policy, { store: 'south', kind: 'price', more: 'x' }));
   assert.equal(passes(policy, { store: 'east', kind: 'price' }), false);
   assert.equal(passes(policy, { store: 'north' }), false);
-});
-
-test('an empty text removes the policy, and a change takes effect at once (11.1, 11.2)', () => {
-  const topic = openTopic();
-  const filter = { FilterPolicy: '{"kind":["price"]}' };
-  const { queue, subscriptionArn } = topic.subscribeQueue('jobs', filter);
-  topic.publish({ message: 'dropped' });
-  accepted(topic.trySetOn(subscriptionArn, 'FilterPolicy', ''));
-  topic.publish({ message: 'passed' });
-  assert.deepEqual(queue.receiveBodies(), ['passed']);
-});
-
-test('a filtered message is reported as an event (11.1)', () => {
-  const topic = openTopic();
-  topic.subscribeQueue('jobs', { FilterPolicy: '{"kind":["price"]}' });
-  const { messageId } = topic.publish();
-  assert.equal(topic.home.told('filtered-out')[0]?.messageId, messageId);
 });
 
 describe('operators', () => {
@@ -204,24 +185,6 @@ test('a policy has up to 150 combinations, counted with depth and alternatives (
   assert.equal(wrongWith({ a: list(40), $or: [{ b: list(2) }, { c: list(2) }] }), complex);
 });
 
-test('nested policies are allowed only for the message body (11.9)', () => {
-  const topic = openTopic();
-  const { subscriptionArn } = topic.subscribeQueue('jobs');
-  const nested = '{"a":{"b":["x"]}}';
-  const text = 'Filter policy scope MessageAttributes does not support nested filter policy';
-  assertRefused(
-    topic.trySetOn(subscriptionArn, 'FilterPolicy', nested),
-    'InvalidParameterException',
-    `Invalid parameter: ${text}`,
-  );
-  accepted(topic.trySetOn(subscriptionArn, 'FilterPolicyScope', 'MessageBody'));
-  accepted(topic.trySetOn(subscriptionArn, 'FilterPolicy', nested));
-  assertRefused(
-    topic.trySetOn(subscriptionArn, 'FilterPolicyScope', 'MessageAttributes'),
-    'InvalidParameterException',
-  );
-});
-
 test('an invalid policy is reported with the texts of AWS (11.10)', () => {
   const cases: readonly [policy: object, text: string][] = [
     [{ k: 'v' }, '"k" must be an object or an array'],
@@ -259,22 +222,6 @@ test('an invalid policy is reported with the texts of AWS (11.10)', () => {
   for (const [policy, text] of cases) assert.equal(wrongWith(policy), text);
   assert.match(wrongWith('{'), /^failed to parse JSON\. /);
   assert.match(wrongWith('[]'), /^failed to parse JSON\. /);
-});
-
-test('the text follows the attribute name, and in Subscribe a longer prefix (11.10)', () => {
-  const topic = openTopic();
-  const { subscriptionArn } = topic.subscribeQueue('jobs');
-  const text = 'FilterPolicy: Empty arrays are not allowed';
-  assertRefused(
-    topic.trySetOn(subscriptionArn, 'FilterPolicy', '{"k":[]}'),
-    'InvalidParameterException',
-    `Invalid parameter: ${text}`,
-  );
-  assertRefused(
-    topic.trySubscribe({ endpoint: arnOf('new'), attributes: { FilterPolicy: '{"k":[]}' } }),
-    'InvalidParameterException',
-    `Invalid parameter: Attributes Reason: ${text}`,
-  );
 });
 
 test('a message nested a hundred thousand levels deep is searched safely (11.5)', () => {

@@ -22,6 +22,10 @@ export class FilterWork {
     return this.#units - this.#left;
   }
 
+  get left(): number {
+    return this.#left;
+  }
+
   /** Whether more was asked for than there was: no answer that was given since then means anything. */
   get isExceeded(): boolean {
     return this.#left < 0;

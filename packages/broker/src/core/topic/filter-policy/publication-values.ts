@@ -8,12 +8,15 @@
  */
 
 import type { MessageAttribute } from '../../changes.ts';
+import { jsonSizeOf, parseJson } from '../../json-object.ts';
 import type { FilterValues } from './filter-policy.ts';
 import { FilterWork, unitsOf } from './filter-work.ts';
 import { isScalar, noValues, type Scalar, ValueList } from './value-list.ts';
 
 /** Visiting a node of the message takes as long as this many comparisons. */
 const nodeUnits = 5;
+/** Parsing a value of the message, or of a list in an attribute, takes as long as this many. */
+const parsedUnits = 4;
 /** Making a character of a key takes as long as comparing this many. */
 const keyChars = 16;
 
@@ -40,7 +43,7 @@ export class PublicationValues implements FilterValues {
     const known = this.#found.get(name);
     if (known !== undefined) return known;
     const attribute = this.#attributes.find((each) => each.name === name);
-    const values = attribute === undefined ? noValues : attributeValues(attribute);
+    const values = attribute === undefined ? noValues : attributeValues(attribute, this.work);
     this.work.spend(this.#attributes.length + nodeUnits * values.size);
     this.#found.set(name, values);
     return values;
@@ -60,16 +63,16 @@ export class PublicationValues implements FilterValues {
   }
 
   #parsed(): object | undefined {
-    if (this.#body === null) this.#body = parsedObject(this.#message);
+    if (this.#body === null) this.#body = parsedObject(this.#message, this.work);
     return this.#body;
   }
 }
 
 /** Binary counts as absent, and so does a String.Array that is no array (11.4). */
-function attributeValues({ type, value }: MessageAttribute): ValueList {
+function attributeValues({ type, value }: MessageAttribute, work: FilterWork): ValueList {
   if (typeof value !== 'string') return noValues;
   if (type === 'String.Array') {
-    const list = parsedJson(value);
+    const list = parsedJson(value, work);
     return Array.isArray(list) ? new ValueList(list.filter(isScalar)) : noValues;
   }
   return new ValueList([type.startsWith('Number') ? Number(value) : value]);
@@ -81,8 +84,8 @@ function valuesAt(body: object, path: string, work: FilterWork): ValueList {
   const splits = new Splits(path);
   /** Nodes to look at, each with how many parts of the path led there. */
   const open: { readonly node: unknown; readonly at: number }[] = [{ node: body, at: 0 }];
-  for (let place = open.pop(); place !== undefined; place = open.pop()) {
-    const { node, at } = place;
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { node, at } = next;
     if (!work.spend(nodeUnits)) return noValues;
     if (Array.isArray(node)) {
       for (const element of node as unknown[]) open.push({ node: element, at });
@@ -145,16 +148,15 @@ function asPropertyName(text: string): string {
   return Object.keys({ [text]: true })[0] as string;
 }
 
-function parsedObject(text: string): object | undefined {
-  const value = parsedJson(text);
+function parsedObject(text: string, work: FilterWork): object | undefined {
+  const value = parsedJson(text, work);
   const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
   return isMap ? value : undefined;
 }
 
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** Undefined also if parsing it is too much work. */
+function parsedJson(text: string, work: FilterWork): unknown {
+  const bounds = { levels: Number.POSITIVE_INFINITY, values: work.left / parsedUnits };
+  if (!work.spend(parsedUnits * jsonSizeOf(text, bounds).values)) return undefined;
+  return parseJson(text);
 }
