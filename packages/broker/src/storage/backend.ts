@@ -197,17 +197,17 @@ export interface TimeControl {
 }
 
 export interface Lifecycle {
-  /** Its name for people: memory, lmdb. */
+  /** Its name, as shown to users: memory, lmdb. */
   readonly kind: string;
   readonly realm: { readonly region: string; readonly account: string };
 
-  /** Why nothing can be added at the moment; undefined when all is well. */
+  /** Why nothing can be added at the moment; undefined if something can. */
   unavailable(): string | undefined;
 
   /** Removes every queue and topic, and all they hold. */
   reset(): Promise<void>;
 
-  /** Ends all waits with no messages, and lets nobody wait from now on. */
+  /** Ends all waits without messages, and permits no new ones. */
   endWaits(): void;
 
   /** Keeps what is pending, and releases everything. */

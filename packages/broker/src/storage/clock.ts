@@ -1,6 +1,6 @@
 /**
- * Time, as storage is given it. The engine takes each command's time as an argument, and this is where it comes from;
- * the clocks themselves are made in server/.
+ * The time source of storage. The engine takes the time of each command as an argument, and storage reads it here. The
+ * clocks themselves are made in server/.
  */
 
 export interface Clock {

@@ -1,16 +1,15 @@
 /**
- * The backend: the port over a writer and a store. A command is applied in its turn; its answer leaves when everything
- * applied so far is kept, since it may depend on any of it.
+ * The backend: a façade that offers the verbs of the port over a writer and a store. An answer leaves only when everything
+ * applied before it is durable, because it may depend on any of it.
  *
- * What it accepts follows its mode: open, full, frozen, incomplete or closed (running/availability.ts); while much expires
- * it rests between ticks (running/expiry-turns.ts).
+ * What the backend accepts follows its mode: open, full, frozen, incomplete or closed (running/availability.ts). While a
+ * backlog expires it also rests between ticks (running/expiry-turns.ts).
  *
- * This file only joins the parts and lends them the port's verbs. The rules are core's; when things happen is decided in
- * running/schedule.ts.
+ * This file only wires the parts together. The rules are in core; running/schedule.ts decides when things happen.
  */
 
 import { randomUUID } from 'node:crypto';
-import { type MessageContent, topicOwner } from '../core/changes.ts';
+import { type Change, type MessageContent, type OwnerId, topicOwner } from '../core/changes.ts';
 import type { Command, CommandOf, Outcome } from '../core/commands.ts';
 import { type Applied, Engine, type Ids } from '../core/engine.ts';
 import type { Refusal } from '../core/errors.ts';
@@ -68,7 +67,7 @@ export interface EngineBackendOptions {
   readonly arePoliciesEnforced?: boolean;
   /** Signs what standard topics send; without a signer nothing is signed. */
   readonly signer?: Signer;
-  /** Judges what topics bring to queues; without one nothing is judged. */
+  /** Decides whether topics may send to queues; without one, all may. */
   readonly judge?: Judge | undefined;
   /** Calls HTTP endpoints; without one no endpoint is ever reached. */
   readonly poster?: Poster;
@@ -262,11 +261,20 @@ export class EngineBackend implements Backend, WriterUser {
   }
 
   applied(applied: Applied<Command['type']>): void {
-    if (applied.events.length + applied.deliveries.length > 0) {
-      this.#readers.tell(applied, this.#writer.kept());
-    }
+    if (applied.events.length > 0) this.#readers.tell(applied.events, this.#writer.kept());
     const { polls } = this.#receives;
     if (polls.size > 0) polls.stir(applied.changes);
+  }
+
+  absorbed(changes: readonly Change[]): void {
+    this.#receives.polls.stir(changes);
+    this.#schedule.serve();
+  }
+
+  stirred(queues: readonly OwnerId[]): void {
+    this.#receives.polls.stirQueues(queues);
+    this.#schedule.setAnew();
+    void this.#schedule.doWhatIsDue();
   }
 
   suspend(): void {

@@ -1,7 +1,8 @@
 /**
  * Makes a directory and those above it that are missing, for every path that a user gives. Node's own way, `mkdir` with
  * `recursive`, never ends where the system answers "no such directory" although the one above exists, as below /proc.
- * Messages are nobody else's business: only the server's user may read what is made.
+ * Messages are nobody else's business: only the server's user may read what is made. The stores and the server's ledger
+ * use it; it lies in the lower of the two layers.
  */
 
 import { existsSync, mkdirSync, statSync } from 'node:fs';
@@ -20,7 +21,7 @@ export function makeDirectory(directory: string): string | undefined {
   return made[0];
 }
 
-/** False if somebody else was first. */
+/** False if another program was first. */
 function isMade(directory: string): boolean {
   try {
     mkdirSync(directory, { mode: directoryMode });

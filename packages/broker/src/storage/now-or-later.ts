@@ -1,6 +1,6 @@
 /**
- * A value that is there at once, or a promise of it. Memory and LMDB read and apply at once, a database later. Code above
- * both continues with `andThen`, which costs the first kind neither a promise nor a turn of the event loop.
+ * A value, or a promise of one. Memory and LMDB return values; a database returns promises. Code above both continues with
+ * `andThen`, which calls back at once for a value, so it costs neither a promise nor a turn of the event loop.
  */
 
 export type NowOrLater<T> = T | Promise<T>;

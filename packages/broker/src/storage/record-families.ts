@@ -1,6 +1,6 @@
 /**
- * Which family of records each kind of change belongs to: the one table that memory and LMDB apply changes by, and a
- * database will. Queues and topics keep the same families under kinds of their own, so a store has one way for both.
+ * Maps each kind of change to its family of records. Memory and LMDB both apply changes by this table, and a database will
+ * too. Queues and topics have the same families under different kinds, so a store handles both with the same code.
  */
 
 import type { Change } from '../core/changes.ts';

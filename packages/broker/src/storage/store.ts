@@ -1,8 +1,9 @@
 /**
- * The inner port: what keeps an engine's state. Changes go in, and come out again to load another engine. Memory keeps
- * them as long as the process lives (memory/), LMDB beyond it (lmdb/). The code above does not know which it has.
+ * The inner port: a store keeps the state of an engine. Changes go in, and come out again to load another engine. The memory
+ * store (memory/) keeps them for the life of the process, the LMDB store (lmdb/) on disk. The code above does not know which
+ * one it uses.
  *
- * Everything that is read comes now or later: memory and LMDB return values, a database returns promises.
+ * Every read returns a value or a promise (now-or-later.ts): memory and LMDB answer at once, a database later.
  */
 
 import type {
@@ -11,7 +12,9 @@ import type {
   KeptWindowEntry,
   MessageContent,
   OwnerId,
+  OwnerPut,
   Publication,
+  QueueSize,
 } from '../core/changes.ts';
 import type { Commit } from './backend.ts';
 import type { NowOrLater } from './now-or-later.ts';
@@ -32,9 +35,9 @@ export interface StoreReader {
   post(topic: string, id: number): NowOrLater<KeptPost | undefined>;
 }
 
-/** A store with one writer, which is told to keep changes after an engine has made them (running/local-writer.ts). */
+/** A store with one writer, which passes on the changes after an engine has made them (running/local-writer.ts). */
 export interface Store extends StoreReader {
-  /** Its name for people. */
+  /** Its name, as shown to users. */
   readonly kind: string;
 
   /** Takes one command's changes, in their order. */
@@ -55,10 +58,10 @@ export interface Store extends StoreReader {
   /** Why nothing can be added at the moment. */
   unavailable(): string | undefined;
 
-  /** While nothing can be added: whether what is there cannot be received or removed either. */
+  /** While nothing can be added: whether stored messages cannot be received or removed either. */
   readonly isFrozen: boolean;
 
-  /** Whether what is kept could not be loaded again, so that not even reads can be answered. */
+  /** Whether the kept state could not be loaded again, so that not even reads can be answered. */
   readonly isIncomplete: boolean;
 
   /** The store's size on disk; undefined if it is not there. */
@@ -70,7 +73,7 @@ export interface Store extends StoreReader {
   /** These queues and topics with everything applied so far, kept or not, in the same form. */
   applied(owners: ReadonlySet<OwnerId>): Iterable<readonly Change[]>;
 
-  /** What is kept could not be loaded again: nothing is answered any more. */
+  /** The kept state could not be loaded again: nothing is answered until a restart. */
   abandon(error: unknown): void;
 
   /** Removes everything. */
@@ -85,6 +88,10 @@ export interface StoreUser {
   now(): number;
   /** Applied changes of these queues and topics were lost: their state is what these changes say. */
   takeBack(owners: ReadonlySet<OwnerId>, kept: Iterable<readonly Change[]>): void;
+  /** Window entries of this queue or topic that were accepted at this time or before have expired: they need not be loaded. */
+  windowExpiredUntil(owner: OwnerPut): number;
+  /** The changes that are loaded next fill this queue: room can be made for them at once. */
+  reserve(queue: string, size: QueueSize): void;
   /** A commit failed, or the disk is full: less is accepted than before. */
   suspend(): void;
   /** More is accepted again. */

@@ -39,12 +39,14 @@ const absenceMsMax = 60_000;
 const connectPauseMs = 15;
 
 export class CrashClient {
-  readonly #port: number;
+  readonly #ports: readonly number[];
+  #calls = 0;
   readonly #agent: Agent = new Agent({ keepAlive: true });
   #atOutage: (() => void)[] = [];
 
-  constructor(port: number) {
-    this.#port = port;
+  /** Every request goes to the next of these ports; what one refuses to take goes to the one after it. */
+  constructor(ports: readonly number[]) {
+    this.#ports = ports;
   }
 
   async call(action: string, input: object): Promise<Reply> {
@@ -75,10 +77,11 @@ export class CrashClient {
   }
 
   #ask(action: string, body: string): Promise<Answer<Output>> {
+    this.#calls += 1;
     return new Promise((resolve, reject) => {
       const request = startRequest(
         {
-          port: this.#port,
+          port: this.#ports[this.#calls % this.#ports.length],
           host: '127.0.0.1',
           agent: this.#agent,
           method: 'POST',

@@ -178,7 +178,7 @@ async function outage(msMax: number): Promise<void> {
 }
 
 const task = taskOfProcess();
-const client = new CrashClient(task.port);
+const client = new CrashClient(task.ports);
 const history = new HistoryWriter(task.directory, task.name);
 const draining = whenTold('drain');
 const stopping = whenTold('stop');

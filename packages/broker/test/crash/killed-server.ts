@@ -67,6 +67,15 @@ export class KilledServer {
     await this.#end('SIGKILL');
   }
 
+  /** It stops in the middle of whatever it does, until it is thawed and goes on as if nothing had happened. */
+  freeze(): void {
+    this.#child?.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#child?.kill('SIGCONT');
+  }
+
   /** Kills it for good, so that a run that failed elsewhere does not start it again. */
   async close(): Promise<void> {
     this.#isClosed = true;

@@ -14,7 +14,6 @@ import { bodyOf, type CrashQueue, urlOf } from './workload.ts';
 /** A lane's sends of some seconds: most were answered by a server that was killed since, all are within the window. */
 const recentMax = 300;
 const batchMax = 10;
-const stepPauseMsMax = 60;
 
 export interface LaneOptions {
   readonly queue: CrashQueue;
@@ -53,10 +52,10 @@ export class Lane {
     this.#name = name;
   }
 
-  async run(finishing: AbortSignal): Promise<void> {
+  async run(finishing: AbortSignal, pauseMsMax: number): Promise<void> {
     while (!finishing.aborted) {
       await this.#send(this.#choose());
-      await pause(this.#chance.below(stepPauseMsMax));
+      await pause(this.#chance.below(pauseMsMax));
     }
   }
 

@@ -10,8 +10,8 @@ import { Lane } from './lane.ts';
 import { taskOfProcess, whenTold } from './task.ts';
 import { queues } from './workload.ts';
 
-const { name, port, directory, seed, round } = taskOfProcess();
-const client = new CrashClient(port);
+const { name, ports, pauseMsMax, directory, seed, round } = taskOfProcess();
+const client = new CrashClient(ports);
 const history = new HistoryWriter(directory, name);
 const finishing = whenTold('finish');
 const lanes = queues
@@ -20,7 +20,7 @@ const lanes = queues
     const chance = new Chance(seed, number);
     return new Lane({ queue, group, client, history, chance, round, name: `${number}` });
   });
-await Promise.all(lanes.map((lane) => lane.run(finishing)));
+await Promise.all(lanes.map((lane) => lane.run(finishing, pauseMsMax)));
 client.close();
 history.close();
 process.disconnect();

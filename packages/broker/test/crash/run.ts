@@ -32,6 +32,9 @@ export interface CrashOptions {
   readonly directory: string;
   /** The server's data; without it, everything is in memory and every kill loses it. */
   readonly data?: string;
+  /** A database that `nodes` servers share, instead of `data`. One of them is killed, or frozen, at a time. */
+  readonly database?: string;
+  readonly nodes?: number;
   /** More flags for the server. */
   readonly flags?: readonly string[];
   /** Which run on this data it is; default 0. */
@@ -48,6 +51,8 @@ const consumers = 3;
 /** From a restart to the next kill. */
 const lifeMsMax = 1_000;
 const drainMsMax = 60_000;
+/** A node that is frozen for longer than a second loses its transaction. */
+const frozenMsMax = 2_500;
 const drainLookMs = 100;
 
 export async function crashRun(options: CrashOptions): Promise<CrashResult> {
@@ -56,7 +61,11 @@ export async function crashRun(options: CrashOptions): Promise<CrashResult> {
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
   });
-  const run = new CrashRun(options, await freePort(options.seed), fail);
+  const ports = new Set<number>();
+  for (let tries = 0; ports.size < (options.nodes ?? 1); tries += 1) {
+    ports.add(await freePort(options.seed + tries));
+  }
+  const run = new CrashRun(options, [...ports], fail);
   try {
     await Promise.race([run.all(), failed]);
   } catch (cause) {
@@ -71,23 +80,25 @@ export async function crashRun(options: CrashOptions): Promise<CrashResult> {
 
 class CrashRun {
   readonly #options: CrashOptions;
-  readonly #port: number;
+  readonly #ports: readonly number[];
   readonly #fail: (error: Error) => void;
   readonly #chance: Chance;
   readonly #history: HistoryWriter;
-  readonly #server: KilledServer;
+  readonly #servers: readonly KilledServer[];
   readonly #client: CrashClient;
   readonly #lane: Lane;
   readonly #children: ChildProcess[] = [];
 
-  constructor(options: CrashOptions, port: number, fail: (error: Error) => void) {
+  constructor(options: CrashOptions, ports: readonly number[], fail: (error: Error) => void) {
     this.#options = options;
-    this.#port = port;
+    this.#ports = ports;
     this.#fail = fail;
     this.#chance = new Chance(options.seed, 0);
     this.#history = new HistoryWriter(options.directory, 'supervisor');
-    this.#server = new KilledServer(['--port', `${port}`, ...serverFlags(options)], fail);
-    this.#client = new CrashClient(port);
+    this.#servers = ports.map(
+      (port) => new KilledServer(['--port', `${port}`, ...serverFlags(options)], fail),
+    );
+    this.#client = new CrashClient(ports);
     this.#lane = new Lane({
       queue: queues[0] as CrashQueue,
       group: 'kills',
@@ -100,7 +111,7 @@ class CrashRun {
   }
 
   async all(): Promise<void> {
-    await this.#server.start();
+    await this.#startAll();
     await this.#createQueues();
     const producer = this.#startClient('producer', 1);
     const takers = Array.from({ length: consumers }, (_, index) =>
@@ -111,19 +122,23 @@ class CrashRun {
     for (const taker of takers) taker.send('drain' satisfies Word);
     await this.#drained();
     await tell('stop', takers);
-    await this.#kill(false);
-    await this.#server.start();
+    for (const server of this.#servers) await this.#kill(server, false);
+    await this.#startAll();
     for (const { name } of queues) {
       this.#history.add({ type: 'left', queue: name, count: await this.#countOf(name) });
     }
-    await this.#server.stop();
+    for (const server of this.#servers) await server.stop();
+  }
+
+  async #startAll(): Promise<void> {
+    await Promise.all(this.#servers.map((server) => server.start()));
   }
 
   /** Whatever the result: no process and no connection is left. */
   async end(): Promise<void> {
     for (const child of this.#children) child.kill('SIGKILL');
     this.#client.close();
-    await this.#server.close();
+    for (const server of this.#servers) await server.close();
     this.#history.close();
   }
 
@@ -140,7 +155,9 @@ class CrashRun {
     const { seed, directory, round = 0 } = this.#options;
     const name = `${kind}-${number}`;
     const ownSeed = seed + number * 7_919;
-    const task: Task = { name, port: this.#port, directory, seed: ownSeed, round };
+    // Requests of several nodes take their turns at the database, and what is sent has to be drained too.
+    const pauseMsMax = this.#ports.length > 1 ? 1_000 : 60;
+    const task: Task = { name, ports: this.#ports, pauseMsMax, directory, seed: ownSeed, round };
     const file = fileURLToPath(new URL(`${kind}.js`, import.meta.url));
     const child = fork(file, [JSON.stringify(task)]);
     child.once('exit', (code, signal) => {
@@ -161,18 +178,29 @@ class CrashRun {
         await pause(this.#chance.below(this.#chance.isOneIn(4) ? 50 : lifeMsMax));
         if (this.#chance.isOneIn(2)) await this.#lane.sendOne();
       }
-      await this.#kill(!isReady);
+      const server = this.#chance.pick(this.#servers);
+      if (this.#servers.length > 1) {
+        if (this.#chance.isOneIn(3)) {
+          server.freeze();
+          await pause(this.#chance.below(frozenMsMax));
+          server.thaw();
+        }
+        // The others have to do without it.
+        isReady = true;
+      }
+      await this.#kill(server, !isReady);
       this.#options.onKill?.(kills);
-      const ready = this.#server.start();
-      isReady = kills === this.#options.kills || !this.#chance.isOneIn(5);
+      const ready = server.start();
+      isReady =
+        this.#servers.length > 1 || kills === this.#options.kills || !this.#chance.isOneIn(5);
       if (isReady) await ready;
-      else await pause(this.#chance.below(this.#server.startMs));
+      else await pause(this.#chance.below(server.startMs));
     }
   }
 
-  async #kill(isStarting: boolean): Promise<void> {
+  async #kill(server: KilledServer, isStarting: boolean): Promise<void> {
     this.#history.add({ type: 'kill', at: now(), isStarting });
-    await this.#server.kill();
+    await server.kill();
   }
 
   /** Waits until the consumers have emptied the queues; if they cannot, the count of what is left will show it. */
@@ -202,7 +230,8 @@ async function tell(word: Word, children: readonly ChildProcess[]): Promise<void
 }
 
 /** In memory the queues are created at every start, so that a kill loses what is in them and not the queues. */
-function serverFlags({ data, directory, flags = [] }: CrashOptions): string[] {
+function serverFlags({ data, database, directory, flags = [] }: CrashOptions): string[] {
+  if (database !== undefined) return ['--postgres', database, ...flags];
   if (data !== undefined) return ['--data', data, ...flags];
   const file = join(directory, 'config.json');
   const config = { queues: queues.map(({ name, attributes }) => ({ name, attributes })) };

@@ -8,7 +8,10 @@ import { setMaxListeners } from 'node:events';
 export interface Task {
   /** The name of the client, and so of its history. */
   readonly name: string;
-  readonly port: number;
+  /** Of the servers: each request goes to the next one. */
+  readonly ports: readonly number[];
+  /** The longest pause of a producer between two requests of a lane. */
+  readonly pauseMsMax: number;
   /** Where histories are written. */
   readonly directory: string;
   /** Seeds the client's random choices; different for each client. */

@@ -294,4 +294,5 @@ testEveryBackend(
     // It was applied, and may or may not have been kept; its client does not wait in vain.
     await unkept.catch((error: unknown) => assert.ok(error instanceof Unavailable));
   },
+  'a node loads again as soon as it can, without a restart',
 );

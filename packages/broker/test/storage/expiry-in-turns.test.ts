@@ -148,6 +148,7 @@ testEveryBackend(
     assert.deepEqual(await next, ['fresh']);
     assert.equal(expired(), messages);
   },
+  'what is asked for while a tick is committed shares its batch, and removes the rest at once',
 );
 
 testEveryBackend('a client that goes while its receive waits takes nothing', async (open) => {
@@ -169,32 +170,36 @@ testEveryBackend('moving the clock is answered when all is removed', async (open
   assert.equal(expiredAtOnce(), expiredPerTickMax);
 });
 
-testEveryBackend('a replay into a queue goes on when its backlog has expired', async (open) => {
-  const { backend, clock, expired, expiredAtOnce } = await openFull(open);
-  const ArchivePolicy = JSON.stringify({ MessageRetentionPeriod: '1' });
-  const attributes = { FifoTopic: 'true', ArchivePolicy };
-  const created = await backend.run({ type: 'create-topic', name: 'prices.fifo', attributes });
-  assert.ok(created.ok);
-  const { topicArn } = created;
-  const baseUrl = 'http://mq.example';
-  const entries = [{ message: 'hello', groupId: 'g', deduplicationId: 'd' }];
-  await backend.run({ type: 'publish', topicArn, isBatch: false, entries, baseUrl });
-  const StartingPoint = new Date(clock.now()).toISOString();
-  const ReplayPolicy = JSON.stringify({ PointType: 'Timestamp', StartingPoint });
-  clock.moveTo(clock.now() + 60_000);
-  const subscribed = await backend.run({
-    type: 'subscribe',
-    topicArn,
-    protocol: 'sqs',
-    endpoint: 'arn:aws:sqs:us-east-1:000000000000:jobs',
-    attributes: { ReplayPolicy, RawMessageDelivery: 'true' },
-    baseUrl,
-  });
-  assert.ok(subscribed.ok);
-  assert.deepEqual(await stayAliveFor(receive(backend, { waitSeconds: 20 })), ['hello']);
-  assert.equal(expired(), messages);
-  assert.equal(expiredAtOnce(), expiredPerTickMax);
-});
+testEveryBackend(
+  'a replay into a queue goes on when its backlog has expired',
+  async (open) => {
+    const { backend, clock, expired, expiredAtOnce } = await openFull(open);
+    const ArchivePolicy = JSON.stringify({ MessageRetentionPeriod: '1' });
+    const attributes = { FifoTopic: 'true', ArchivePolicy };
+    const created = await backend.run({ type: 'create-topic', name: 'prices.fifo', attributes });
+    assert.ok(created.ok);
+    const { topicArn } = created;
+    const baseUrl = 'http://mq.example';
+    const entries = [{ message: 'hello', groupId: 'g', deduplicationId: 'd' }];
+    await backend.run({ type: 'publish', topicArn, isBatch: false, entries, baseUrl });
+    const StartingPoint = new Date(clock.now()).toISOString();
+    const ReplayPolicy = JSON.stringify({ PointType: 'Timestamp', StartingPoint });
+    clock.moveTo(clock.now() + 60_000);
+    const subscribed = await backend.run({
+      type: 'subscribe',
+      topicArn,
+      protocol: 'sqs',
+      endpoint: 'arn:aws:sqs:us-east-1:000000000000:jobs',
+      attributes: { ReplayPolicy, RawMessageDelivery: 'true' },
+      baseUrl,
+    });
+    assert.ok(subscribed.ok);
+    assert.deepEqual(await stayAliveFor(receive(backend, { waitSeconds: 20 })), ['hello']);
+    assert.equal(expired(), messages);
+    assert.equal(expiredAtOnce(), expiredPerTickMax);
+  },
+  'what is asked for while a tick is committed shares its batch, and removes the rest at once',
+);
 
 testEveryBackend('a backlog goes on expiring without any request', async (open) => {
   const { backend, clock, expired } = await openFull(open);

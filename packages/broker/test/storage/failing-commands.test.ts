@@ -29,7 +29,7 @@ import {
 import { CountedIds } from '../support/counted-ids.ts';
 import { Fault, Faults } from '../support/faults.ts';
 import { temporaryDirectory } from './backends.ts';
-import { openEntries, problemsIn } from './lmdb/open-store.ts';
+import { openStore, problemsIn } from './lmdb/open-store.ts';
 
 interface Moment {
   readonly command: Command;
@@ -120,17 +120,17 @@ function deadLetterLife(): Life {
 function applyOrUndo(
   engine: Engine,
   { command, now, ids }: Moment,
-  entries: Store,
+  store: Store,
   n: number,
 ): Applied<Command['type']> | undefined {
   const dueBefore = engine.nextDueAt();
   try {
-    const context = { now, ids: ids.fork(), isObserved: true };
+    const context = { now, ids: ids.fork() };
     return faults.during(n, () => engine.apply(command, context));
   } catch (error) {
     assert.ok(error instanceof CommandFailed && error.cause instanceof Fault, String(error));
-    for (const place of error.concerned) engine.drop(place);
-    for (const changes of entries.applied(error.concerned)) engine.absorb(changes, now);
+    for (const owner of error.concerned) engine.drop(owner);
+    for (const changes of store.applied(error.concerned)) engine.absorb(changes, now);
     // What was due may be done by loading it: a message that is visible again.
     const isDone = dueBefore !== undefined && dueBefore <= now;
     if (!isDone) assert.equal(engine.nextDueAt(), dueBefore);
@@ -144,11 +144,11 @@ const never = Number.POSITIVE_INFINITY;
 async function prove(
   { moments, newEngine }: Life,
   salt: number,
-  store: OpenedStore,
+  stored: OpenedStore,
 ): Promise<void> {
   let engine = newEngine();
-  let entries = await store.open();
-  for await (const _ of entries.load());
+  let store = await stored.open();
+  for await (const _ of store.load());
   for (const [index, moment] of moments.entries()) {
     // Most commands only look, to compare; those that do something have more calls.
     const callsMax = isLooking(moment.command) ? 40 : 200;
@@ -157,40 +157,40 @@ async function prove(
     let applied: Applied<Command['type']> | undefined;
     for (let failures = 0; applied === undefined; failures += 1) {
       const n = failures < failuresMax ? stride * (failures + 1) : never;
-      applied = applyOrUndo(engine, moment, entries, n);
+      applied = applyOrUndo(engine, moment, store, n);
     }
     assert.equal(answered(applied), moment.answered, `${index}: ${moment.command.type}`);
-    entries.apply(applied.changes);
+    store.apply(applied.changes);
     // Thus commands fail while a commit is under way, while one gathers, both, or neither.
-    if ((index + salt) % 5 === 0) await entries.kept();
+    if ((index + salt) % 5 === 0) await store.kept();
     if ((index + salt) % 7 === 0) await new Promise((resolve) => setImmediate(resolve));
-    if (!store.isKept || (index + salt) % 41 !== 0) continue;
-    await entries.close();
-    entries = await store.open();
+    if (!stored.isKept || (index + salt) % 41 !== 0) continue;
+    await store.close();
+    store = await stored.open();
     engine = newEngine();
-    for await (const changes of entries.load()) engine.absorb(changes, moment.now);
+    for await (const changes of store.load()) engine.absorb(changes, moment.now);
   }
-  await entries.close();
+  await store.close();
 }
 
 /** Lets every command fail once at each of its calls, each time on an engine of its own. */
-async function proveEachCall({ moments, newEngine }: Life, entries: Store): Promise<void> {
+async function proveEachCall({ moments, newEngine }: Life, store: Store): Promise<void> {
   const loaded = new MemoryStore();
   for (const moment of moments) {
     for (let n = 1; ; n += 1) {
       const engine = newEngine();
       engine.absorb(loaded.changes(), moment.now);
-      let applied = applyOrUndo(engine, moment, entries, n);
+      let applied = applyOrUndo(engine, moment, store, n);
       const hasFailed = applied === undefined;
-      applied ??= applyOrUndo(engine, moment, entries, never) as Applied<Command['type']>;
+      applied ??= applyOrUndo(engine, moment, store, never) as Applied<Command['type']>;
       assert.equal(answered(applied), moment.answered, `${moment.command.type} at call ${n}`);
       if (hasFailed) continue;
       loaded.apply(applied.changes);
-      entries.apply(applied.changes);
+      store.apply(applied.changes);
       break;
     }
   }
-  await entries.close();
+  await store.close();
 }
 
 interface OpenedStore {
@@ -219,7 +219,7 @@ for (const [title, lives, runs] of [
       fc.asyncProperty(lives, fc.nat(), async (life, salt) => {
         opened += 1;
         const path = join(directory.path, String(opened));
-        await prove(life, salt, { open: () => openEntries(path, 0), isKept: true });
+        await prove(life, salt, { open: () => openStore(path, 0), isKept: true });
         assert.deepEqual(await problemsIn(path), []);
       }),
       { numRuns: runs.lmdb },
@@ -234,7 +234,7 @@ test('dead letters and tasks that move them can fail at each call (memory)', asy
 
 test('dead letters and tasks that move them can fail at each call (lmdb)', async () => {
   const directory = temporaryDirectory();
-  await proveEachCall(deadLetterLife(), await openEntries(directory.path, 0));
+  await proveEachCall(deadLetterLife(), await openStore(directory.path, 0));
   assert.deepEqual(await problemsIn(directory.path), []);
   directory.remove();
 });

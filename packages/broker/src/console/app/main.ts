@@ -25,7 +25,7 @@ let isLoaded = false;
 let queue: QueueView | undefined;
 let clock: ClockKind | undefined;
 let serverNow = 0;
-let learntAt = 0;
+let learnedAt = 0;
 let told = '';
 let toldTimer = 0;
 let isPaintDue = false;
@@ -33,13 +33,13 @@ let isPaintDue = false;
 const app: App = {
   now: () => {
     // A manual clock stands still until it is moved.
-    const passed = clock === 'manual' ? 0 : performance.now() - learntAt;
+    const passed = clock === 'manual' ? 0 : performance.now() - learnedAt;
     return serverNow + passed;
   },
   clock: () => clock,
   learn: (answer: Timed) => {
     serverNow = answer.now;
-    learntAt = performance.now();
+    learnedAt = performance.now();
     clock = answer.clock ?? clock;
   },
   repaint,

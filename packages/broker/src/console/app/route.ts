@@ -24,15 +24,15 @@ export type Route =
 const tabs: readonly Tab[] = ['window', 'groups', 'messages', 'redrive', 'attributes'];
 
 export function readRoute(hash: string): Route {
-  const [place = '', name = '', tab = '', ...rest] = hash
+  const [section = '', name = '', tab = '', ...rest] = hash
     .replace(/^#?\/?/, '')
     .split('/')
     .map(decoded);
-  if (place === '') return { page: 'overview' };
+  if (section === '') return { page: 'overview' };
   if (name === '') return { page: 'nowhere' };
-  if (place === 'topics') return { page: 'topic', name };
+  if (section === 'topics') return { page: 'topic', name };
   const known = tabs.find((each) => each === tab);
-  if (place !== 'queues' || (tab !== '' && known === undefined)) return { page: 'nowhere' };
+  if (section !== 'queues' || (tab !== '' && known === undefined)) return { page: 'nowhere' };
   return { page: 'queue', name, tab: known, rest };
 }
 

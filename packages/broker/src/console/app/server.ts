@@ -52,7 +52,7 @@ export async function sqs<T>(action: string, input: object): Promise<Done<T>> {
 }
 
 /** The path of a queue or topic, with its name encoded. */
-export function placePath(kind: 'queues' | 'topics', name: string, rest = ''): string {
+export function resourcePath(kind: 'queues' | 'topics', name: string, rest = ''): string {
   return `${kind}/${encodeURIComponent(name)}${rest === '' ? '' : `/${rest}`}`;
 }
 

@@ -9,7 +9,7 @@ import type { App } from './app.ts';
 import type { Connection } from './live.ts';
 import { isDark, switchTheme } from './theme.ts';
 
-export interface Surroundings {
+export interface ShellState {
   readonly app: App;
   readonly connection: Connection;
   readonly told: string;
@@ -21,7 +21,7 @@ const connectionTexts: Readonly<Record<Connection, string>> = {
   gone: 'Not reachable, retrying',
 };
 
-export function shell({ app, connection, told }: Surroundings, content: Child): Child {
+export function shell({ app, connection, told }: ShellState, content: Child): Child {
   return [
     h('a', { class: 'skip', href: '#main', onclick: skip }, 'Skip to content'),
     h(

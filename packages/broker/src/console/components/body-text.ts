@@ -9,7 +9,7 @@ import { exactCount } from './format.ts';
 import { pretty } from './json-text.ts';
 
 /** Longer texts are shown without colors, because each colored token is an element. */
-const colouredCharsMax = 32 * 1024;
+const coloredCharsMax = 32 * 1024;
 
 const token =
   /("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null)\b|(-?\b\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\b)/g;
@@ -20,7 +20,7 @@ export function bodyText(body: string, label: string): HTMLElement {
   return h(
     'pre',
     { class: 'body', tabindex: 0, role: 'region', 'aria-label': label },
-    coloured(text, text !== body),
+    colored(text, text !== body),
   );
 }
 
@@ -56,8 +56,8 @@ export function attributeTable(attributes: readonly Attribute[]): Child {
   );
 }
 
-function coloured(text: string, isJson: boolean): Child {
-  if (!isJson || text.length > colouredCharsMax) return text;
+function colored(text: string, isJson: boolean): Child {
+  if (!isJson || text.length > coloredCharsMax) return text;
   const parts: Child[] = [];
   let end = 0;
   for (const found of text.matchAll(token)) {

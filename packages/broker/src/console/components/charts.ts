@@ -44,13 +44,13 @@ export function sparkline(
 export function bars(
   values: readonly number[],
   step: number,
-  place: (value: number) => { readonly from: number; readonly length: number },
+  barOf: (value: number) => { readonly from: number; readonly length: number },
 ): string {
   let path = '';
   const width = step * 0.72;
   for (const [index, value] of values.entries()) {
     if (value === 0) continue;
-    const { from, length } = place(value);
+    const { from, length } = barOf(value);
     path += `M${(index * step).toFixed(1)} ${from}h${width.toFixed(2)}v${length.toFixed(1)}h-${width.toFixed(2)}z`;
   }
   return path;

@@ -76,25 +76,25 @@ function morphChildren(old: Element, next: Element): void {
     const key = keyOf(child);
     if (key !== undefined) keyed.set(key, child);
   }
-  let place: ChildNode | null = old.firstChild;
+  let current: ChildNode | null = old.firstChild;
   for (const wanted of [...next.childNodes]) {
     const key = keyOf(wanted);
-    const known = key === undefined ? place : (keyed.get(key) ?? null);
+    const known = key === undefined ? current : (keyed.get(key) ?? null);
     // Each is used once: if two elements have the same key, the second becomes a new element.
     if (key !== undefined) keyed.delete(key);
     if (known !== null && isAlike(known, wanted)) {
-      if (known === place) place = place.nextSibling;
-      else old.insertBefore(known, place);
+      if (known === current) current = current.nextSibling;
+      else old.insertBefore(known, current);
       if (known instanceof Element) morph(known, wanted as Element);
       else if (known.nodeValue !== wanted.nodeValue) known.nodeValue = wanted.nodeValue;
     } else {
-      old.insertBefore(wanted, place);
+      old.insertBefore(wanted, current);
     }
   }
-  while (place !== null) {
-    const rest: ChildNode | null = place.nextSibling;
-    place.remove();
-    place = rest;
+  while (current !== null) {
+    const rest: ChildNode | null = current.nextSibling;
+    current.remove();
+    current = rest;
   }
 }
 

@@ -42,7 +42,7 @@ export function plural(value: number, word: string): string {
 }
 
 /** `body, attributes and group` */
-export function listed(words: readonly string[]): string {
+export function joinedWords(words: readonly string[]): string {
   return words.join(', ').replace(/, (?!.*, )/, ' and ');
 }
 

@@ -25,7 +25,7 @@ type Side = { readonly 'data-side': string };
 const onLeft: Side = { 'data-side': 'Original' };
 const onRight: Side = { 'data-side': 'Suppressed' };
 
-export function sides(send: Send, suppressed: SuppressedSend): HTMLElement {
+export function sideBySide(send: Send, suppressed: SuppressedSend): HTMLElement {
   const all = facts(send, suppressed);
   return h(
     'table',

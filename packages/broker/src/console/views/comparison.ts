@@ -8,8 +8,8 @@ import type { App } from '../app/app.ts';
 import { queueLink } from '../app/route.ts';
 import { bodyText, cutNote } from '../components/body-text.ts';
 import { type Child, h } from '../components/dom.ts';
-import { duration, exactCount, listed, timeOfDay } from '../components/format.ts';
-import { sides } from '../components/side-by-side.ts';
+import { duration, exactCount, joinedWords, timeOfDay } from '../components/format.ts';
+import { sideBySide } from '../components/side-by-side.ts';
 
 export const comparisonTitleId = 'comparison-title';
 /** Per original; the others are in the window's list. */
@@ -41,7 +41,7 @@ export function comparison(
     ),
     h('p', { class: 'verdict' }, chosen === undefined ? alone(app, send) : verdict(send, chosen)),
     send.suppressed.length > 1 && choices(queue, send, chosen),
-    chosen === undefined ? originalOnly(send) : sides(send, chosen),
+    chosen === undefined ? originalOnly(send) : sideBySide(send, chosen),
   );
 }
 
@@ -63,7 +63,7 @@ function verdict({ original }: Send, suppressed: SuppressedSend): Child {
         ? 'whose body has the same SHA-256'
         : 'with the same deduplication id';
   const opening: Child = ['This send came ', after, ` an accepted message ${what}. `];
-  const differences = h('strong', {}, listed(differed));
+  const differences = h('strong', {}, joinedWords(differed));
   if (collision) {
     return [
       opening,

@@ -6,7 +6,7 @@
 import type { Group, GroupPage } from '../app/answers.ts';
 import type { App } from '../app/app.ts';
 import { queueLink } from '../app/route.ts';
-import { look, placePath } from '../app/server.ts';
+import { look, resourcePath } from '../app/server.ts';
 import { type Child, h } from '../components/dom.ts';
 import { count, duration, plural, shortId, timeOfDay } from '../components/format.ts';
 import { cursorPager, none, table } from '../components/table.ts';
@@ -22,7 +22,7 @@ export function groupsTab(app: App, name: string): TabView {
   async function load(): Promise<void> {
     const state = isBlockedOnly ? 'blocked' : '';
     const query = new URLSearchParams({ limit: String(groupsPerPage), after, state });
-    answer = await look<GroupPage>(placePath('queues', name, `groups?${query}`));
+    answer = await look<GroupPage>(resourcePath('queues', name, `groups?${query}`));
   }
 
   function show(from: string): void {

@@ -6,7 +6,7 @@
 import type { Message, MessagePage } from '../app/answers.ts';
 import type { App } from '../app/app.ts';
 import { queueLink } from '../app/route.ts';
-import { look, placePath } from '../app/server.ts';
+import { look, resourcePath } from '../app/server.ts';
 import { attributeTable, bodyText, cutNote } from '../components/body-text.ts';
 import { type Child, h } from '../components/dom.ts';
 import {
@@ -33,7 +33,7 @@ export function messagesTab(app: App, name: string): TabView {
   let whole: Message | undefined;
 
   const page = (query: Record<string, string>): Promise<MessagePage> =>
-    look(placePath('queues', name, `messages?${new URLSearchParams({ group, ...query })}`));
+    look(resourcePath('queues', name, `messages?${new URLSearchParams({ group, ...query })}`));
 
   async function load(): Promise<void> {
     const limit = String(messagesPerPage);

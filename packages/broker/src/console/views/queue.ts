@@ -6,7 +6,7 @@
 import type { QueueCounts, Timed } from '../app/answers.ts';
 import type { App, View } from '../app/app.ts';
 import { queueLink, type Tab } from '../app/route.ts';
-import { look, placePath, Refused, sqs } from '../app/server.ts';
+import { look, Refused, resourcePath, sqs } from '../app/server.ts';
 import { openDialog } from '../components/dialog.ts';
 import { type Child, h } from '../components/dom.ts';
 import { duration, rate } from '../components/format.ts';
@@ -72,7 +72,7 @@ export function queueView(app: App, name: string): QueueView {
     },
     load: async () => {
       const [answer] = await Promise.all([
-        look<QueueCounts & Timed>(placePath('queues', name, 'counts')),
+        look<QueueCounts & Timed>(resourcePath('queues', name, 'counts')),
         loadTab(),
       ]);
       counts = answer;

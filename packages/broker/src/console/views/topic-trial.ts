@@ -5,7 +5,7 @@
 
 import type { MatchResult, Subscription } from '../app/answers.ts';
 import type { App } from '../app/app.ts';
-import { ask, placePath } from '../app/server.ts';
+import { ask, resourcePath } from '../app/server.ts';
 import { attributesIn } from '../components/attribute-lines.ts';
 import { type Child, h } from '../components/dom.ts';
 import { field } from '../components/field.ts';
@@ -28,7 +28,7 @@ export function trial(app: App, topic: string): Trial {
   async function run(): Promise<void> {
     try {
       complaint = '';
-      result = await ask<MatchResult>(placePath('topics', topic, 'match'), {
+      result = await ask<MatchResult>(resourcePath('topics', topic, 'match'), {
         message: asked.message,
         attributes: Object.fromEntries(
           attributesIn(asked.attributes).map(({ name, value }) => [

@@ -6,7 +6,7 @@
 import type { Deliveries, Delivery, Subscription, Topic } from '../app/answers.ts';
 import type { App, View } from '../app/app.ts';
 import { queueLink } from '../app/route.ts';
-import { look, placePath } from '../app/server.ts';
+import { look, resourcePath } from '../app/server.ts';
 import { type Child, h } from '../components/dom.ts';
 import {
   compact,
@@ -39,8 +39,8 @@ export function topicView(app: App, name: string): View {
 
   async function load(): Promise<void> {
     const [answer, deliveries] = await Promise.all([
-      look<Topic>(placePath('topics', name)),
-      look<Deliveries>(placePath('topics', name, 'deliveries')),
+      look<Topic>(resourcePath('topics', name)),
+      look<Deliveries>(resourcePath('topics', name, 'deliveries')),
     ]);
     topic = answer;
     latest = deliveries.deliveries;

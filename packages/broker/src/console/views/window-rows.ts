@@ -9,7 +9,7 @@ import {
   dayAndTime,
   duration,
   exactCount,
-  listed,
+  joinedWords,
   shortId,
   timeOfDay,
 } from '../components/format.ts';
@@ -100,7 +100,7 @@ function details(row: WindowRow, now: number): Child {
     const after = `${duration(row.at - originalAt)} after the original`;
     return differed.length === 0
       ? `${after}, identical`
-      : [`${after}, `, h('strong', {}, `different ${listed(differed)}`)];
+      : [`${after}, `, h('strong', {}, `different ${joinedWords(differed)}`)];
   }
   const left = (row.expiresAt ?? 0) - now;
   if (left <= 0) return 'expired';

@@ -7,7 +7,7 @@
 import type { Send, Window, WindowRow } from '../app/answers.ts';
 import type { App } from '../app/app.ts';
 import { queueLink } from '../app/route.ts';
-import { look, placePath, Refused } from '../app/server.ts';
+import { look, Refused, resourcePath } from '../app/server.ts';
 import { type Child, h } from '../components/dom.ts';
 import { exactCount } from '../components/format.ts';
 import { sum } from '../components/numbers.ts';
@@ -50,7 +50,7 @@ export function windowTab(app: App, name: string): TabView {
     const query = new URLSearchParams({ limit: String(rowsMax), search });
     const [sequence] = chosen;
     const [next, nextSend] = await Promise.all([
-      look<Window>(placePath('queues', name, `window?${query}`)),
+      look<Window>(resourcePath('queues', name, `window?${query}`)),
       sequence === undefined ? undefined : loadSend(sequence),
     ]);
     noteLeaving(next);
@@ -65,7 +65,7 @@ export function windowTab(app: App, name: string): TabView {
       missing = undefined;
       const query = new URLSearchParams(namesOf(sequence));
       const path = `window/${encodeURIComponent(sequence)}?${query}`;
-      return await look<Send>(placePath('queues', name, path));
+      return await look<Send>(resourcePath('queues', name, path));
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       missing = error.message;

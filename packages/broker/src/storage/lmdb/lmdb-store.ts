@@ -1,16 +1,16 @@
 /**
- * The store in an LMDB file: answered means kept. The changes of all commands that come together become one transaction,
- * written by LMDB's own thread; while it runs, further changes gather for the next one. So the disk sets the number of
- * commits, and the load their size. There is never more than one in flight: if it fails, nothing that depends on it may be
- * kept.
+ * The store in an LMDB file: an answer leaves only after its commit is on disk. The changes of all commands that arrive
+ * together become one transaction, written by LMDB's own thread; meanwhile further changes gather for the next one. So the
+ * disk determines the number of commits, and the load their size. At most one commit is in flight: if it fails, nothing that
+ * depends on it may be kept.
  *
- * Memory holds no bodies: content is encoded on arrival and read again when it is delivered. Until its commit is over it
- * is also held in memory (record-mapper.ts), because a receive can come sooner.
+ * Memory holds no bodies: a content is encoded on arrival and read again for its delivery. Until its commit is done it is also
+ * held in memory (record-mapper.ts), because a receive can come sooner.
  *
- * When a commit fails, what it held and what has gathered since is lost, and whoever waits for it gets an error. The
- * queues and topics concerned are loaded again from the file into the engine. Commits are then tried until all is well
- * (recovery.ts). Read-only commands are answered all the while; what expires with them gathers and is written later. If
- * loading fails too, the engine is incomplete and nothing is answered until a restart (`abandon`).
+ * When a commit fails, its changes and those gathered since are lost, and their requests get an error. The queues and topics
+ * concerned are loaded again from the file into the engine. Test commits are retried until writes succeed (recovery.ts).
+ * Read-only commands are answered all the while; their expiry gathers and is written later. If loading fails too, the
+ * in-memory state may no longer match the disk, and nothing is answered until a restart (`abandon`).
  */
 
 import {
@@ -23,6 +23,8 @@ import {
   type Publication,
 } from '../../core/changes.ts';
 import { Unavailable } from '../backend.ts';
+import { ByteWriter } from '../records/bytes.ts';
+import { jsonOf } from '../records/json-record.ts';
 import { preparedNow } from '../running/prepared-answers.ts';
 import type { Store, StoreUser } from '../store.ts';
 import { Batch } from './commit/batch.ts';
@@ -30,9 +32,7 @@ import { type Attempt, Recovery } from './commit/recovery.ts';
 import { readingError } from './file/data-error.ts';
 import type { Environment } from './file/environment.ts';
 import { diskIsFull, type Put } from './file/lmdb-file.ts';
-import { ByteWriter } from './records/bytes.ts';
 import { Damage, refuseDamage } from './records/damage.ts';
-import { jsonOf } from './records/json-record.ts';
 import { nameKeyOf, probeKeyOf } from './records/keys.ts';
 import { timeKey } from './records/loading.ts';
 import { RecordMapper } from './records/record-mapper.ts';
@@ -41,7 +41,7 @@ import { RecordMapper } from './records/record-mapper.ts';
 const gatheringTurnsMax = 8;
 /** How long a commit waits for the clients that were just answered, as a part of the time that the previous one took. */
 const awaitedShare = 0.25;
-/** A commit that took longer was stalled, and tells nothing about the next. */
+/** A commit that took longer was stalled, and says nothing about the next one. */
 const commitMsMax = 20;
 const retryMs = 1000;
 
@@ -51,7 +51,7 @@ const probeKeys = { start: probeKeyOf(''), end: nameKeyOf('store', 'probf') };
 
 const cannotLoadAgain = 'what is kept could not be loaded again, so the server has to be restarted';
 
-/** Told what a start found damaged, if anything; if it returns, that is removed. */
+/** Called with the damage that a start found, if any; if it returns, the damaged records are removed. */
 export type OnLoaded = (damage: Damage) => void;
 
 export interface LmdbStoreOptions {
@@ -98,7 +98,7 @@ export class LmdbStore implements Store {
     this.#user = user;
     this.#stopwatch = stopwatch;
     this.#onLoaded = onLoaded;
-    this.#records = new RecordMapper(environment);
+    this.#records = new RecordMapper(environment, user);
   }
 
   apply(changes: readonly Change[]): void {
@@ -164,7 +164,7 @@ export class LmdbStore implements Store {
   *load(): Generator<readonly Change[]> {
     try {
       const damage = new Damage();
-      yield* this.#records.load(this.#user.now(), this.#gathering, damage);
+      yield* this.#records.load(this.#gathering, damage);
       this.#onLoaded(damage);
       for (const key of damage.removals) this.#gathering.writeKey(key, null);
       this.#removeProbe();
@@ -331,7 +331,7 @@ export class LmdbStore implements Store {
     this.#retry = undefined;
   }
 
-  /** Clears away a part of what was given up, unless the store is frozen or closing, and goes on with what has gathered. */
+  /** Removes some abandoned records, unless the store is frozen or closing, and commits what has gathered. */
   #sweep(): void {
     if (!this.isFrozen && !this.#isClosing) this.#records.sweep(this.#gathering);
     this.#schedule();
@@ -347,7 +347,7 @@ export class LmdbStore implements Store {
     this.#keepTrying();
     try {
       const damage = new Damage();
-      const kept = this.#records.load(this.#user.now(), this.#gathering, damage, owners);
+      const kept = this.#records.load(this.#gathering, damage, owners);
       this.#user.takeBack(owners, kept);
       refuseDamage(this.#environment.directory, damage);
     } catch (error) {

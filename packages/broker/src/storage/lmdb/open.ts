@@ -1,10 +1,11 @@
 /**
- * Opens the backend that keeps everything in a data directory: takes the lock, upgrades an older format, and loads what is
- * kept. One of the two doors of this folder; the other is tools.ts.
+ * Opens the backend that keeps everything in a data directory: takes the lock, upgrades an older format, and loads the data.
+ * One of the two doors of this folder; the other is tools.ts.
  */
 
 import type { Backend } from '../backend.ts';
 import { EngineBackend, type EngineBackendOptions } from '../engine-backend.ts';
+import { jsonOf } from '../records/json-record.ts';
 import { LocalWriter } from '../running/local-writer.ts';
 import type { Store, StoreUser } from '../store.ts';
 import { damagedInPart, readingError } from './file/data-error.ts';
@@ -13,16 +14,15 @@ import { bringUpToDate, currentFormat, formatOf } from './file/format.ts';
 import type { JournalOptions } from './journal/journal.ts';
 import { LmdbStore } from './lmdb-store.ts';
 import type { Damage } from './records/damage.ts';
-import { jsonOf } from './records/json-record.ts';
 import { latestTimeIn, timeKey } from './records/loading.ts';
 
 export interface DataOptions extends JournalOptions {
   readonly directory: string;
-  /** Goes on without what is damaged, which is then removed; default: any damage is an error. */
+  /** Starts without the damaged records and removes them; default: any damage is an error. */
   readonly acceptsLoss?: boolean | undefined;
   /** Called now and then while what is kept is loaded, with the number of changes so far. */
   readonly onProgress?: (records: number) => void;
-  /** Told what was done about the data before it could be used. */
+  /** Called with what was done about the data before it could be used. */
   readonly onNotice?: (text: string) => void;
 }
 
@@ -53,7 +53,7 @@ async function openDataStore({
   onNotice = () => {},
   ...journal
 }: DataOptions): Promise<{
-  /** The time of the last commit; the clock goes on from there. */
+  /** The time of the last commit; the clock continues from there. */
   readonly latestTime: number;
   readonly storeFor: (user: StoreUser) => Store;
 }> {
@@ -74,7 +74,7 @@ async function openDataStore({
       throw readingError(environment.directory, error);
     });
     const latestTime = timeOf(environment, accepting);
-    // Begins a run of its own, so that the next start does not find the same damage again.
+    // Starts a new run, so that the next start does not find the same damage again.
     if (losses > 0)
       await environment.write((put) => put(timeKey, jsonOf(latestTime)), { isDirect: true });
     return {

@@ -1,9 +1,9 @@
 /**
- * The records of all queues and topics, in memory: the changes that an engine made, reduced to one value for each key.
- * Memory mode keeps bodies and window texts here; tests load engines from here.
+ * The memory store: the changes of an engine, reduced to one value for each key. In memory mode, bodies and window texts
+ * live here; tests load engines from it.
  *
- * It keeps what it is given and decides nothing. Contents are resolved on the way in: a moved message gets its content
- * from the key it had before, so `from` is never stored.
+ * It applies no rules. Contents are resolved when a change arrives: a moved message takes its content from its previous key,
+ * so `from` is never stored.
  */
 
 import {
@@ -31,7 +31,7 @@ import { MessageColumns, type ResolvedMessage } from './message-columns.ts';
 type Rows = Map<string, unknown> | BySequence<unknown>;
 
 /** Everything of one queue or topic. */
-class OwnerRecords {
+class OwnerRows {
   settings: KeptQueue | KeptTopic;
   counter: number | undefined;
   /** Messages and window entries. */
@@ -65,7 +65,7 @@ class OwnerRecords {
 
 export class MemoryStore implements Store {
   readonly kind = 'memory';
-  readonly #owners: Map<OwnerId, OwnerRecords> = new Map();
+  readonly #owners: Map<OwnerId, OwnerRows> = new Map();
   readonly #names: Map<string, number> = new Map();
   #abandonedFor: string | undefined;
 
@@ -153,7 +153,7 @@ export class MemoryStore implements Store {
     const records = this.#owners.get(owner);
     if (isOf('settings', change)) {
       if (change.value === null) this.#owners.delete(owner);
-      else if (records === undefined) this.#owners.set(owner, new OwnerRecords(change.value));
+      else if (records === undefined) this.#owners.set(owner, new OwnerRows(change.value));
       else records.settings = change.value;
       return;
     }
@@ -192,7 +192,7 @@ function at<T>(all: ReadonlyMap<string, T>, name: string | undefined): Iterable<
   return found === undefined ? [] : [[name, found]];
 }
 
-function* changesOf(owner: OwnerId, records: OwnerRecords): Generator<Change> {
+function* changesOf(owner: OwnerId, records: OwnerRows): Generator<Change> {
   const topic = topicIn(owner);
   const { settings, counter, columns } = records;
   const named = topic === undefined ? { queue: owner } : { topic };

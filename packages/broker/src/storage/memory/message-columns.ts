@@ -1,11 +1,11 @@
 /**
- * The messages of one queue and the entries of its deduplication window, in memory, by sequence. A send makes one of each, and
- * they say nearly the same; so the two share a slot, and what they say is kept once, as texts and numbers in arrays that
- * neighbours share. Objects are made whenever one is asked for. Memory mode holds every message it is sent, and as objects of
- * objects they would be what garbage collection spends most of its time on.
+ * The messages of one queue and the entries of its deduplication window, in memory, by sequence. A send creates one of each
+ * with nearly the same data, so the two share a slot, and the data is stored once, in arrays of texts and numbers that
+ * neighboring sequences share. Objects are created only when one is asked for. Memory mode holds every message, and as
+ * nested objects they would dominate the time of garbage collection.
  *
- * What does not fit into a slot stays an object: a message with attributes, with a trace header, or with a past in another
- * queue; an entry that does not say what the message in its slot says.
+ * What does not fit into a slot stays an object: a message with attributes, a trace header or a history in another queue, and
+ * an entry that differs from the message in its slot.
  */
 
 import type {

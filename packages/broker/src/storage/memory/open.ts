@@ -1,5 +1,5 @@
 /**
- * Opens the backend that keeps everything in memory, for as long as the process lives. It is the same code as on disk, with
+ * Opens the backend that keeps everything in memory, for the life of the process. It runs the same code as on disk, with
  * nothing to load and no commit to wait for.
  */
 

@@ -1,41 +1,38 @@
 /**
- * How many publications were delivered, filtered out or failed for each subscription, since the start. Bounded by the
- * number of subscriptions: the ends of topics and subscriptions are always reported. In memory, and gone with the process.
+ * Counts, for each subscription, the publications that were delivered, filtered out or failed. A reader of the event stream.
+ * Bounded by the number of subscriptions; remembered only for the life of the process.
  */
 
 import type { Event } from '../../core/events.ts';
-import type { Deliveries } from '../../core/transaction.ts';
 import type { DeliveryCounts } from '../backend.ts';
 
 type Counts = { -readonly [Outcome in keyof DeliveryCounts]: number };
 
-const outcomeNames = ['delivered', 'filteredOut', 'failed'] as const;
 const none: ReadonlyMap<string, DeliveryCounts> = new Map();
 
 export class CountedDeliveries {
   readonly #byTopic: Map<string, Map<string, Counts>> = new Map();
 
-  count({ topic, ...outcomes }: Deliveries): void {
-    let counts = this.#byTopic.get(topic);
-    if (counts === undefined) {
-      counts = new Map();
-      this.#byTopic.set(topic, counts);
-    }
-    for (const outcome of outcomeNames) {
-      for (const subscription of outcomes[outcome]) {
-        let count = counts.get(subscription);
-        if (count === undefined) {
-          count = { delivered: 0, filteredOut: 0, failed: 0 };
-          counts.set(subscription, count);
-        }
-        count[outcome] += 1;
-      }
-    }
-  }
-
   note(event: Event): void {
-    if (event.type === 'topic-deleted') this.#byTopic.delete(event.topic);
-    if (event.type === 'unsubscribed') this.#byTopic.get(event.topic)?.delete(event.subscription);
+    switch (event.type) {
+      case 'fanned-out':
+      case 'posted':
+        this.#countsOf(event).delivered += 1;
+        break;
+      case 'filtered-out':
+        this.#countsOf(event).filteredOut += 1;
+        break;
+      case 'delivery-failed':
+        this.#countsOf(event).failed += 1;
+        break;
+      case 'unsubscribed':
+        this.#byTopic.get(event.topic)?.delete(event.subscription);
+        break;
+      case 'topic-deleted':
+        this.#byTopic.delete(event.topic);
+        break;
+      default:
+    }
   }
 
   of(topic: string): ReadonlyMap<string, DeliveryCounts> {
@@ -44,5 +41,19 @@ export class CountedDeliveries {
 
   clear(): void {
     this.#byTopic.clear();
+  }
+
+  #countsOf({ topic, subscription }: { topic: string; subscription: string }): Counts {
+    let ofTopic = this.#byTopic.get(topic);
+    if (ofTopic === undefined) {
+      ofTopic = new Map();
+      this.#byTopic.set(topic, ofTopic);
+    }
+    let counts = ofTopic.get(subscription);
+    if (counts === undefined) {
+      counts = { delivered: 0, filteredOut: 0, failed: 0 };
+      ofTopic.set(subscription, counts);
+    }
+    return counts;
   }
 }

@@ -1,20 +1,13 @@
 /**
- * The readers of the event stream: what the backend itself remembers for inspection, and whoever listens. Events are
- * passed on only once what they report is kept, and not at all if it was lost. A failing listener affects neither the
- * command whose event it got nor another listener.
+ * The readers of the event stream: what the backend remembers for inspection, and external listeners. An event is passed on
+ * only once the change it reports is durable; if that change was lost, the event is dropped. A listener that throws affects
+ * neither the command nor other listeners.
  */
 
 import type { Event } from '../../core/events.ts';
-import type { Deliveries } from '../../core/transaction.ts';
 import { CountedDeliveries } from './delivery-counts.ts';
 import { DeliveryFailures } from './failed-deliveries.ts';
 import { type ContentOf, SuppressedSends } from './suppressed-sends.ts';
-
-/** What a command left behind for readers. */
-interface Happened {
-  readonly events: readonly Event[];
-  readonly deliveries: readonly Deliveries[];
-}
 
 interface Reader {
   readonly listener: (event: Event) => void;
@@ -27,7 +20,7 @@ export class EventReaders {
   readonly counts: CountedDeliveries = new CountedDeliveries();
   #listeners: readonly Reader[] = [];
   /** What is passed on once `#awaited` resolves; one promise for all commands of a commit. */
-  #waiting: Happened[] = [];
+  #waiting: (readonly Event[])[] = [];
   #awaited: Promise<void> | undefined;
   readonly #onError: (error: unknown) => void;
 
@@ -35,11 +28,6 @@ export class EventReaders {
   constructor(contentOf: ContentOf, onError: (error: unknown) => void) {
     this.suppressed = new SuppressedSends(contentOf);
     this.#onError = onError;
-  }
-
-  /** Whether anybody listens, and so needs more than what the backend remembers. */
-  get isObserved(): boolean {
-    return this.#listeners.length > 0;
   }
 
   listen(reader: Reader): () => void {
@@ -54,15 +42,13 @@ export class EventReaders {
   }
 
   /** `kept` resolves once what the events report is kept; undefined if it already is. */
-  tell(happened: Happened, kept: Promise<void> | undefined): void {
+  tell(events: readonly Event[], kept: Promise<void> | undefined): void {
     if (kept === undefined) {
-      this.#tell(happened);
+      this.#tell(events);
       return;
     }
     if (kept !== this.#awaited) this.#await(kept);
-    // Not `happened` itself, which may hold more than these: many of them wait until the commit is over.
-    const { events, deliveries } = happened;
-    this.#waiting.push({ events, deliveries });
+    this.#waiting.push(events);
   }
 
   clear(): void {
@@ -72,12 +58,12 @@ export class EventReaders {
   }
 
   #await(kept: Promise<void>): void {
-    const waiting: Happened[] = [];
+    const waiting: (readonly Event[])[] = [];
     this.#waiting = waiting;
     this.#awaited = kept;
-    const end = (told: readonly Happened[]): void => {
+    const end = (told: readonly (readonly Event[])[]): void => {
       if (this.#awaited === kept) this.#awaited = undefined;
-      for (const happened of told) this.#tell(happened);
+      for (const events of told) this.#tell(events);
     };
     kept.then(
       () => end(waiting),
@@ -85,8 +71,7 @@ export class EventReaders {
     );
   }
 
-  #tell({ events, deliveries }: Happened): void {
-    for (const each of deliveries) this.counts.count(each);
+  #tell(events: readonly Event[]): void {
     for (const event of events) {
       if (!isEveryday(event)) this.#remember(event);
       for (const { listener } of this.#listeners) this.#call(listener, event);

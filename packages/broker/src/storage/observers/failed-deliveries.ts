@@ -1,6 +1,6 @@
 /**
- * The latest deliveries of each topic that were given up, and how many there were: a reader of the event stream, for
- * people who look for a message that never came. Bounded, in memory, and gone with the process.
+ * The number of failed deliveries of each topic, and the latest of them, for people who look for a message that never
+ * arrived. A reader of the event stream. Bounded; remembered only for the life of the process.
  */
 
 import type { DeliveryFailedEvent, Event } from '../../core/events.ts';

@@ -1,10 +1,10 @@
 /**
- * The latest suppressed duplicates of each queue and topic, for the explain call and the console: a reader of the event
- * stream. Bounded, in memory, and gone with the process; the window itself is kept, its history of suppressed sends is not.
+ * The latest suppressed duplicates of each queue and topic, for the explain call and the console. A reader of the event
+ * stream. Bounded; remembered only for the life of the process. The window itself is durable, this history is not.
  *
- * For the latest suppressed sends to queues it also remembers their content and that of their originals, since these may
- * be received and deleted before anybody asks. The original is read only if the two differ; if they do not, one content
- * serves for both.
+ * For the latest suppressed sends to queues it also remembers the content of the duplicate and of its original, since both
+ * may be received and deleted before anybody asks. The original is read only if the two differ; otherwise one content serves
+ * for both.
  */
 
 import { type MessageContent, type OwnerId, topicOwner } from '../../core/changes.ts';
@@ -58,7 +58,7 @@ export class SuppressedSends {
       const send = withoutContent(event);
       sends.push(send);
       if (event.type === 'duplicate') this.#remember(send, event);
-      // Half of a list is forgotten at a time, so that a full list costs no more for each send.
+      // Drops half of a list at a time, so that a full list costs no more per send.
       if (sends.length > perOwnerMax * 2) {
         for (const forgotten of sends.splice(0, perOwnerMax)) this.#forget(forgotten);
         remembered.forgotten += perOwnerMax;

@@ -1,6 +1,5 @@
 /**
- * What the senders of messages wrote, as it is read for deliveries. An unreadable message may fail only the receive that
- * asked for it.
+ * Reads the contents of messages for their delivery. An unreadable message may fail only the receive that asked for it.
  */
 
 import type { MessageContent } from '../../core/changes.ts';
@@ -11,7 +10,7 @@ import type { StoreReader } from '../store.ts';
 type Found = Omit<Delivered, 'content'>;
 
 /** Why a message cannot be delivered. */
-class Unreadable extends Error {
+class UnreadableContent extends Error {
   override readonly name: string = 'Unreadable';
 }
 
@@ -33,7 +32,7 @@ export class ContentReader {
   /** Throws if it cannot be read. */
   of(queue: string, sequence: number): NowOrLater<MessageContent> {
     return andThen(this.#attempt(queue, sequence), (content) => {
-      if (content instanceof Unreadable) throw content;
+      if (content instanceof UnreadableContent) throw content;
       return content;
     });
   }
@@ -52,10 +51,11 @@ export class ContentReader {
     }
   }
 
-  #attempt(queue: string, sequence: number): NowOrLater<MessageContent | Unreadable> {
-    const unreadable = (reason: string, cause?: unknown): Unreadable =>
-      new Unreadable(`message ${sequence} of ${queue} cannot be read: ${reason}`, { cause });
-    const failed = (error: unknown): Unreadable => unreadable((error as Error).message, error);
+  #attempt(queue: string, sequence: number): NowOrLater<MessageContent | UnreadableContent> {
+    const unreadable = (reason: string, cause?: unknown): UnreadableContent =>
+      new UnreadableContent(`message ${sequence} of ${queue} cannot be read: ${reason}`, { cause });
+    const failed = (error: unknown): UnreadableContent =>
+      unreadable((error as Error).message, error);
     try {
       const content = this.#store().content(queue, sequence);
       if (!(content instanceof Promise)) return content ?? unreadable('it has no content');
@@ -71,14 +71,14 @@ export class ContentReader {
    */
   #joined(
     messages: readonly Found[],
-    contents: readonly (MessageContent | Unreadable)[],
+    contents: readonly (MessageContent | UnreadableContent)[],
   ): Received {
     const delivered: Delivered[] = [];
     const heldUp = new Set<string | undefined>();
-    let problem: Unreadable | undefined;
+    let problem: UnreadableContent | undefined;
     for (const [index, message] of messages.entries()) {
-      const content = contents[index] as MessageContent | Unreadable;
-      if (content instanceof Unreadable) {
+      const content = contents[index] as MessageContent | UnreadableContent;
+      if (content instanceof UnreadableContent) {
         problem ??= content;
         if (message.groupId !== undefined) heldUp.add(message.groupId);
       } else if (!heldUp.has(message.groupId)) {

@@ -1,7 +1,7 @@
 /**
- * The backend's one timer, and the moment up to which nothing falls due. A timer that fires too early finds nothing due
- * and is set again; that is cheaper than moving it with every command. On a manual clock it is set only for what is due
- * now: time does not move by itself there.
+ * The backend's only timer, and the time before which nothing is due. A timer that fires early finds nothing due and is set
+ * again, which is cheaper than moving it with every command. A manual clock does not advance by itself, so there the timer
+ * is set only for what is due now.
  */
 
 import type { Clock } from '../clock.ts';

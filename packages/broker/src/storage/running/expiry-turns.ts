@@ -1,11 +1,10 @@
 /**
- * Ticks, which do what time brings: expiry, timeouts, move tasks, replays, calls of endpoints. When more has expired than
- * one tick removes, ticks and requests take turns: after such a tick the backend rests until what it did is kept and other
- * requests have had a turn of the event loop. A request for a queue or topic that still holds something expired waits
- * meanwhile.
+ * Ticks apply what time alone changes: expiry, timeouts, move tasks, replays, HTTP deliveries. If more has expired than one
+ * tick removes, ticks and requests alternate: after each tick the backend rests until the changes are durable and other
+ * requests have had a turn of the event loop. Meanwhile a request for a queue or topic that still holds expired items waits.
  *
- * Nobody asked for a tick, so its failure is logged, and the work that failed is put off: otherwise it would be due again
- * at once.
+ * No client waits for a tick, so a failed tick is logged, and the work that failed is postponed; otherwise it would be due
+ * again at once.
  */
 
 import type { OwnerId } from '../../core/changes.ts';
@@ -28,7 +27,7 @@ export interface ExpiryTurnsOptions {
   readonly follow: (tick: Outcome<'tick'> & { readonly ok: true }) => NowOrLater<void>;
   /** The next tick may be due at another time than before. */
   readonly onChange: () => void;
-  /** Told what failed although nobody waits for it. */
+  /** Called with a failure that no client waits for. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -70,17 +69,22 @@ export class ExpiryTurns {
     return this.#ticking;
   }
 
-  /** Resolves when the rest is over. */
+  /** Resolves when no tick is under way. */
+  async settled(): Promise<void> {
+    await this.#ticking;
+  }
+
+  /** Resolves when the backend has rested. */
   async rested(): Promise<void> {
     await this.#rest;
   }
 
-  /** The little that has expired since the last tick does not count: where something always expires, nobody's turn would come. */
+  /** What has expired since the last tick does not count: where something always expires, requests would never get a turn. */
   isBehind(command: Command): boolean {
     return this.isResting && this.#options.writer.isBehind(command, this.#tickedAt);
   }
 
-  /** Reports a failure that nobody waits for, and lets the queue or topic rest where it happened. */
+  /** Reports a failure that no client waits for, and postpones the work of the queue or topic concerned. */
   putOff(owner: OwnerId | undefined, error: unknown): void {
     const { writer, now, onChange, onFailure } = this.#options;
     // The availability callback tells that.

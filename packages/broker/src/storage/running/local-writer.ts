@@ -1,13 +1,14 @@
 /**
- * The writer of one process: applies each command at once, in memory, and hands its changes to the store, which commits
- * them in groups. Nobody else writes, so there is nothing to lock or to absorb.
+ * The writer of one process: it applies each command at once, in memory, and passes the changes to the store, which commits
+ * them in groups. There is no other writer, so there is nothing to lock or to absorb.
  *
- * If a command throws in the engine, memory holds a part of it and the store nothing: the queues and topics concerned are
- * dropped and loaded again with everything applied before (`undo`), and the request fails alone.
+ * If a command throws in the engine, the engine holds a part of it and the store nothing. The queues and topics concerned
+ * are then dropped and loaded again with everything applied before (`#undo`), and only this request fails.
  */
 
-import type { Change, OwnerId } from '../../core/changes.ts';
+import type { Change, OwnerId, OwnerPut, QueueSize } from '../../core/changes.ts';
 import type { Command } from '../../core/commands.ts';
+import { windowExpiredUntil } from '../../core/deduplication/window-expiry.ts';
 import { type Applied, CommandFailed, type Engine, type Ids } from '../../core/engine.ts';
 import type { Commit } from '../backend.ts';
 import type { Store, StoreUser } from '../store.ts';
@@ -120,6 +121,14 @@ export class LocalWriter implements Writer, StoreUser {
     for (const changes of kept) this.#engine.absorb(changes, this.now());
   }
 
+  windowExpiredUntil(owner: OwnerPut): number {
+    return windowExpiredUntil(owner, this.now());
+  }
+
+  reserve(queue: string, size: QueueSize): void {
+    this.#engine.reserve(queue, size);
+  }
+
   suspend(): void {
     this.#user.suspend();
   }
@@ -134,7 +143,7 @@ export class LocalWriter implements Writer, StoreUser {
 
   #applyOrUndo<C extends Command>(command: C, now: number): Applied<C['type']> {
     try {
-      return this.#engine.apply(command, { now, ids: this.#ids, isObserved: true });
+      return this.#engine.apply(command, { now, ids: this.#ids });
     } catch (error) {
       if (error instanceof CommandFailed) this.#undo(error.concerned);
       throw error;

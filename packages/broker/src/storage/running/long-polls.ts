@@ -1,6 +1,6 @@
 /**
- * Receives that wait for messages. They are retried, the longest waiting first, when a change of their queue, or time, may
- * have brought a message; they end with what was found, when their time is over, or when their client goes away.
+ * Receives that wait for messages. When a change of their queue or the passing of time may have made a message available,
+ * they are retried, the longest waiting first. A wait ends with messages, at its deadline, or when the client disconnects.
  */
 
 import type { Change } from '../../core/changes.ts';
@@ -90,6 +90,11 @@ export class LongPolls {
     }
   }
 
+  /** The same for queues that were changed elsewhere. */
+  stirQueues(queues: readonly string[]): void {
+    for (const queue of queues) if (this.#receivers.has(queue)) this.#restless.add(queue);
+  }
+
   /** Notes which queues may have something because time has passed. */
   stirDue(now: number): void {
     for (const queue of this.#receivers.queuesToWake(now)) this.#restless.add(queue);
@@ -155,7 +160,7 @@ export class LongPolls {
     return this.#receivers.nextDeadline();
   }
 
-  /** A failure ends this receiver's wait (undefined): whoever's command, or the timer, led here has no part in it. */
+  /** A failure ends only this receiver's wait (undefined), not the command or timer that led here. */
   #retry(receiver: Receiver): NowOrLater<ReceiveAttempt | undefined> {
     const failed = (error: unknown): undefined => {
       receiver.fail(error);
@@ -176,7 +181,7 @@ export class LongPolls {
  */
 class ParkedReceivers {
   /** By queue, and there by the name under which they were parked, in order of parking. */
-  readonly #lines: Map<string, Map<string, Receiver>> = new Map();
+  readonly #byQueue: Map<string, Map<string, Receiver>> = new Map();
   /** Every receiver's deadline, by its name: the queue and a number, with a space between, which no queue's name has. */
   readonly #deadlines: Deadlines = new Deadlines();
   /** Queues with receivers, by the time at which asking again can help. */
@@ -194,30 +199,30 @@ class ParkedReceivers {
     this.#parked += 1;
     this.#size += 1;
     const name = `${queue} ${this.#parked}`;
-    const line = this.#lines.get(queue) ?? new Map<string, Receiver>();
-    this.#lines.set(queue, line.set(name, receiver));
+    const waiting = this.#byQueue.get(queue) ?? new Map<string, Receiver>();
+    this.#byQueue.set(queue, waiting.set(name, receiver));
     this.#deadlines.set(name, receiver.deadline);
     return name;
   }
 
   remove(name: string): void {
     const queue = queueOf(name);
-    const line = this.#lines.get(queue);
-    if (line === undefined || !line.delete(name)) return;
+    const waiting = this.#byQueue.get(queue);
+    if (waiting === undefined || !waiting.delete(name)) return;
     this.#size -= 1;
     this.#deadlines.set(name, undefined);
-    if (line.size > 0) return;
-    this.#lines.delete(queue);
+    if (waiting.size > 0) return;
+    this.#byQueue.delete(queue);
     this.#wakes.set(queue, undefined);
   }
 
   /** The receiver that has waited longest at this queue. */
   first(queue: string): Receiver | undefined {
-    return this.#lines.get(queue)?.values().next().value;
+    return this.#byQueue.get(queue)?.values().next().value;
   }
 
   has(queue: string): boolean {
-    return this.#lines.has(queue);
+    return this.#byQueue.has(queue);
   }
 
   /** The queue has nothing before this time; undefined if only a change can bring something. */
@@ -231,7 +236,7 @@ class ParkedReceivers {
 
   overdue(now: number): Receiver[] {
     const names = this.#deadlines.dueBy(now);
-    return names.map((name) => this.#lines.get(queueOf(name))?.get(name) as Receiver);
+    return names.map((name) => this.#byQueue.get(queueOf(name))?.get(name) as Receiver);
   }
 
   /** The earliest time at which a receiver is to be retried, or gives up. */
@@ -249,7 +254,7 @@ class ParkedReceivers {
   }
 
   all(): Receiver[] {
-    return [...this.#lines.values()].flatMap((line) => [...line.values()]);
+    return [...this.#byQueue.values()].flatMap((waiting) => [...waiting.values()]);
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a tick asks for and core cannot do itself: reading archived publications for replays, and calling HTTP endpoints.
- * Replays are fed at once; calls are made by the server's poster, and each is reported when it has ended.
+ * Work that a tick requests because core cannot do it: reading archived publications for replays, and HTTP deliveries.
+ * Replays are fed at once. The server's poster makes the HTTP calls, and the result of each is reported with a command.
  */
 
 import { setMaxListeners } from 'node:events';
@@ -19,9 +19,9 @@ export interface OutsideWorkOptions {
   /** Resolves once everything so far is kept; undefined if it is. No endpoint is called about what is not. */
   readonly kept: () => Promise<void> | undefined;
   readonly now: () => number;
-  /** Applies a command as part of the tick that is being handled; or not, and a later tick asks for it again. */
+  /** Applies a command as part of the current tick. It may refuse; a later tick then asks again. */
   readonly step: (command: Command) => NowOrLater<void>;
-  /** Applies a command that comes on its own. */
+  /** Applies a command outside of a tick. */
   readonly report: (command: Command) => Promise<void>;
   /** With a topic: its work failed, and must not be due again at once. */
   readonly onFailure: (error: unknown, topic?: string) => void;

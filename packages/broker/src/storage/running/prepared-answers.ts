@@ -1,6 +1,6 @@
 /**
- * Answers that are prepared before they may leave. What an answer says is known as soon as its command is applied; encoding it
- * takes a third of the time of a batch, and while the disk works there is nothing better to do.
+ * Answers that are encoded before they may leave. The answer is known as soon as its command is applied. Encoding it takes a
+ * third of the time of a batch, so it is done while the disk is busy with the commit.
  */
 
 /** One answer, until it leaves. */

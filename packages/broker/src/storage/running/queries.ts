@@ -1,6 +1,6 @@
 /**
- * What people ask about a queue or topic: pages of messages, and what deduplication did. Each joins what the engine knows
- * with texts that only the store has.
+ * Read-only queries about a queue or topic: pages of messages, and what deduplication did. Each joins the engine's state with
+ * texts that only the store has.
  */
 
 import { type KeptWindowEntry, topicOwner } from '../../core/changes.ts';
@@ -37,7 +37,7 @@ export class Queries {
 
   peek(command: Peek, now: number): NowOrLater<PeekedPage | Refusal> {
     const { apply, contents } = this.#options;
-    // One more than is shown tells whether another page follows.
+    // One more than is shown, to see whether another page follows.
     return andThen(apply({ ...command, limit: command.limit + 1 }, now), (outcome) => {
       if (!outcome.ok) return outcome;
       const messages: Peeked[] = [];

@@ -1,6 +1,6 @@
 /**
- * Receives: once at first, and again for those that wait (long-polls.ts). In-flight marks are kept before anybody sees a
- * message; a client that has gone loses nothing, since its messages come back at their timeout.
+ * Receives: the first attempt, and the retries of those that wait (long-polls.ts). The in-flight state is durable before any
+ * client sees a message. If the client has disconnected, nothing is lost: its messages become visible again at their timeout.
  */
 
 import type { CommandOf } from '../../core/commands.ts';
@@ -64,6 +64,7 @@ export class Receives {
         const times = { deadline: askedAt + waitMs, noneUntil };
         const waited = this.polls.wait(command, times, { signal: client.signal, prepare });
         schedule().set();
+        writer.awaited?.(command.queue, times.deadline);
         return waited;
       });
     });

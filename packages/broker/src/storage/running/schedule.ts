@@ -1,7 +1,7 @@
 /**
- * When things happen: ticks, long polls and requests, in the order of time. One timer is set to the next moment at which
- * something falls due, in the engine or for a waiting receiver. A request first does what is already due, should the timer
- * be late, so that no newcomer overtakes anybody.
+ * Runs ticks, long polls and requests in the order of time. One timer is set to the next moment at which something is due, in
+ * the engine or for a waiting receiver. The timer may be late, so each request first applies what is already due; otherwise a
+ * new request could overtake a waiting one.
  */
 
 import type { Command } from '../../core/commands.ts';
@@ -100,15 +100,18 @@ export class Schedule {
   }
 
   async #advance(milliseconds: number): Promise<void> {
-    const { clock, writer, availability, work } = this.#options;
-    // Calls to endpoints take real time, which does not count here: those in flight end before time moves.
+    const { clock, writer, availability, turns, work } = this.#options;
+    // Calls to endpoints take real time, which does not count here: those in flight end before time moves, and so does a tick.
+    await turns.settled();
     await work.settled();
     const target = clock.now() + milliseconds;
+    await writer.loadDue?.(target);
     let due = this.#nextAt();
     while (due !== undefined && due <= target) {
       availability.requireOpen();
       clock.moveTo(due);
       await this.doWhatIsDue();
+      await turns.settled();
       await work.settled();
       await writer.kept();
       // Lets answers out, and other requests in, while time moves on.

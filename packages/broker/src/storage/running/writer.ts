@@ -1,13 +1,12 @@
 /**
- * Decides how commands become kept changes. The local writer applies a command at once and lets a store commit its changes
- * in groups. A writer over a database locks, absorbs what others have written, applies, appends and commits. Whatever runs
- * above it (long polls, expiry, endpoints, queries) is the same for both.
+ * A writer decides how commands become durable changes. The local writer applies a command at once, and the store commits its
+ * changes in groups. A writer over a database locks, absorbs what others have written, applies, appends and commits.
+ * Everything above it (long polls, expiry, HTTP deliveries, queries) is the same for both.
  *
- * A command is applied after all that came before it, whether it is applied now or later. `kept` and `answer` speak about
- * everything that was applied so far.
+ * Commands are applied in the order of their calls, at once or later. `kept` and `answer` refer to everything applied so far.
  */
 
-import type { OwnerId } from '../../core/changes.ts';
+import type { Change, OwnerId } from '../../core/changes.ts';
 import type { Command } from '../../core/commands.ts';
 import type { Applied } from '../../core/engine.ts';
 import type { Commit } from '../backend.ts';
@@ -15,16 +14,16 @@ import type { NowOrLater } from '../now-or-later.ts';
 
 /** What can be kept at the moment. */
 export interface Keeping {
-  /** Why nothing can be added; undefined when all is well. */
+  /** Why nothing can be added; undefined if something can. */
   unavailable(): string | undefined;
-  /** Whether what is there cannot be received or removed either. */
+  /** Whether stored messages cannot be received or removed either. */
   readonly isFrozen: boolean;
   /** Whether not even reads can be answered. */
   readonly isIncomplete: boolean;
 }
 
 export interface Writer extends Keeping {
-  /** Its store's name for people. */
+  /** The name of its store, as shown to users. */
   readonly kind: string;
 
   /** Applies one command. If that fails, the command leaves nothing behind. `now` is the clock's time. */
@@ -48,6 +47,12 @@ export interface Writer extends Keeping {
   /** No tick does the work of this queue or topic before then. */
   postpone(owner: OwnerId, until: number): void;
 
+  /** A receiver waits for something to come to this queue. Only where others write too. */
+  awaited?(queue: OwnerId, until: number): void;
+
+  /** Makes known here what falls due until then, before time is moved. Only where others write too. */
+  loadDue?(until: number): Promise<void>;
+
   /** Removes every queue and topic. */
   reset(): NowOrLater<void>;
 
@@ -65,6 +70,10 @@ export interface WriterUser {
   now(): number;
   /** A command was applied; its changes are not kept yet. */
   applied(applied: Applied<Command['type']>): void;
+  /** Others have made these changes, and they are kept. */
+  absorbed(changes: readonly Change[]): void;
+  /** Others have written to these queues, or time has moved. */
+  stirred(queues: readonly OwnerId[]): void;
   /** Less is accepted than before (`Keeping`). */
   suspend(): void;
   /** More is accepted again. */
@@ -72,7 +81,7 @@ export interface WriterUser {
   committed(commit: Commit): void;
 }
 
-/** For outcomes that are the answer: whoever prepares nothing gets them unchanged. */
+/** For callers without `prepare`: the outcome is the answer. */
 export function asItIs<A>(outcome: unknown): A {
   return outcome as A;
 }

@@ -142,7 +142,7 @@ test('a head whose number is damaged is missed, whoever the number belongs to', 
   const abandoned = 200;
   for (const [number, key] of [
     ['a number that keeps no heads', 2],
-    ['a number that was given up', abandoned],
+    ['an abandoned number', abandoned],
   ] as const) {
     await withDirectory(async (path) => {
       const backend = await openFixture(path);

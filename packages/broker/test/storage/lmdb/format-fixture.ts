@@ -56,7 +56,7 @@ export async function writeFixture(
   await receive(backend, { visibilitySeconds: 0 });
   await send(backend, queue, { body: 'dies too', groupId: 'e' });
   await receive(backend, { visibilitySeconds: 0 });
-  // Together, so that they share what neighbours share.
+  // Together, so that they share what neighbors share.
   const together = [
     { id: '1', body: 'first äöü', groupId: 'g', attributes },
     { id: '2', body: 'second', groupId: 'g', deduplicationId: 'two' },

@@ -25,7 +25,7 @@ import { BackupTarget } from '../../../src/storage/lmdb/file/backup-target.ts';
 import { Environment } from '../../../src/storage/lmdb/file/environment.ts';
 import type { Put } from '../../../src/storage/lmdb/file/lmdb-file.ts';
 import { framesIn, writeFrame } from '../../../src/storage/lmdb/journal/frame.ts';
-import { contentsOf, partsOf } from '../../../src/storage/lmdb/journal/journal-index.ts';
+import { layersOf, partsOf } from '../../../src/storage/lmdb/journal/journal-index.ts';
 import { checksumOf, crc32InScript } from '../../../src/storage/lmdb/records/checksum.ts';
 import { keyOf, rangeOf } from '../../../src/storage/lmdb/records/keys.ts';
 import { sealBytes } from '../../../src/storage/lmdb/records/seal.ts';
@@ -422,7 +422,7 @@ test('a frame whose writing failed does not come back once another commit has fo
     return bytes.subarray(0, end);
   };
   const read = (files: readonly Buffer[], number: number): string[] =>
-    contentsOf(files, { run: 7, number }).layers.map((layer) =>
+    layersOf(files, { run: 7, number }).layers.map((layer) =>
       String(layer.get('key')?.subarray(0, -sealBytes)),
     );
   const written = frame(1, 0, 'written');
@@ -449,7 +449,7 @@ test('what is checkpointed in parts has the newest of each record, and removals 
     put(keyOf('delivery', 1, 0), Buffer.from('newer'));
     for (let id = 500; id < 600; id += 1) put(keyOf('delivery', 1, id), null);
   });
-  const parts = [...partsOf(contentsOf([older, newer], { run: 7, number: 0 }).layers)];
+  const parts = [...partsOf(layersOf([older, newer], { run: 7, number: 0 }).layers)];
   assert.deepEqual(
     parts.map(({ length }) => length),
     [256, 256, 88],

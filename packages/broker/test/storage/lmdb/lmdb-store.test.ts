@@ -20,7 +20,7 @@ import { Simulation } from '../../simulation/simulation.ts';
 import type { Scenario } from '../../simulation/steps.ts';
 import { startedAt, type TopicStep, TopicWorld, topicSteps } from '../../simulation/topic-steps.ts';
 import { temporaryDirectory } from '../backends.ts';
-import { openEntries, problemsIn, user } from './open-store.ts';
+import { openStore, problemsIn, user } from './open-store.ts';
 
 interface Written {
   readonly changes: readonly Change[];
@@ -54,26 +54,26 @@ function driveTopics(steps: readonly TopicStep[]): Written[] {
   return written;
 }
 
-/** Everything that the entries hold, with contents and texts in place, in an order of its own. */
-function told(entries: MemoryStore | LmdbStore): string[] {
-  return [...entries.load()]
+/** Everything that the store holds, contents and texts included, in an order of its own. */
+function told(store: MemoryStore | LmdbStore): string[] {
+  return [...store.load()]
     .flat()
     .map((change) => {
       if (change.kind === 'message' && change.value !== null) {
-        const content = entries.content(change.queue, change.id);
+        const content = store.content(change.queue, change.id);
         return JSON.stringify({ ...change, value: ordered({ ...change.value, content }) });
       }
       if (change.kind === 'window') {
-        const [value] = entries.windowEntries(change.queue, [change.id]);
+        const [value] = store.windowEntries(change.queue, [change.id]);
         return JSON.stringify({ kind: 'window', queue: change.queue, id: change.id, ...value });
       }
       if (change.kind === 'topic-window') {
-        const [value] = entries.windowEntries(topicOwner(change.topic), [change.id]);
+        const [value] = store.windowEntries(topicOwner(change.topic), [change.id]);
         return JSON.stringify({ kind: change.kind, topic: change.topic, id: change.id, ...value });
       }
       if (change.kind === 'archived' || change.kind === 'post') {
         const { kind, topic, id } = change;
-        const kept = kind === 'post' ? entries.post(topic, id) : entries.archived(topic, id);
+        const kept = kind === 'post' ? store.post(topic, id) : store.archived(topic, id);
         assert.equal(JSON.stringify(kept), JSON.stringify(change.value));
       }
       if (change.kind === 'counter') return `counter ${change.queue} ${change.value}`;
@@ -86,17 +86,17 @@ function ordered(value: object): object {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Engines take entries as the store gives them, with texts that are read only if somebody asks for them. */
-function engineOf(entries: MemoryStore | LmdbStore): Engine {
+/** Engines take changes as the store gives them, with texts that are read only if somebody asks for them. */
+function engineOf(store: MemoryStore | LmdbStore): Engine {
   const engine = new Engine();
-  for (const changes of entries.load()) engine.absorb(changes, 0);
+  for (const changes of store.load()) engine.absorb(changes, 0);
   return engine;
 }
 
 async function proveKept(path: string, written: readonly Written[], salt: number): Promise<void> {
   const memory = new MemoryStore();
   // A time before everything, so that nothing has expired for the store that memory still has.
-  let lmdb = await openEntries(path, 0);
+  let lmdb = await openStore(path, 0);
   for (const [index, { changes }] of written.entries()) {
     memory.apply(changes);
     lmdb.apply(changes);
@@ -104,7 +104,7 @@ async function proveKept(path: string, written: readonly Written[], salt: number
     if ((index + salt) % 29 !== 0) continue;
     await lmdb.close();
     assert.deepEqual(await problemsIn(path), []);
-    lmdb = await openEntries(path, 0);
+    lmdb = await openStore(path, 0);
     assert.deepEqual(told(lmdb), told(memory));
     assert.equal(engineOf(lmdb).nextDueAt(), engineOf(memory).nextDueAt());
   }
@@ -112,7 +112,7 @@ async function proveKept(path: string, written: readonly Written[], salt: number
   assert.deepEqual(await problemsIn(path), []);
   // A start after which everything in the windows has expired, and one more.
   for (const now of [startedAt * 2, startedAt * 2 + 1]) {
-    const later = await openEntries(path, now);
+    const later = await openStore(path, now);
     for (const _ of later.load());
     await later.close();
     assert.deepEqual(await problemsIn(path), []);
@@ -141,14 +141,14 @@ test('when everything is gone, nothing is left in the file', async () => {
   const directory = temporaryDirectory();
   await fc.assert(
     fc.asyncProperty(scenario(60), topicSteps, async (value, steps) => {
-      const entries = await openEntries(directory.path, 0);
-      for (const _ of entries.load());
-      for (const { changes } of drive(value)) entries.apply(changes);
-      entries.clear();
-      for (const { changes } of driveTopics(steps)) entries.apply(changes);
-      entries.clear();
-      for (let kept = entries.kept(); kept !== undefined; kept = entries.kept()) await kept;
-      await entries.close();
+      const store = await openStore(directory.path, 0);
+      for (const _ of store.load());
+      for (const { changes } of drive(value)) store.apply(changes);
+      store.clear();
+      for (const { changes } of driveTopics(steps)) store.apply(changes);
+      store.clear();
+      for (let kept = store.kept(); kept !== undefined; kept = store.kept()) await kept;
+      await store.close();
       const environment = await Environment.open({ directory: directory.path });
       for (const kind of [...contentKinds, 'queue', 'topic', 'name', 'abandoned'] as const) {
         assert.deepEqual([...environment.range(rangeOf(kind))], [], kind);
@@ -175,19 +175,19 @@ test('no commit begins before the previous one has ended', async () => {
     await write(...args);
     underWay -= 1;
   };
-  const entries = new LmdbStore(environment, user(0));
-  for (const _ of entries.load());
+  const store = new LmdbStore(environment, user(0));
+  for (const _ of store.load());
   const queues = 200;
   for (let number = 0; number < queues; number += 1) {
-    entries.apply([{ kind: 'name', queue: `q${number}`, value: 1 }]);
-    const kept = entries.kept();
+    store.apply([{ kind: 'name', queue: `q${number}`, value: 1 }]);
+    const kept = store.kept();
     // Some while no commit is in flight, some during a commit, some as it ends.
     if (number % 7 === 0) await kept;
     else if (number % 3 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
-  for (let kept = entries.kept(); kept !== undefined; kept = entries.kept()) await kept;
+  for (let kept = store.kept(); kept !== undefined; kept = store.kept()) await kept;
   assert.ok(commits > queues / 7);
-  await entries.close();
+  await store.close();
   directory.remove();
 });
 
@@ -196,7 +196,7 @@ const endless = { timeout: 20_000 };
 
 /** A commit of its own for an early request would make all others wait for it. */
 test('changes made during a commit are committed together with those of the clients that it answers', async () => {
-  const { entries, commits, stopwatch, request, close } = await openTimed();
+  const { store, commits, stopwatch, request, close } = await openTimed();
   const first = request('first');
   await commits.begun();
   stopwatch.ms += 8;
@@ -206,7 +206,7 @@ test('changes made during a commit are committed together with those of the clie
   assert.equal(commits.count, 1);
   await Promise.all([early, request('first again')]);
   assert.equal(commits.count, 2);
-  assert.equal(entries.kept(), undefined);
+  assert.equal(store.kept(), undefined);
   await close();
 });
 
@@ -254,19 +254,19 @@ test('closing does not wait for clients', endless, async () => {
 });
 
 test('an answer is prepared once its commit has begun, and leaves when it has ended', async () => {
-  const { entries, commits, close } = await openTimed();
+  const { store, commits, close } = await openTimed();
   const log: string[] = [];
   const prepare = (outcome: string): string => {
     log.push(`${outcome} is prepared, begun: ${commits.count}, ended: ${commits.ended}`);
     return `answer to ${outcome}`;
   };
-  entries.apply([{ kind: 'name', queue: 'first', value: 1 }]);
+  store.apply([{ kind: 'name', queue: 'first', value: 1 }]);
   const leaves = (answer: string): unknown => log.push(`${answer} leaves, ended: ${commits.ended}`);
-  const first = entries.answer('first', prepare).then(leaves);
+  const first = store.answer('first', prepare).then(leaves);
   assert.deepEqual(log, []);
   await commits.begun();
   // Nothing is applied, but its answer may depend on what is being written.
-  const second = entries.answer('second', prepare).then(leaves);
+  const second = store.answer('second', prepare).then(leaves);
   await Promise.all([first, second]);
   assert.deepEqual(log, [
     'first is prepared, begun: 1, ended: 0',
@@ -278,9 +278,9 @@ test('an answer is prepared once its commit has begun, and leaves when it has en
 });
 
 test('an answer that cannot be prepared fails alone', async () => {
-  const { entries, request, close } = await openTimed();
+  const { store, request, close } = await openTimed();
   const before = request('before');
-  const failing = entries.answer(0, () => {
+  const failing = store.answer(0, () => {
     throw new Error('cannot be encoded');
   });
   const after = request('after');
@@ -290,7 +290,7 @@ test('an answer that cannot be prepared fails alone', async () => {
 });
 
 test('a content is held in memory until its commit is over, and then read from the file', async () => {
-  const { entries, commits, close } = await openTimed();
+  const { store, commits, close } = await openTimed();
   const queue = 'q.fifo';
   const send = (id: number): MessageContent => {
     const content = {
@@ -300,23 +300,23 @@ test('a content is held in memory until its commit is over, and then read from t
       attributesMd5: '',
     };
     const value = { sentAt: 1, delayMs: 0, groupId: 'g', content };
-    entries.apply([{ kind: 'message', queue, id, value }]);
+    store.apply([{ kind: 'message', queue, id, value }]);
     return content;
   };
   const kept = { attributes: {}, tags: {}, secret: 's', createdAt: 0, modifiedAt: 0 };
-  entries.apply([{ kind: 'queue', queue, value: kept }]);
+  store.apply([{ kind: 'queue', queue, value: kept }]);
   const first = send(1);
-  const written = entries.kept();
+  const written = store.kept();
   await commits.begun();
   const second = send(2);
-  assert.equal(entries.content(queue, 1), first);
+  assert.equal(store.content(queue, 1), first);
   await written;
-  assert.notEqual(entries.content(queue, 1), first);
-  assert.equal(entries.content(queue, 1)?.body, 'body 1');
-  assert.equal(entries.content(queue, 2), second);
-  await entries.kept();
-  assert.notEqual(entries.content(queue, 2), second);
-  assert.equal(entries.content(queue, 2)?.body, 'body 2');
+  assert.notEqual(store.content(queue, 1), first);
+  assert.equal(store.content(queue, 1)?.body, 'body 1');
+  assert.equal(store.content(queue, 2), second);
+  await store.kept();
+  assert.notEqual(store.content(queue, 2), second);
+  assert.equal(store.content(queue, 2)?.body, 'body 2');
   await close();
 });
 
@@ -346,17 +346,17 @@ async function openTimed() {
     await written;
     commits.ended += 1;
   };
-  const entries = new LmdbStore(environment, user(0), { stopwatch: () => stopwatch.ms });
-  for (const _ of entries.load());
+  const store = new LmdbStore(environment, user(0), { stopwatch: () => stopwatch.ms });
+  for (const _ of store.load());
   const request = (queue: string): Promise<string> => {
-    entries.apply([{ kind: 'name', queue, value: 1 }]);
-    return entries.answer(queue, (outcome) => outcome);
+    store.apply([{ kind: 'name', queue, value: 1 }]);
+    return store.answer(queue, (outcome) => outcome);
   };
   const close = async (): Promise<void> => {
-    await entries.close();
+    await store.close();
     directory.remove();
   };
-  return { entries, commits, stopwatch, request, close };
+  return { store, commits, stopwatch, request, close };
 }
 
 function withResolvers(): { promise: Promise<void>; resolve: () => void } {
@@ -373,28 +373,28 @@ async function someTurns(): Promise<void> {
 }
 
 /** The engine has moved on by all of the command's changes. */
-test('if a part of the changes of a command cannot be applied, none is kept, and their places are loaded again', async () => {
+test('if a part of the changes of a command cannot be applied, none is kept, and their owners are loaded again', async () => {
   const directory = temporaryDirectory();
   const environment = await Environment.open({ directory: directory.path });
   await bringUpToDate(environment);
   const takenBack: string[] = [];
-  const takeBack = (places: ReadonlySet<string>): void => {
-    takenBack.push(...places);
+  const takeBack = (owners: ReadonlySet<string>): void => {
+    takenBack.push(...owners);
   };
-  const entries = new LmdbStore(environment, { ...user(0), takeBack });
-  for (const _ of entries.load());
-  entries.apply([
+  const store = new LmdbStore(environment, { ...user(0), takeBack });
+  for (const _ of store.load());
+  store.apply([
     { kind: 'name', queue: 'first', value: 1 },
     { kind: 'counter', queue: 'unknown', value: 1 },
     { kind: 'name', queue: 'last', value: 1 },
   ]);
   await assert.rejects(
-    entries.kept() ?? assert.fail('it is kept'),
+    store.kept() ?? assert.fail('it is kept'),
     /a counter came for unknown, which is not kept/,
   );
   assert.deepEqual(takenBack, ['first', 'unknown', 'last']);
-  await entries.close();
-  const later = await openEntries(directory.path, 0);
+  await store.close();
+  const later = await openStore(directory.path, 0);
   assert.deepEqual(told(later), []);
   await later.close();
   directory.remove();
@@ -411,14 +411,14 @@ test('closing keeps what gathered while a commit was in flight', { timeout: 20_0
       return write(writes);
     };
   });
-  const entries = new LmdbStore(environment, user(0));
-  for (const _ of entries.load());
-  entries.apply([{ kind: 'name', queue: 'first', value: 1 }]);
-  void entries.kept();
+  const store = new LmdbStore(environment, user(0));
+  for (const _ of store.load());
+  store.apply([{ kind: 'name', queue: 'first', value: 1 }]);
+  void store.kept();
   await begun;
-  entries.apply([{ kind: 'name', queue: 'second', value: 1 }]);
-  await entries.close();
-  const again = await openEntries(directory.path, 0);
+  store.apply([{ kind: 'name', queue: 'second', value: 1 }]);
+  await store.close();
+  const again = await openStore(directory.path, 0);
   const names = [...again.load()].flat().map((change) => 'queue' in change && change.queue);
   assert.deepEqual(names, ['first', 'second']);
   await again.close();

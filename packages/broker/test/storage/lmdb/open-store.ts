@@ -4,6 +4,7 @@
  */
 
 import assert from 'node:assert/strict';
+import { windowExpiredUntil } from '../../../src/core/deduplication/window-expiry.ts';
 import { checkData } from '../../../src/storage/lmdb/file/check.ts';
 import { Environment } from '../../../src/storage/lmdb/file/environment.ts';
 import { bringUpToDate } from '../../../src/storage/lmdb/file/format.ts';
@@ -13,12 +14,14 @@ import type { StoreUser } from '../../../src/storage/store.ts';
 export const user = (now: number): StoreUser => ({
   now: () => now,
   takeBack: () => assert.fail('a commit failed'),
+  windowExpiredUntil: (owner) => windowExpiredUntil(owner, now),
+  reserve: () => {},
   suspend: () => {},
   committed: () => {},
   resume: () => {},
 });
 
-export async function openEntries(directory: string, now: number): Promise<LmdbStore> {
+export async function openStore(directory: string, now: number): Promise<LmdbStore> {
   const environment = await Environment.open({ directory });
   await bringUpToDate(environment);
   return new LmdbStore(environment, user(now));

@@ -75,19 +75,19 @@ const put = {
 };
 
 function keptFrom(...changes: Change[]): MemoryStore {
-  const entries = new MemoryStore();
-  entries.apply(changes);
-  return entries;
+  const store = new MemoryStore();
+  store.apply(changes);
+  return store;
 }
 
-function kinds(entries: MemoryStore, name?: string): string[] {
-  return [...entries.changes(name)].map((change) =>
+function kinds(store: MemoryStore, name?: string): string[] {
+  return [...store.changes(name)].map((change) =>
     'id' in change ? `${change.kind} ${change.id}` : change.kind,
   );
 }
 
-test('entries are returned in the order in which an engine can load them', () => {
-  const entries = keptFrom(
+test('records are returned in the order in which an engine can load them', () => {
+  const store = keptFrom(
     put.queue('q'),
     put.attempt('q'),
     put.window('q', 2),
@@ -98,7 +98,7 @@ test('entries are returned in the order in which an engine can load them', () =>
     put.counter('q', 3),
     { kind: 'name', queue: 'gone', value: 60_000 },
   );
-  assert.deepEqual(kinds(entries), [
+  assert.deepEqual(kinds(store), [
     'queue',
     'counter',
     'message 1',
@@ -112,13 +112,13 @@ test('entries are returned in the order in which an engine can load them', () =>
 });
 
 test('one queue can be loaded alone', () => {
-  const entries = keptFrom(put.queue('q'), put.message('q', 1), put.queue('r'));
-  assert.deepEqual(kinds(entries, 'r'), ['queue']);
-  assert.deepEqual(kinds(entries, 'nowhere'), []);
+  const store = keptFrom(put.queue('q'), put.message('q', 1), put.queue('r'));
+  assert.deepEqual(kinds(store, 'r'), ['queue']);
+  assert.deepEqual(kinds(store, 'nowhere'), []);
 });
 
 test('a moved message keeps its content, even after the old key is removed', () => {
-  const entries = keptFrom(
+  const store = keptFrom(
     put.queue('q'),
     put.queue('r'),
     put.message('q', 1),
@@ -130,39 +130,39 @@ test('a moved message keeps its content, even after the old key is removed', () 
     },
     { kind: 'message', queue: 'q', id: 1, value: null },
   );
-  assert.equal(entries.content('r', 9)?.body, 'hello');
-  assert.equal(entries.content('q', 1), undefined);
+  assert.equal(store.content('r', 9)?.body, 'hello');
+  assert.equal(store.content('q', 1), undefined);
 });
 
 test('clearing contents leaves the queue and its counter', () => {
   const filled = [put.message('q', 1), put.delivery('q', 1), put.window('q', 1), put.attempt('q')];
-  const entries = keptFrom(put.queue('q'), put.counter('q', 1), ...filled, {
+  const store = keptFrom(put.queue('q'), put.counter('q', 1), ...filled, {
     kind: 'cleared',
     queue: 'q',
     what: 'contents',
   });
-  assert.deepEqual(kinds(entries), ['queue', 'counter']);
+  assert.deepEqual(kinds(store), ['queue', 'counter']);
 });
 
 test('clearing the window leaves the messages', () => {
-  const entries = keptFrom(put.queue('q'), put.message('q', 1), put.window('q', 1), {
+  const store = keptFrom(put.queue('q'), put.message('q', 1), put.window('q', 1), {
     kind: 'cleared',
     queue: 'q',
     what: 'window',
   });
-  assert.deepEqual(kinds(entries), ['queue', 'message 1']);
-  assert.deepEqual(entries.windowEntries('q', [1]), [undefined]);
+  assert.deepEqual(kinds(store), ['queue', 'message 1']);
+  assert.deepEqual(store.windowEntries('q', [1]), [undefined]);
 });
 
 test('deleting a queue removes everything under its name, except the reserved name', () => {
-  const entries = keptFrom(
+  const store = keptFrom(
     put.queue('q'),
     put.message('q', 1),
     put.window('q', 1),
     { kind: 'queue', queue: 'q', value: null },
     { kind: 'name', queue: 'q', value: 60_000 },
   );
-  assert.deepEqual(kinds(entries), ['name']);
+  assert.deepEqual(kinds(store), ['name']);
 });
 
 test('an entry for a queue that is not kept throws', () => {

@@ -108,7 +108,7 @@ test('the body of a message leaves memory with it, though its window entry stays
   assert.deepEqual(sends.entry(99), entry);
 });
 
-// Neighbours, the edges of pages, and counters beyond 32 bits.
+// Neighbors, the edges of pages, and counters beyond 32 bits.
 const sequence = fc.oneof(
   fc.integer({ min: 0, max: 40 }),
   fc.integer({ min: 2 ** 40, max: 2 ** 40 + 40 }),

@@ -1,20 +1,20 @@
 /**
- * What one commit will contain, and who waits for it. Records that are written once however often they changed (blocks,
- * heads) are only noted here, and added when the batch is completed.
+ * The contents of one commit, and the requests that wait for it. Records that are written once, however often they changed
+ * (blocks, heads), are only noted here, and added when the batch is completed.
  */
 
 import type { MessageContent } from '../../../core/changes.ts';
+import type { ByteWriter } from '../../records/bytes.ts';
 import { PreparedAnswers } from '../../running/prepared-answers.ts';
 import type { Put } from '../file/lmdb-file.ts';
 import { blockOf } from '../records/block.ts';
-import type { ByteWriter } from '../records/bytes.ts';
 import {
-  addToRun,
-  beginRun,
+  addToPack,
+  beginPack,
   bodyBytesOf,
   itemBytesMax,
-  runBytesMax,
-} from '../records/content-run.ts';
+  packBytesMax,
+} from '../records/content-pack.ts';
 import { type Kind, keyOf } from '../records/keys.ts';
 import type { Block, OwnerRecords } from '../records/owner-records.ts';
 
@@ -55,11 +55,9 @@ export class Batch {
   readonly #number: number;
   readonly #writes: Written[] = [];
   /** The record that takes the next content, if that fits. */
-  #run: Written | undefined;
+  #pack: Written | undefined;
   /** How many contents were added to the record of another. */
   #joined = 0;
-  /** The owner touched last, most often the one touched next. */
-  #latest: OwnerRecords | undefined;
   #done: Promise<void> | undefined;
   #resolve: (() => void) | undefined;
   #reject: ((error: Error) => void) | undefined;
@@ -99,8 +97,6 @@ export class Batch {
 
   /** Notes that something of the queue or topic changes. */
   touch(records: OwnerRecords): void {
-    if (this.#latest === records) return;
-    this.#latest = records;
     this.touched.add(records);
     this.owners.add(records.id);
   }
@@ -126,28 +122,28 @@ export class Batch {
   ): boolean {
     if (content === undefined) {
       // What follows must not share a record with what came before: the message between them is in none.
-      this.#run = undefined;
+      this.#pack = undefined;
       return true;
     }
     const writer = this.contentWriter;
     const bodyBytes = bodyBytesOf(content);
     const bytesMax = itemBytesMax(content, bodyBytes);
-    const run = this.#runFor(contents, id, bytesMax) ?? this.#newRun(contents, id, bytesMax);
-    const isFirst = run.id === id;
+    const pack = this.#packFor(contents, id, bytesMax) ?? this.#newPack(contents, id, bytesMax);
+    const isFirst = pack.id === id;
     if (!isFirst) this.#joined += 1;
-    const before = run.end - run.start;
-    addToRun(writer, id, content, bodyBytes);
-    run.bytes = writer.bytes;
-    run.start = writer.start;
-    run.end = writer.end;
-    this.bytes += run.end - run.start - before;
+    const before = pack.end - pack.start;
+    addToPack(writer, id, content, bodyBytes);
+    pack.bytes = writer.bytes;
+    pack.start = writer.start;
+    pack.end = writer.end;
+    this.bytes += pack.end - pack.start - before;
     return isFirst;
   }
 
   /** Adds the removal of a record of contents. */
   removeContents({ contents }: OwnerRecords, key: number): void {
     // In the order of writes the removal is later than the record, so nothing more may be added to that.
-    if (this.#run?.id === key && this.#run.contents === contents) this.#run = undefined;
+    if (this.#pack?.id === key && this.#pack.contents === contents) this.#pack = undefined;
     this.write('content', contents, key, null);
   }
 
@@ -172,19 +168,19 @@ export class Batch {
   }
 
   /** The record under way, if this content fits. */
-  #runFor(contents: number, id: number, bytesMax: number): Written | undefined {
-    const run = this.#run;
-    if (run === undefined || run.contents !== contents) return undefined;
+  #packFor(contents: number, id: number, bytesMax: number): Written | undefined {
+    const pack = this.#pack;
+    if (pack === undefined || pack.contents !== contents) return undefined;
     const isFit =
-      run.end - run.start + bytesMax <= runBytesMax &&
-      blockOf(run.id) === blockOf(id) &&
+      pack.end - pack.start + bytesMax <= packBytesMax &&
+      blockOf(pack.id) === blockOf(id) &&
       this.contentWriter.hasRoom(bytesMax);
-    return isFit ? run : undefined;
+    return isFit ? pack : undefined;
   }
 
-  #newRun(contents: number, id: number, bytesMax: number): Written {
-    beginRun(this.contentWriter, bytesMax);
-    const run: Written = {
+  #newPack(contents: number, id: number, bytesMax: number): Written {
+    beginPack(this.contentWriter, bytesMax);
+    const pack: Written = {
       key: undefined,
       kind: 'content',
       contents,
@@ -193,9 +189,9 @@ export class Batch {
       start: 0,
       end: 0,
     };
-    this.#writes.push(run);
-    this.#run = run;
-    return run;
+    this.#writes.push(pack);
+    this.#pack = pack;
+    return pack;
   }
 
   done(): Promise<void> {

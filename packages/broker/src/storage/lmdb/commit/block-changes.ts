@@ -1,6 +1,6 @@
 /**
- * What a change does to the blocks of a queue or topic: which block takes a record, what is counted in it, and what becomes of
- * it when the batch is complete.
+ * Applies a change to the blocks of a queue or topic: which block takes a record, what is counted in it, and what is written
+ * for it when the batch is complete.
  */
 
 import type { KeptWindowEntry, WindowDigests } from '../../../core/changes.ts';

@@ -1,12 +1,12 @@
 /**
- * When nothing may be added, and what to do about it.
+ * Decides when nothing may be added, and how the store recovers.
  *
- * - Full: the room that is left is kept for removing (`Room`). What is there can be received and removed; the room is measured
- *   after each commit and once a second, and nothing is tried.
- * - Frozen: a commit failed, and nothing is changed. Once a second a small commit is tried; if it succeeds, what is there can
- *   be received and removed, which frees more.
- * - Failed, but no longer frozen: nothing is added before a commit succeeds that is as large as what was lost, up to a
- *   megabyte.
+ * - Full: the remaining room is kept for removals (`Room`). What is stored can be received and removed. The room is measured
+ *   after each commit and once a second; no test commits are made.
+ * - Frozen: a commit failed, and nothing may be changed. Once a second a small test commit is tried. After one succeeds, what
+ *   is stored can be received and removed, which frees more room.
+ * - Failed, but no longer frozen: nothing may be added before a test commit succeeds that is as large as what was lost, up to
+ *   a megabyte.
  */
 
 import type { Room } from '../file/environment.ts';

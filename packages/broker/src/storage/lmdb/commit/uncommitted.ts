@@ -1,7 +1,6 @@
 /**
- * What a queue or topic has that is not in the file yet, by sequence: two generations of it, that of the commit under way and
- * that of the one that gathers. A generation is dropped as a whole when its commit is over, so nobody has to remember what
- * was in it.
+ * The data of a queue or topic that is not in the file yet, by sequence, in two generations: the commit in progress and the
+ * one that gathers. A generation is dropped as a whole when its commit is done, so nobody has to remember what was in it.
  */
 
 import { BySequence } from '../../../core/structures/by-sequence.ts';
@@ -34,7 +33,7 @@ export class Uncommitted {
     this.#gathering = new BySequence();
   }
 
-  /** That commit is over. */
+  /** The commit is done. */
   forget(): void {
     this.#written = undefined;
   }

@@ -1,13 +1,13 @@
 /**
- * The records as they will be when everything applied so far is written: what the environment has, below the records of the
- * commit under way and of the one that gathers. From here a queue or topic is loaded again while some of its changes are not
- * in the file yet.
+ * The records as they will be once everything applied so far is written: those of the environment, overlaid with the commit in
+ * progress and the one that gathers. A queue or topic is loaded again from here while some of its changes are not in the file
+ * yet.
  */
 
+import { ByteWriter } from '../../records/bytes.ts';
 import type { Environment, OnDamaged } from '../file/environment.ts';
 import type { Entry, KeyRange, Put } from '../file/lmdb-file.ts';
 import { firstKeys, keysFrom, merged, type Records } from '../journal/journal-index.ts';
-import { ByteWriter } from '../records/bytes.ts';
 import { keyOf } from '../records/keys.ts';
 import type { RecordReader } from '../records/loading.ts';
 import type { OwnerRecords } from '../records/owner-records.ts';

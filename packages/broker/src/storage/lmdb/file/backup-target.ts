@@ -1,6 +1,6 @@
 /**
- * The directory that a backup goes to. The copy is made in a directory of its own below it and moved into place once it
- * is complete; so a backup that failed, however it ended, is never taken for data.
+ * The target directory of a backup. The copy is made in a subdirectory and renamed once it is complete, so a failed backup is
+ * never mistaken for data.
  */
 
 import {
@@ -82,7 +82,7 @@ export class BackupTarget {
       for (; directory !== dirname(this.#made); directory = dirname(directory))
         rmdirSync(directory);
     } catch {
-      // Somebody else has put something there.
+      // Another program has put something there.
     }
   }
 
@@ -101,7 +101,7 @@ export class BackupTarget {
   }
 }
 
-/** So that the copy is one file, and of a run of its own: no frame of the server's later commits follows it, wherever it is put. */
+/** Makes the copy one file with a new run, so that no frame of the server's later commits follows it, wherever it is put. */
 async function checkpointJournal(directory: string): Promise<readonly string[]> {
   const environment = await Environment.open({ directory });
   try {

@@ -1,12 +1,14 @@
 /**
- * Verifies the data of a stopped server: that every record can be read, and that they fit together. Each queue's
- * messages, contents and deliveries lie in the same order, so they are walked side by side and none has to be
- * remembered, however many there are.
+ * Verifies the data of a stopped server: every record must be readable, and the records must be consistent. The messages,
+ * contents and deliveries of a queue are stored in the same order, so they are read in parallel, and none has to be held in
+ * memory, however many there are.
  */
 
 import { createHash } from 'node:crypto';
 import type { KeptDelivery, WindowDigests } from '../../../core/changes.ts';
 import { rowFamilies, rowKinds } from '../../record-families.ts';
+import { readContent, readDelivery } from '../../records/delivery-record.ts';
+import { jsonIn } from '../../records/json-record.ts';
 import {
   blockOf,
   GroupTexts,
@@ -14,12 +16,10 @@ import {
   readBlock,
   slotOf,
 } from '../records/block.ts';
-import { contentIn, slotsIn } from '../records/content-run.ts';
+import { contentIn, slotsIn } from '../records/content-pack.ts';
 import { Damage } from '../records/damage.ts';
-import { readContent, readDelivery } from '../records/delivery-record.ts';
-import { jsonIn } from '../records/json-record.ts';
 import { idIn, type Kind, keyOf, keyText, rangeOf, textIn } from '../records/keys.ts';
-import { latestTimeIn, loadStore, type Store, strayKeys } from '../records/loading.ts';
+import { type Catalog, latestTimeIn, loadCatalog, strayKeys } from '../records/loading.ts';
 import {
   Block,
   emptyHead,
@@ -98,13 +98,13 @@ export function checkData(
   };
   const format = knownFormat(environment) ?? 0;
   const damage = new Damage();
-  const store = loadStore(environment, damage);
+  const catalog = loadCatalog(environment, damage);
   for (const what of damage.told) report(what);
-  checkNumbers(environment, store, report);
+  checkNumbers(environment, catalog, report);
   attempt(report, 'the time of the last commit', () => latestTimeIn(environment));
   const queues: CheckedQueue[] = [];
   const topics: CheckedTopic[] = [];
-  for (const owner of store.owners) {
+  for (const owner of catalog.owners) {
     const check = new OwnerCheck(environment, owner, report);
     check.run();
     if (owner.kind === 'queue') queues.push(check.queue());
@@ -112,7 +112,7 @@ export function checkData(
   }
   const { records, fileBytes } = environment.usage();
   const { notes } = found;
-  const abandoned = store.abandoned.length;
+  const abandoned = catalog.abandoned.length;
   return { format, records, fileBytes, queues, topics, abandoned, problems, notes };
 }
 
@@ -128,17 +128,17 @@ function attempt<T>(report: Report, what: string, read: () => T): T | undefined 
   }
 }
 
-/** Every number of contents must belong to one queue or topic, or be given up. */
-function checkNumbers(environment: Environment, store: Store, report: Report): void {
-  const owners = new Map<number, string>(store.abandoned.map((number) => [number, 'nobody']));
-  for (const { id, numbers } of store.owners) {
+/** Every number of contents must belong to one queue or topic, or be abandoned. */
+function checkNumbers(environment: Environment, catalog: Catalog, report: Report): void {
+  const owners = new Map<number, string>(catalog.abandoned.map((number) => [number, 'nobody']));
+  for (const { id, numbers } of catalog.owners) {
     for (const number of numbers) {
       const other = owners.get(number);
       if (other !== undefined) report(`${id} has the contents of ${other}`);
       owners.set(number, id);
     }
   }
-  for (const key of strayKeys(environment, store))
+  for (const key of strayKeys(environment, catalog))
     report(`${keyText(key)} belongs to no queue or topic`);
 }
 

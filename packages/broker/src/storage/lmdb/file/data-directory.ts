@@ -1,6 +1,6 @@
 /**
- * Checks a data directory before LMDB opens it: whether this user may use it and its files, and whether there is room
- * for new ones. LMDB would kill the process with a signal where an error message is due.
+ * Checks a data directory before LMDB opens it: whether this user may use it and its files, and whether there is room for new
+ * ones. LMDB itself would crash the process instead of reporting an error.
  */
 
 import { accessSync, chmodSync, constants, existsSync, statfsSync, statSync } from 'node:fs';

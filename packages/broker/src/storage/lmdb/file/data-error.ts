@@ -1,9 +1,9 @@
 /**
- * Errors about a data directory, worded for people: what is wrong and what to do. Nothing has been changed when one of
- * these is thrown.
+ * Errors about a data directory, written for people: what is wrong and what to do. When one of these is thrown, nothing has
+ * been changed.
  */
 
-import { DamagedError } from '../records/bytes.ts';
+import { DamagedError } from '../../records/bytes.ts';
 
 /** The data directory cannot be used; the message says why and what to do. */
 export class DataError extends Error {
@@ -29,7 +29,7 @@ export function damaged(directory: string, what: string, cause?: unknown): DataE
   return new DamagedDataError(directory, finding, { cause });
 }
 
-/** The same where the rest can be read: a server can go on with that, if it is told to. */
+/** The same where the rest can be read: with --accept-loss, a server starts with that. */
 export function damagedInPart(directory: string, what: readonly string[]): DataError {
   const shown = what.slice(0, damageShownMax);
   const more = what.length - shown.length;

@@ -1,25 +1,27 @@
 /**
- * The records of a data directory: LMDB's file, and the journal before it. A commit goes into the journal; when a file of
- * the journal is full, its records are checkpointed: they go into LMDB's file in one transaction, while the other file takes
- * commits. Readers see both as one.
+ * The records of a data directory: LMDB's file and the journal in front of it. A commit is appended to the journal. When one
+ * of the journal's files is full, a checkpoint writes its records to LMDB's file in one transaction, while the other journal
+ * file takes commits. Readers see both as one.
  *
- * A commit goes directly into LMDB's file, together with all that the journal has, if it is large or the first of a run, if
- * it must (`isDirect`), or if the disk is nearly full: what the journal has accepted must find room in LMDB's file later. The
- * transaction says which frame was tried last; so one whose writing failed is not found at the next start, whether or not it
- * reached the disk. When something could not be written although the disk has room, all further commits are direct, until
- * the next start.
+ * A commit goes directly into LMDB's file, together with everything in the journal, if it is large, if it is the first of a
+ * run, if it must (`isDirect`), or if the disk is nearly full, because whatever the journal has accepted must later fit into
+ * LMDB's file. The transaction records the number of the last frame that was tried. So recovery ignores a frame whose write
+ * failed, whether or not it reached the disk. If a write failed although the disk has room, all further commits are direct
+ * until the next start.
  *
- * On a disk that is nearly full there is no journal. What it has when that begins is checkpointed in parts, for which its reserve
- * makes room: a part needs few pages, and leaves as many for the part after the next. While commits are direct, LMDB's file
- * keeps some room inside, which others cannot take: what is there can always be removed (`room`).
+ * On a nearly full disk the journal is not used. What it holds at that moment is checkpointed in parts, for which its reserve
+ * makes room: a part needs few pages, and frees as many for the part after the next. While commits are direct, LMDB's file
+ * keeps free pages that only removals may use, so whatever is stored can always be removed (`room`).
  *
  * Each record has a checksum (seal.ts), which is added and compared here. Stores of format 4 and older have none until
- * `sealRecords` has been through all of them.
+ * `sealRecords` has rewritten all of them.
  */
 
 import { randomInt } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { DamagedError } from '../../records/bytes.ts';
+import { jsonIn, jsonOf } from '../../records/json-record.ts';
 import {
   Journal,
   type JournalOptions,
@@ -30,7 +32,7 @@ import {
   syncJournal,
 } from '../journal/journal.ts';
 import {
-  type Folded,
+  type Checkpoint,
   firstKeys,
   type JournalIndex,
   merged,
@@ -44,8 +46,6 @@ import {
   nothingLeft,
   readLeft,
 } from '../journal/left-journal.ts';
-import { DamagedError } from '../records/bytes.ts';
-import { jsonIn, jsonOf } from '../records/json-record.ts';
 import { keyText, nameKeyOf } from '../records/keys.ts';
 import { opened, sealed, sealing } from '../records/seal.ts';
 import {
@@ -65,9 +65,9 @@ export interface EnvironmentOptions extends JournalOptions {
   readonly isReadOnly?: boolean;
   /** Whether no other process may have it open; default: true for a writer. */
   readonly isAlone?: boolean;
-  /** Told what is damaged and left out; by default that is an error. */
+  /** Called with each damaged record, which is then left out; by default damage is an error. */
   readonly onDamage?: (what: string) => void;
-  /** Told what is missing that nobody was told is kept. */
+  /** Called with what is missing, if no client was told that it is durable. */
   readonly onNotice?: (text: string) => void;
 }
 
@@ -81,14 +81,14 @@ export interface WriteOptions {
 /** How much room there is while commits go directly into LMDB's file. */
 export interface Room {
   readonly bytes: number;
-  /** The part of it that is kept for removing what is there. */
+  /** The part of it that is reserved for removals. */
   readonly drainingBytes: number;
 }
 
-/** Told the key of a record that does not match its checksum. */
+/** Called with the key of a record whose checksum is wrong. */
 export type OnDamaged = (key: Buffer) => void;
 
-/** With less free space than this, nothing is put into the journal. */
+/** With less free space than this, the journal is not used. */
 const journalingBytesMin = 64 * 1024 * 1024;
 /** With less than this, no journal is begun: without one, the disk has more free space than with one. */
 const journalBytesMin = 2 * journalingBytesMin;
@@ -102,11 +102,11 @@ const drainingShare = 1 / 2;
 const readingsMax = 5;
 
 /** The record of the last frame that is in LMDB's file. */
-const foldedKey = nameKeyOf('store', 'journal');
+const checkpointKey = nameKeyOf('store', 'journal');
 const formatKey = nameKeyOf('store', 'format');
 /** The record of how far an upgrade has come: the key from which on records have no checksums. */
 const unsealedKey = nameKeyOf('store', 'unsealed');
-const ownKeys: readonly Buffer[] = [foldedKey, formatKey, unsealedKey];
+const ownKeys: readonly Buffer[] = [checkpointKey, formatKey, unsealedKey];
 
 const allKeys: KeyRange = { start: Buffer.alloc(0), end: Buffer.from([0xff]) };
 /** How much of a store that is upgraded becomes one transaction. */
@@ -185,7 +185,7 @@ export class Environment {
 
   #leftIn(files: readonly Buffer[]): LeftJournal {
     try {
-      return readLeft(files, this.#lastFolded());
+      return readLeft(files, this.#lastCheckpoint());
     } catch (error) {
       if (!(error instanceof DamagedError)) throw error;
       return { ...nothingLeft, files, flaws: { ...noFlaws, unknown: error.message } };
@@ -193,9 +193,9 @@ export class Environment {
   }
 
   /** Which frame LMDB's file has last; undefined if there was never a journal. */
-  #lastFolded(): Folded | undefined {
-    const bytes = this.#ownRecord(foldedKey);
-    return bytes && jsonIn<Folded>(bytes, 'journal');
+  #lastCheckpoint(): Checkpoint | undefined {
+    const bytes = this.#ownRecord(checkpointKey);
+    return bytes && jsonIn<Checkpoint>(bytes, 'journal');
   }
 
   get directory(): string {
@@ -238,7 +238,7 @@ export class Environment {
     return bytes ? this.#open(key, bytes) : undefined;
   }
 
-  /** Reads every record; returns those that do not match their checksum, for people. */
+  /** Reads every record; returns those whose checksum is wrong, as text. */
   damagedRecords(): string[] {
     const damaged: string[] = [];
     if (!this.isSealed) return damaged;
@@ -450,7 +450,7 @@ export class Environment {
 
   async #writeDirectly(writes: Writes): Promise<void> {
     await this.#checkpointing;
-    let last: Folded;
+    let last: Checkpoint;
     try {
       last = await this.#writeAll(writes);
     } catch (error) {
@@ -469,7 +469,7 @@ export class Environment {
   async #checkpointInParts(): Promise<void> {
     this.#isJournaling = false;
     releaseReserve(this.directory);
-    const before = this.#checkpointed(this.#lastFolded() as Folded);
+    const before = this.#checkpointed(this.#lastCheckpoint() as Checkpoint);
     for (const part of partsOf(this.#layers())) {
       await this.#file.write((put) => {
         for (const { key, value } of part) put(key, value);
@@ -480,7 +480,7 @@ export class Environment {
   }
 
   /** Gives its room back to the disk. All its records are in LMDB's file. */
-  async #dropJournal({ number }: Folded): Promise<void> {
+  async #dropJournal({ number }: Checkpoint): Promise<void> {
     if (!this.#hasFiles) return;
     await this.#journal?.close();
     this.#journal = undefined;
@@ -490,7 +490,7 @@ export class Environment {
   }
 
   /** The number of a commit that goes directly into LMDB's file. */
-  #claimNumber(): Folded {
+  #claimNumber(): Checkpoint {
     if (this.#journal !== undefined) return this.#journal.claimNumber();
     this.#claimed += 1;
     return { run: this.#run, number: this.#claimed };
@@ -507,7 +507,7 @@ export class Environment {
   }
 
   /** All that is only in the journal and these writes, in one transaction if the disk has room. Returns its number. */
-  async #writeAll(writes: Writes): Promise<Folded> {
+  async #writeAll(writes: Writes): Promise<Checkpoint> {
     const isTight = this.#isDistrusted || !this.hasRoom(journalingBytesMin);
     if (isTight && this.hasJournaled) await this.#checkpointInParts();
     const layers = this.#layers();
@@ -525,13 +525,16 @@ export class Environment {
     this.#journal?.restart();
   }
 
-  #checkpointed(last: Folded): Entry {
+  #checkpointed(last: Checkpoint): Entry {
     const value = jsonOf({ durability: this.#options.durability, ...last });
-    return { key: foldedKey, value: this.#isOfOldFormat ? value : sealed(foldedKey, value) };
+    return {
+      key: checkpointKey,
+      value: this.#isOfOldFormat ? value : sealed(checkpointKey, value),
+    };
   }
 
   /** Opens the journal if it is not open. A journal that cannot be opened is done without. */
-  #hasJournal(last: Folded): boolean {
+  #hasJournal(last: Checkpoint): boolean {
     try {
       this.#hasFiles = true;
       this.#journal ??= new Journal(this.directory, last, this.#options);

@@ -1,11 +1,12 @@
 /**
- * Verifies the structure of LMDB's file before anything is read through LMDB, which trusts it: a wrong page number or offset
- * would end the process with a signal, or make records disappear without a word. Every page of the two trees is read, but
- * not the pages that large values have for themselves: a few percent of a large file. Of those, only the heads are read, and
- * without `isThorough` only so many: a start must not read the whole file. The records' own bytes have checksums (seal.ts).
+ * Verifies the structure of LMDB's file before anything is read through LMDB. LMDB trusts its file: a wrong page number or
+ * offset would crash the process, or make records disappear silently. Every page of the two trees is read, but not the
+ * overflow pages of large values, so a large file is read only to a few percent. Of the overflow pages only the headers are
+ * read, and without `isThorough` only a limited number, because a start must not read the whole file. The records themselves
+ * have checksums (seal.ts).
  *
- * Both trees must lie within the file, use no page twice, and none that is listed as free; keys must ascend; and there must be
- * as many records and pages as LMDB has counted. The two meta pages must be of successive transactions: otherwise a wrong
+ * Both trees must lie within the file, use no page twice and no page that is listed as free. Keys must ascend, and LMDB's own
+ * counts of records and pages must be right. The two meta pages must belong to successive transactions; otherwise a wrong
  * number would bring back an earlier state.
  */
 

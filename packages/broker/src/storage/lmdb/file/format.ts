@@ -1,6 +1,6 @@
 /**
- * The format of the store, by number, in a record of its own. A store of an older format is upgraded at the start, step
- * by step; one of a newer format is refused, because this program would misread it.
+ * The format of the store: a number, in a record of its own. A store of an older format is upgraded at the start, step by
+ * step. A store of a newer format is refused, because this program would misread it.
  */
 
 import { DataError, damaged } from './data-error.ts';
@@ -8,7 +8,7 @@ import type { Environment } from './environment.ts';
 import type { Put } from './lmdb-file.ts';
 
 /**
- * 1: each content has a record of its own. 2: contents share records (content-run.ts). 3: window entries are found by a keyed
+ * 1: each content has a record of its own. 2: contents share records (content-pack.ts). 3: window entries are found by a keyed
  * digest of their id (block.ts). 4: commits can be in the journal only (environment.ts). 5: each record has a checksum (seal.ts),
  * which the upgrade adds; beyond that, what the older ones wrote is still read.
  */

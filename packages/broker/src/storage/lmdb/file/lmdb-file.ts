@@ -1,7 +1,7 @@
 /**
- * LMDB's file in a data directory: opened with checks that turn a wrong directory into a clear message, one process at a
- * time, one write transaction at a time. A transaction is on disk when its promise resolves: lmdb's own default resolves
- * earlier, so its overlapping sync is off.
+ * LMDB's file in a data directory. Opening it checks for everything that would otherwise be an unclear failure, and admits one
+ * process at a time; there is one write transaction at a time. A transaction is on disk when its promise resolves. lmdb
+ * resolves earlier by default, so its overlapping sync is off.
  */
 
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
@@ -176,7 +176,7 @@ export class LmdbFile {
     return { usedBytes, unusedBytes: Math.max(size, (lastPageNumber + 1) * pageSize) - usedBytes };
   }
 
-  /** Takes this much more of the disk, if it has that, so that nobody else does. Not while something is written. */
+  /** Allocates this much of the disk in advance, if it is free, so that no other program takes it. Not during a write. */
   extend(bytes: number): void {
     try {
       // Appended, never written over a page: LMDB may have made the file longer meanwhile.

@@ -1,7 +1,7 @@
 /**
- * The layout of LMDB's file as far as `file-structure.ts` reads it: pages of a fixed size, the first two of which (meta
- * pages) name the roots of two trees: the records, and the lists of free pages. It is LMDB's data version 2, with numbers in
- * the order of bytes of the machine, which is little-endian wherever lmdb has a build.
+ * The layout of LMDB's file, as far as file-structure.ts reads it. Pages have a fixed size. The first two are meta pages, which
+ * name the roots of two trees: the records, and the lists of free pages. This is LMDB's data version 2, with numbers in the
+ * byte order of the machine, which is little-endian wherever lmdb has a build.
  */
 
 /** Thrown for a page that LMDB cannot have written. */

@@ -1,14 +1,14 @@
 /**
- * Checks LMDB's two meta pages before it maps the file. LMDB trusts its file: one that was cut off, or is something else
- * altogether, would kill the process with a signal instead of giving an error.
+ * Checks LMDB's two meta pages before LMDB maps the file. LMDB trusts its file: a truncated file, or one that is no LMDB file
+ * at all, would crash the process instead of giving an error.
  *
- * Pages at the end that a commit allocated and freed again are never written, so an intact file can be a little short. A
- * writer extends it: if such a page is needed after all, LMDB then finds an empty page and says so, instead of no page. It
- * does so once it has the lock, since another process could be extending the file itself, and before it reads any other
- * page; LMDB has mapped the file by then, which makes no difference.
+ * Pages at the end that a commit allocated and freed again are never written, so an intact file can be slightly short. A
+ * writer extends it; if such a page is needed after all, LMDB then reports an empty page instead of crashing on a missing
+ * one. The file is extended only under the lock, since another process could be extending it too, and before any other page
+ * is read. LMDB has mapped the file by then, which makes no difference.
  *
- * A reader may run beside a server. A commit writes pages first and a meta page last, and a file never gets shorter; so
- * the meta pages are read before the size, and then refer to no more than is there.
+ * A reader may run beside a server. A commit writes pages first and a meta page last, and the file never shrinks. So the meta
+ * pages are read before the size, and cannot refer to pages beyond it.
  */
 
 import { closeSync, existsSync, fstatSync, openSync, readSync, truncateSync } from 'node:fs';

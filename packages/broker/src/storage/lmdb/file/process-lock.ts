@@ -1,10 +1,10 @@
 /**
- * One server for a data directory. LMDB records every process that has its file open in a table whose entries the
- * operating system frees when their process ends, however it ends; so a killed server leaves no lock behind. A process
- * that finds another one there gives up.
+ * Ensures that only one server uses a data directory. LMDB lists every process that has its file open in a table. The
+ * operating system frees an entry when its process ends, however it ends, so a killed server leaves no lock behind. A process
+ * that finds another one in the table refuses to start.
  *
- * The table identifies processes by pid. Two containers on one directory can each have a process with the same pid; the
- * second then cannot read at all, which lmdb finds out after ten seconds of trying and reports with an error of its own.
+ * The table identifies processes by pid. Two containers on one directory can each have a process with the same pid; the second
+ * one cannot read at all, which lmdb reports with an error of its own after ten seconds of trying.
  */
 
 import { realpathSync } from 'node:fs';

@@ -1,12 +1,12 @@
 /**
- * A frame: one commit in the journal, whole or not there at all.
+ * A frame is one commit in the journal. It is complete or it does not count.
  *
  *   checksum of all that follows (4 bytes), length of the records (4), run (8), number (8), number of the frame before (8),
  *   and the records: length of the key (2), length of the value (4; all bits set for a removal), key, value with its
  *   checksum (seal.ts)
  *
- * A run is one process's use of the data directory, in which numbers rise. A frame says which one it follows: so what an
- * earlier use of the file has left behind is not taken for a frame, nor one whose writing failed, if another has followed.
+ * A run is one process's use of the data directory; numbers rise within it. Each frame names its predecessor. So neither the
+ * leftovers of an earlier use of the file nor a frame whose write failed, once another has followed, counts as a frame.
  */
 
 import type { Writes } from '../file/lmdb-file.ts';

@@ -1,14 +1,14 @@
 /**
- * Tells damage from a torn end. A crash can leave the last commit of the journal half written; nobody was told that it is
- * kept. But each commit is on disk before the next one is written: so one that is not whole, with a whole one of the same
- * run after it, is damage, and what follows it has lost what it follows. The same if LMDB's file is older than the journal.
+ * Distinguishes damage from a torn end. A crash can leave the last commit of the journal half written, and nobody was told
+ * that it is durable. But each commit is on disk before the next one is written. So if a commit is incomplete and a complete
+ * one of the same run follows, the journal is damaged. It is damaged too if LMDB's file is older than the journal.
  *
- * Bytes of an earlier use of the file lie behind the last commit. Those of the same run have smaller numbers; those of another
- * run can have any, even the next one, but are whole.
+ * Behind the last commit the file still has bytes of an earlier use. Frames of the same run have smaller numbers there; frames
+ * of another run can have any number, even the next one, but are complete.
  */
 
 import { type FrameHead, frameAt, headAt, headBytes, runAt } from './frame.ts';
-import type { Folded, JournalContents } from './journal-index.ts';
+import type { Checkpoint, JournalLayers } from './journal-index.ts';
 
 export interface JournalFlaws {
   /** How many whole commits follow one that is missing. */
@@ -17,13 +17,13 @@ export interface JournalFlaws {
   readonly isTorn: boolean;
 }
 
-/** Commits without a frame have numbers too; but not so many between two frames. */
+/** Direct commits have numbers too, but there are never this many between two frames. */
 const numbersSkippedMax = 1_000_000;
 
 export function flawsIn(
   files: readonly Buffer[],
-  { run }: Folded,
-  { last, ends }: JournalContents,
+  { run }: Checkpoint,
+  { last, ends }: JournalLayers,
 ): JournalFlaws {
   let cutOff = 0;
   for (const bytes of files) cutOff += wholeFramesAfter(bytes, run, last);

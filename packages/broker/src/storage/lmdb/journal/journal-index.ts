@@ -1,6 +1,7 @@
 /**
- * What is in the journal and not in LMDB's file yet: for each key the newest record. The records stay in the bytes of a
- * file of the journal; a layer knows where in them each is. A newer layer hides what an older one, or LMDB, has.
+ * An index of the records that are in the journal but not in LMDB's file yet: the newest record of each key. The records stay
+ * in the bytes of a journal file, and a layer maps each key to its position there. A newer layer hides the records of older
+ * layers and of LMDB.
  */
 
 import type { Entry, KeyRange, Put } from '../file/lmdb-file.ts';
@@ -37,7 +38,7 @@ export class JournalIndex implements Records {
     const bytes = this.#bytes;
     for (const record of recordsIn(bytes, frame)) {
       const key = keyTextAt(bytes, record);
-      // What came and goes within the layer leaves no trace, if nobody else can have it.
+      // A record written and removed within this layer is forgotten, provided no older layer can hold its key.
       const isRemoval = valueAt(bytes, record) === null;
       if (isRemoval && isWrittenOnce(key) && this.#hasValue(key)) this.#records.delete(key);
       else this.#records.set(key, record);
@@ -72,7 +73,7 @@ export class JournalIndex implements Records {
     }
   }
 
-  /** In order; sorted once for as long as nothing is added. */
+  /** In order; sorted again only after an addition. */
   keysIn(start: string, end: string): Generator<string, void> {
     this.#sortedKeys ??= [...this.#records.keys()].sort();
     return keysFrom(this.#sortedKeys, start, end);
@@ -172,14 +173,14 @@ function* entryOf(layers: readonly Records[], key: string): Generator<Entry> {
 }
 
 /** Which frame LMDB's file has last: all before it are there as well. */
-export interface Folded {
+export interface Checkpoint {
   readonly run: number;
   readonly number: number;
   /** Set by a run whose answers did not wait for the disk: after a power cut, its commits may be there in part. */
   readonly durability?: Durability | undefined;
 }
 
-export interface JournalContents {
+export interface JournalLayers {
   /** What LMDB's file does not have, the oldest first. */
   readonly layers: readonly JournalIndex[];
   /** The number of the last commit. */
@@ -189,7 +190,7 @@ export interface JournalContents {
 }
 
 /** What these files of the journal have beyond what LMDB's file has. */
-export function contentsOf(files: readonly Buffer[], { run, number }: Folded): JournalContents {
+export function layersOf(files: readonly Buffer[], { run, number }: Checkpoint): JournalLayers {
   const following = new Map<number, { frame: Frame; file: number }>();
   for (const [file, bytes] of files.entries()) {
     for (const frame of framesIn(bytes)) {
@@ -222,7 +223,7 @@ function firstFrom(keys: readonly string[], start: string): number {
   return low;
 }
 
-/** Takes no more than it needs: `check` asks for the first key of a range again and again. */
+/** Reads no more than it returns: `check` asks for the first key of many ranges. */
 export function* firstKeys(entries: Iterable<Entry>, count: number): Generator<Buffer> {
   let left = count;
   for (const { key } of entries) {

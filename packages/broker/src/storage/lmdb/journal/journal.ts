@@ -1,15 +1,14 @@
 /**
- * The journal: where commits are kept until LMDB's file has them. A commit is appended to a file and synced once, where
- * LMDB would write scattered pages and sync twice; LMDB then gets the records of many commits in one transaction, and
- * never sees those that have come and gone in between (environment.ts).
+ * The journal holds commits until a checkpoint writes them to LMDB's file. A commit is appended to a file and synced once,
+ * where LMDB would write scattered pages and sync twice. LMDB then gets the records of many commits in one transaction, and
+ * never sees those that were written and removed in between (environment.ts).
  *
- * There are two files, used in turns: when one is full, it is sealed, and its records go into LMDB's file while the other
- * one takes commits. Files have their full size from the beginning: writing where something was before is what syncs
- * fastest, and a disk that is full later does not matter. What they have is in memory as well, so nothing is read again
- * before the next start.
+ * There are two files, used alternately: when one is full it is sealed, and its records go into LMDB's file while the other
+ * one takes commits. The files have their full size from the beginning, because overwriting syncs fastest, and because a disk
+ * that fills up later then does not matter. Their records are also in memory, so nothing is read back before the next start.
  *
- * Beside them is a reserve: a file that only takes room. If others fill the disk, it is removed, and what the journal has
- * still finds room in LMDB's file.
+ * The reserve is a third file that only occupies space. If other programs fill the disk, it is removed, so that the records in
+ * the journal still fit into LMDB's file.
  */
 
 import assert from 'node:assert/strict';
@@ -33,7 +32,7 @@ import { promisify } from 'node:util';
 import { fileMode, journalFiles, reserveFile } from '../file/data-directory.ts';
 import type { Writes } from '../file/lmdb-file.ts';
 import { headBytes, writeFrame } from './frame.ts';
-import { type Folded, JournalIndex } from './journal-index.ts';
+import { type Checkpoint, JournalIndex } from './journal-index.ts';
 
 export type Durability = 'fsync' | 'os';
 
@@ -93,7 +92,7 @@ class JournalFile {
     this.#syncing ??= this.#syncAll();
   }
 
-  /** With durability `os` nobody waits for the disk, but it gets everything a moment later all the same. */
+  /** With durability `os` no answer waits for the disk; the file is synced shortly afterwards. */
   async #syncAll(): Promise<void> {
     while (this.#isBehind) {
       this.#isBehind = false;
@@ -102,7 +101,7 @@ class JournalFile {
     this.#syncing = undefined;
   }
 
-  /** Nobody is to find the frame that begins here, as far as that can be helped: its writing failed. */
+  /** Best effort: zeroes the header of a frame whose write failed, so that recovery ignores it. */
   async erase(start: number): Promise<void> {
     this.bytes.fill(0, start, start + headBytes);
     await this.write(start, start + headBytes).catch(() => {});
@@ -117,7 +116,7 @@ class JournalFile {
 /** The records of a sealed file, and the last frame among them. */
 export interface Sealed {
   readonly layer: JournalIndex;
-  readonly last: Folded;
+  readonly last: Checkpoint;
 }
 
 export class Journal {
@@ -134,7 +133,7 @@ export class Journal {
   /** `after` is the last commit of the run, which LMDB's file has. */
   constructor(
     directory: string,
-    after: Folded,
+    after: Checkpoint,
     { durability = 'fsync', journalBytes = journalBytesDefault }: JournalOptions,
   ) {
     this.#run = after.run;
@@ -167,12 +166,12 @@ export class Journal {
    * The next commit goes into LMDB's file, with everything that is here. It takes a number like a frame, so that the next frame
    * follows exactly this state of the file, and none that was tried before: one that failed may be on disk.
    */
-  claimNumber(): Folded {
+  claimNumber(): Checkpoint {
     this.#tried += 1;
     return { run: this.#run, number: this.#tried };
   }
 
-  /** Whether the file that takes commits is to be sealed before the next one. */
+  /** Whether the current file must be sealed before the next commit. */
   get isFull(): boolean {
     return this.#current.end >= this.#fullBytes || this.#current.layer.size >= recordsMax;
   }
@@ -199,7 +198,7 @@ export class Journal {
     );
   }
 
-  /** Goes on with the other file, which must be empty. Returns what is to go into LMDB's file. */
+  /** Switches to the other file, which must be empty. Returns the records for LMDB's file. */
   seal(): Sealed {
     assert(this.#other.layer.isEmpty);
     [this.#current, this.#other] = [this.#other, this.#current];
@@ -260,7 +259,7 @@ export function readJournal(directory: string): readonly Buffer[] {
   });
 }
 
-/** What a process that was killed has written may not be on disk yet, and nobody must rely on it before it is. */
+/** What a killed process has written may not be on disk yet; it must be synced before anything relies on it. */
 export function syncJournal(directory: string): void {
   for (const file of journalFiles.map((name) => join(directory, name))) {
     if (!existsSync(file)) continue;
@@ -282,7 +281,7 @@ export function releaseReserve(directory: string): void {
   rmSync(join(directory, reserveFile), { force: true });
 }
 
-/** Not of zeros: some file systems do without room for them. Not synced: it has its room, and nobody reads it. */
+/** Not zeros, because some file systems allocate no space for them. Not synced: its space is allocated, and it is never read. */
 function makeReserve(directory: string, bytes: number): void {
   const file = join(directory, reserveFile);
   if (statSync(file, { throwIfNoEntry: false })?.size === bytes) return;

@@ -1,10 +1,10 @@
 /**
- * What an earlier run has left in the journal: the commits that LMDB's file does not have, up to the last one that can be used,
- * and what is wrong with the rest. A torn end is normal after a crash; a commit that is missing before others is damage.
+ * Reads what an earlier run has left in the journal: the commits that LMDB's file lacks, up to the last usable one, and what
+ * is wrong with the rest. A torn end is normal after a crash; a commit that is missing before others is damage.
  */
 
 import { flawsIn, type JournalFlaws } from './journal-damage.ts';
-import { contentsOf, type Folded, type JournalIndex } from './journal-index.ts';
+import { type Checkpoint, type JournalIndex, layersOf } from './journal-index.ts';
 
 export interface LeftJournal {
   /** The journal's files, up to the last commit that can be used. */
@@ -28,9 +28,12 @@ export const noFlaws: Flaws = { cutOff: 0, isTorn: false, isExpected: false, unk
 export const nothingLeft: LeftJournal = { files: [], layers: [], last: 0, flaws: noFlaws };
 
 /** `checkpointed`: which frame LMDB's file has last; undefined if there was never a journal. */
-export function readLeft(files: readonly Buffer[], checkpointed: Folded | undefined): LeftJournal {
+export function readLeft(
+  files: readonly Buffer[],
+  checkpointed: Checkpoint | undefined,
+): LeftJournal {
   if (checkpointed === undefined) return { ...nothingLeft, files };
-  const contents = contentsOf(files, checkpointed);
+  const contents = layersOf(files, checkpointed);
   const { layers, last, ends } = contents;
   const isExpected = checkpointed.durability === 'os';
   return {
@@ -41,7 +44,7 @@ export function readLeft(files: readonly Buffer[], checkpointed: Folded | undefi
   };
 }
 
-/** Returns what is damaged; `onNotice` is told what is missing that nobody was told is kept. */
+/** Returns what is damaged. Calls `onNotice` with what is missing, if no client was told that it is durable. */
 export function damageOf(
   { cutOff, isTorn, isExpected, unknown }: Flaws,
   onNotice: (text: string) => void,

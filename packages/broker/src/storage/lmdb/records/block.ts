@@ -1,10 +1,10 @@
 /**
- * Messages and window entries are kept in blocks: all that one queue accepted under 64 neighbouring sequences is one
- * record. A start reads blocks instead of messages, some thirty times fewer records, and a send costs a share of one
- * put. A block only grows, and only while it is the queue's last; then it stays unchanged until everything in it is gone.
- * Which of its messages were removed is in a separate record, one bit each.
+ * A block is one record with all messages and window entries that a queue accepted under 64 neighboring sequences. A start
+ * reads blocks instead of messages, about thirty times fewer records, and a send costs a fraction of a put. A block only
+ * grows, and only while it is the last one of its queue; afterwards it stays unchanged until everything in it is removed. A
+ * separate record has one bit for each removed message.
  *
- * In a block, each message's record is followed by its window entry's, which leaves out what the two have in common.
+ * In a block, each message is followed by its window entry, which leaves out what the two have in common.
  */
 
 import type {
@@ -15,7 +15,7 @@ import type {
   WindowDigests,
 } from '../../../core/changes.ts';
 import { groupDigest, type WindowDigester } from '../../../core/deduplication/window-digests.ts';
-import { ByteReader, ByteWriter, DamagedError } from './bytes.ts';
+import { ByteReader, ByteWriter, DamagedError } from '../../records/bytes.ts';
 
 export const sequencesPerBlock = 64;
 
@@ -29,14 +29,14 @@ export function slotOf(sequence: number): number {
 
 // The kinds of record, in the low two bits of their first byte; their flags follow.
 const messageKind = 1;
-/** Up to format 2: with the SHA-256 of its id, which nobody reads any more. */
+/** Up to format 2: with the SHA-256 of its id, which is no longer read. */
 const sha256WindowKind = 2;
 const windowKind = 3;
 const kindMask = 3;
 
 const hasDelay = 4;
 const wasMoved = 8;
-/** Its content is in the same record as that of the message before it (content-run.ts). */
+/** Its content is in the same record as that of the message before it (content-pack.ts). */
 const sharesRecord = 16;
 
 const isContent = 4;
@@ -59,7 +59,7 @@ type Moved = Pick<
   'messageId' | 'deduplicationId' | 'deadLetterSource' | 'receivedElsewhere'
 >;
 
-/** The size that a block's buffer begins with, at the least; it doubles, and a queue with few messages takes no more. */
+/** The smallest initial size of a block's buffer. It doubles as needed, so a queue with few messages takes little. */
 const blockBytesMin = 2048;
 /** Room that is asked for before an entry is written, and for blocks that become a little longer than the one before. */
 const blockBytesSpare = 1024;
@@ -244,7 +244,7 @@ function readMessage(
 
 const unmoved: Moved = {};
 
-/** A window entry whose texts are read only if somebody asks for them; loading an engine does not. */
+/** A window entry whose texts are decoded only on access; loading an engine does not access them. */
 export class LoadedWindowEntry implements KeptWindowEntry {
   readonly groupId: string;
   readonly acceptedAt: number;

@@ -1,6 +1,6 @@
 /**
- * CRC-32, as zlib computes it: 4 GB/s where Node.js has it (20.15, 22.2 and newer), a tenth of that in JavaScript. A second
- * argument is the checksum of what comes before the bytes.
+ * CRC-32, as zlib computes it: 4 GB/s where Node.js has it (20.15, 22.2 and newer), a tenth of that in JavaScript. The second
+ * argument is the checksum of the preceding bytes.
  */
 
 import zlib from 'node:zlib';

@@ -1,33 +1,32 @@
 /**
- * What a start finds damaged: each record by the name of its queue or topic, so that somebody can decide what to do. What
- * cannot be read is left out. If the loss is accepted, the records concerned are removed, so that the next start finds
- * what this one has loaded.
+ * The damage that a start finds, by queue or topic, so that somebody can decide what to do. Unreadable records are left out.
+ * If the loss is accepted, they are also removed, so that the next start finds what this one has loaded.
  */
 
 import { damagedInPart } from '../file/data-error.ts';
 import { keyText } from './keys.ts';
 
-/** How many are told by name; the others are counted. */
+/** How many are named; the others are counted. */
 const toldMax = 1000;
 
 export class Damage {
   readonly #told: string[] = [];
   readonly #removals: Buffer[] = [];
   #count = 0;
-  /** A queue's, a topic's or an abandoned number's record is lost: contents may belong to nobody. */
+  /** The record of a queue, a topic or an abandoned number is lost, so contents may have no owner. */
   hasLostOwner = false;
 
   get count(): number {
     return this.#count;
   }
 
-  /** For people, one line each. */
+  /** One line of text each. */
   get told(): readonly string[] {
     const more = this.#count - this.#told.length;
     return more === 0 ? this.#told : [...this.#told, `${more} more`];
   }
 
-  /** The keys of records that are to be removed if the loss is accepted. */
+  /** The keys of records to remove if the loss is accepted. */
   get removals(): readonly Buffer[] {
     return this.#removals;
   }

@@ -1,9 +1,10 @@
 /**
- * The keys of the store: a byte for the kind, then a name, or the number of some contents and a number or name among
- * them. Numbers are big-endian, so that LMDB sorts keys by them.
+ * The keys of the store: one byte for the kind, then a name, or a number followed by an id. Numbers are big-endian, so that
+ * LMDB sorts keys by them.
  *
- * The contents of a queue or topic are kept under numbers, not under its name. Purging or deleting it gives up the number,
- * in one record (`abandoned`), and what was kept under it is cleared away bit by bit (`sweep` in record-mapper.ts).
+ * The contents of a queue or topic are stored under numbers, not under its name. Purging or deleting it abandons the number
+ * with one record (`abandoned`); later commits remove the records under that number step by step (`sweep` in
+ * record-mapper.ts).
  */
 
 import { type RowKind, rowFamilies, rowKinds } from '../../record-families.ts';
@@ -16,7 +17,7 @@ export const kinds = {
   topic: 2,
   /** When a queue was deleted whose name is still taken. */
   name: 3,
-  /** A number whose contents are to be cleared away. */
+  /** A number whose contents will be removed. */
   abandoned: 4,
   /** The counter, where the window begins, and how much there is. */
   head: 5,
@@ -134,7 +135,7 @@ const namedByText: ReadonlySet<Kind> = new Set(
   rowKinds.filter((kind) => rowFamilies[kind].key === 'text'),
 );
 
-/** A record's key for people: its kind and its name or number. */
+/** A record's key as text: its kind and its name or number. */
 export function keyText(key: Buffer): string {
   const kind = kindNames[key[0] ?? kindNames.length];
   if (kind === undefined || (!named.has(kind) && key.length < idAt))

@@ -1,7 +1,6 @@
 /**
- * Reads the file at a start: the store's list of queues and topics, and the records of each as the changes that bring an
- * engine into that state. Records that do not match their checksum, or have lost what they belong to, are noted as damage
- * and left out.
+ * Reads the file at a start: the list of queues and topics, and the records of each, as changes that bring an engine into that
+ * state. Records whose checksum is wrong, or whose owner is lost, are noted as damage and left out.
  */
 
 import type {
@@ -18,15 +17,14 @@ import type {
   Publication,
   WindowDigests,
 } from '../../../core/changes.ts';
-import { topicWindowMs } from '../../../core/limits.ts';
-import { settingsOf } from '../../../core/queue/attributes.ts';
+import { DamagedError } from '../../records/bytes.ts';
+import { readDelivery } from '../../records/delivery-record.ts';
+import { jsonIn } from '../../records/json-record.ts';
+import type { StoreUser } from '../../store.ts';
 import type { Environment, OnDamaged } from '../file/environment.ts';
 import type { Entry, KeyRange } from '../file/lmdb-file.ts';
 import { type BlockVisitor, blockOf, GroupTexts, readBlock, sequencesPerBlock } from './block.ts';
-import { DamagedError } from './bytes.ts';
 import type { Damage } from './damage.ts';
-import { readDelivery } from './delivery-record.ts';
-import { jsonIn } from './json-record.ts';
 import {
   contentKinds,
   contentsIn,
@@ -60,13 +58,13 @@ export interface RecordReader {
   keys(range: KeyRange, limit: number): Iterable<Buffer>;
 }
 
-export interface Store {
+export interface Catalog {
   readonly owners: readonly OwnerRecords[];
   readonly names: readonly { readonly name: string; readonly time: number }[];
   readonly abandoned: readonly number[];
 }
 
-export function loadStore(environment: Environment, damage: Damage): Store {
+export function loadCatalog(environment: Environment, damage: Damage): Catalog {
   const lostOwner = (key: Buffer, lost: string): void => {
     damage.record('', key, lost);
     damage.hasLostOwner = true;
@@ -96,7 +94,7 @@ export function loadStore(environment: Environment, damage: Damage): Store {
   return { owners: [...ownersOf('queue'), ...ownersOf('topic')], names, abandoned };
 }
 
-/** How many keys are looked at one by one, of each range. */
+/** How many keys of each range are checked one by one. */
 const straysMax = 1000;
 
 /** The kinds that nothing else would miss: blocks and what belongs to them are counted. */
@@ -104,10 +102,10 @@ const uncountedKinds: readonly Kind[] = contentKinds.filter(
   (kind) => kind !== 'block' && kind !== 'removed' && kind !== 'content',
 );
 
-/** Keys that belong to nobody: a damaged byte can have made them of others. Of a number without an owner, the first of each kind. */
+/** Keys without an owner: a damaged byte can change one key into another. For a number without an owner, the first key of each kind. */
 export function* strayKeys(
   environment: Environment,
-  { owners, abandoned }: Store,
+  { owners, abandoned }: Catalog,
 ): Generator<Buffer> {
   for (const range of [
     rangeOf('store'),
@@ -126,7 +124,7 @@ export function* strayKeys(
       from = key && (isKnownKey(key) ? rangeOf(kind, contentsIn(key)).end : after(key));
     }
   }
-  // Only the checksum tells what was given up from what has come among it.
+  // Only the checksum distinguishes abandoned records from others whose damaged key now lies among them.
   for (const number of abandoned) {
     for (const kind of uncountedKinds) {
       for (const found of environment.keys(rangeOf(kind, number), straysMax)) {
@@ -159,14 +157,15 @@ export function latestTimeIn(environment: Environment): number {
   return value === undefined ? 0 : jsonIn<number>(value, 'time');
 }
 
-interface Loading {
+export interface Loading {
   readonly reader: RecordReader;
   readonly records: OwnerRecords;
-  readonly now: number;
+  readonly windowExpiredUntil: StoreUser['windowExpiredUntil'];
   readonly damage: Damage;
+  readonly reserve: StoreUser['reserve'];
 }
 
-/** Everything of one queue or topic, piece by piece; `records` is filled in on the way. Leaves out what has expired by `now`. */
+/** Everything of one queue or topic, piece by piece; `records` is filled in on the way. Leaves out expired window entries. */
 export function* loadOwner(loading: Loading): Generator<readonly Change[]> {
   const { damage, records } = loading;
   const before = damage.count;
@@ -189,15 +188,15 @@ function entriesOf(
 }
 
 function* loadQueue(loading: Loading): Generator<readonly Change[]> {
-  const { records, now, damage } = loading;
+  const { records, damage } = loading;
   const { name: queue, contents, other } = records;
-  const kept = records.kept as KeptQueue;
-  yield [{ kind: 'queue', queue, value: kept }];
+  const put = { kind: 'queue', queue, value: records.kept as KeptQueue } as const;
+  yield [put];
   const before = damage.count;
   const { counter: value, messages, windowEntries } = loadHead(loading);
-  if (value > 0) yield [{ kind: 'counter', queue, value, room: { messages, windowEntries } }];
-  const { windowMs } = settingsOf(queue.endsWith('.fifo'), kept.attributes);
-  const found = yield* loadBlocks(loading, now - windowMs);
+  loading.reserve(queue, { messages, windowEntries });
+  if (value > 0) yield [{ kind: 'counter', queue, value }];
+  const found = yield* loadBlocks(loading, loading.windowExpiredUntil(put));
   if (value > 0) compare(loading, before, 'window entries', found, windowEntries);
   if (value > 0) compare(loading, before, 'messages', records.messages, messages);
   for (const { key, value } of entriesOf(
@@ -226,9 +225,10 @@ function* loadQueue(loading: Loading): Generator<readonly Change[]> {
 }
 
 function* loadTopic(loading: Loading): Generator<readonly Change[]> {
-  const { reader, records, now, damage } = loading;
+  const { reader, records, damage } = loading;
   const { name: topic, contents, other } = records;
-  yield [{ kind: 'topic', topic, value: records.kept as KeptTopic }];
+  const put = { kind: 'topic', topic, value: records.kept as KeptTopic } as const;
+  yield [put];
   const before = damage.count;
   const { counter, windowEntries } = loadHead(loading);
   if (counter > 0) yield [{ kind: 'topic-counter', topic, value: counter }];
@@ -236,7 +236,7 @@ function* loadTopic(loading: Loading): Generator<readonly Change[]> {
     const subscription = jsonIn<KeptSubscription>(value, 'subscription');
     yield [{ kind: 'subscription', topic, id: textIn(key), value: subscription }];
   }
-  const found = yield* loadBlocks(loading, now - topicWindowMs);
+  const found = yield* loadBlocks(loading, loading.windowExpiredUntil(put));
   if (counter > 0) compare(loading, before, 'window entries', found, windowEntries);
   for (const { key, value } of entriesOf(loading, 'archived', other, 'it is not replayed')) {
     const publication = jsonIn<Publication>(value, 'publication');
@@ -297,10 +297,7 @@ function headWithout(reader: RecordReader, records: OwnerRecords): Head {
 }
 
 /** Returns how many window entries there are, those that have expired included. */
-function* loadBlocks(
-  loading: Loading,
-  acceptedAfter: number,
-): Generator<readonly Change[], number> {
+function* loadBlocks(loading: Loading, expiredUntil: number): Generator<readonly Change[], number> {
   const { reader, records, damage } = loading;
   const { contents } = records;
   const before = damage.count;
@@ -326,7 +323,7 @@ function* loadBlocks(
     block.isInFile = true;
     records.blocks.set(number, block);
     last = { block, bytes };
-    const loadingBlock = new LoadingBlock(records, block, acceptedAfter);
+    const loadingBlock = new LoadingBlock(records, block, expiredUntil);
     readBlock({ owner: records, number, bytes }, groups, loadingBlock);
     windowEntries += loadingBlock.windowEntries;
     yield damage.count > 0
@@ -342,7 +339,7 @@ function* loadBlocks(
   return windowEntries;
 }
 
-/** What is missing although nothing is damaged. */
+/** Notes records that are missing although none is damaged. */
 function compare(
   { records, damage }: Loading,
   before: number,
@@ -384,12 +381,12 @@ class LoadingBlock implements BlockVisitor {
   windowEntries = 0;
   readonly #records: OwnerRecords;
   readonly #block: Block;
-  readonly #acceptedAfter: number;
+  readonly #expiredUntil: number;
 
-  constructor(records: OwnerRecords, block: Block, acceptedAfter: number) {
+  constructor(records: OwnerRecords, block: Block, expiredUntil: number) {
     this.#records = records;
     this.#block = block;
-    this.#acceptedAfter = acceptedAfter;
+    this.#expiredUntil = expiredUntil;
   }
 
   message(id: number, value: KeptMessage, isFirst: boolean): void {
@@ -405,7 +402,7 @@ class LoadingBlock implements BlockVisitor {
     if (id < this.#records.windowFrom) return;
     this.windowEntries += 1;
     // What has expired need not pass through an engine.
-    if (value.acceptedAt <= this.#acceptedAfter) {
+    if (value.acceptedAt <= this.#expiredUntil) {
       this.#records.windowFrom = id + 1;
       this.#records.hasMovedWindow = true;
       return;

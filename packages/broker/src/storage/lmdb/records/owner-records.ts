@@ -1,13 +1,13 @@
 /**
- * What the store knows of a queue or topic besides the records themselves: the numbers of its contents, its blocks and
- * how much of each is still alive, and what is so recent that it is not in the file yet.
+ * What the store knows about a queue or topic besides the records themselves: the numbers under which they are stored, its
+ * blocks with how much of each is still in use, and what is not in the file yet.
  */
 
 import { type KeptQueue, type KeptTopic, type OwnerId, topicOwner } from '../../../core/changes.ts';
 import { WindowDigester } from '../../../core/deduplication/window-digests.ts';
+import { ByteReader, type ByteWriter } from '../../records/bytes.ts';
 import { Uncommitted } from '../commit/uncommitted.ts';
 import { GrowingBlock, sequencesPerBlock, slotOf } from './block.ts';
-import { ByteReader, type ByteWriter } from './bytes.ts';
 
 /** A set of slots of a block, one bit each. */
 class Slots {
@@ -172,7 +172,7 @@ export class OwnerRecords {
     return this.#digester;
   }
 
-  /** Every number that is given up with it. */
+  /** Every number that is abandoned with it. */
   get numbers(): readonly number[] {
     return [this.contents, this.other];
   }
@@ -203,7 +203,7 @@ export class OwnerRecords {
     if (this.#last === block) this.#last = undefined;
   }
 
-  /** All contents are gone; new ones are kept under another number. */
+  /** All contents were abandoned; new ones are stored under another number. */
   startAnew(contents: number): void {
     this.contents = contents;
     this.blocks = new Map();

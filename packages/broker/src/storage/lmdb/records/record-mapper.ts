@@ -1,6 +1,6 @@
 /**
- * The map from queues and topics to records: turns changes into records of a batch, and reads what is kept. An owner is a
- * queue or a topic (`ownerOf`); both have a counter, a window in blocks, and contents under a number of their own.
+ * Maps changes to records of a batch, and reads records back. An owner is a queue or a topic (`ownerOf`); both have a counter,
+ * a window in blocks, and contents under a number.
  */
 
 import { Buffer } from 'node:buffer';
@@ -17,6 +17,10 @@ import {
 } from '../../../core/changes.ts';
 import { setOrDelete } from '../../../core/structures/set-or-delete.ts';
 import { type ChangeOf, isOf } from '../../record-families.ts';
+import { DamagedError } from '../../records/bytes.ts';
+import { readContent, writeDelivery } from '../../records/delivery-record.ts';
+import { jsonIn, jsonOf } from '../../records/json-record.ts';
+import type { StoreUser } from '../../store.ts';
 import type { Batch } from '../commit/batch.ts';
 import {
   addWindowEntry,
@@ -30,11 +34,8 @@ import { Unwritten } from '../commit/unwritten.ts';
 import { reading } from '../file/data-error.ts';
 import type { Environment } from '../file/environment.ts';
 import { blockOf, GroupTexts, readBlock } from './block.ts';
-import { DamagedError } from './bytes.ts';
-import { contentIn } from './content-run.ts';
+import { contentIn } from './content-pack.ts';
 import { Damage, refuseDamage } from './damage.ts';
-import { readContent, writeDelivery } from './delivery-record.ts';
-import { jsonIn, jsonOf } from './json-record.ts';
 import {
   contentKinds,
   contentsIn,
@@ -46,25 +47,32 @@ import {
   rangeOf,
   textKeyOf,
 } from './keys.ts';
-import { loadOwner, loadStore, type Store, strayKeys } from './loading.ts';
+import { type Catalog, loadCatalog, loadOwner, strayKeys } from './loading.ts';
 import { OwnerRecords } from './owner-records.ts';
 
 /** How many keys one commit clears away, so that clearing never delays anybody: fewer while there is other work. */
 const sweptKeysMax = 1000;
 const sweptKeysBusyMax = 50;
 
+/** What loading asks of the writer. */
+type LoadingUser = Pick<StoreUser, 'windowExpiredUntil' | 'reserve'>;
+
 export class RecordMapper {
   readonly #environment: Environment;
+  readonly #user: LoadingUser;
   readonly #owners: Map<string, OwnerRecords> = new Map();
   readonly #names: Set<string> = new Set();
   /** Numbers of contents that are in the file and to be cleared away. */
   readonly #abandoned: number[] = [];
   #contentsMax = 0;
-  /** The owner that was changed last. */
-  #latest: OwnerRecords | undefined;
 
-  constructor(environment: Environment) {
+  constructor(environment: Environment, user: LoadingUser) {
     this.#environment = environment;
+    // Methods become functions, which loading.ts takes apart.
+    this.#user = {
+      windowExpiredUntil: (owner) => user.windowExpiredUntil(owner),
+      reserve: (queue, size) => user.reserve(queue, size),
+    };
   }
 
   content(queue: string, sequence: number): MessageContent | undefined {
@@ -78,7 +86,7 @@ export class RecordMapper {
     });
   }
 
-  /** Neighbours share a block, which is read once for all of them. */
+  /** Neighbors share a block, which is read once for all of them. */
   windowEntries(owner: string, sequences: readonly number[]): (KeptWindowEntry | undefined)[] {
     const records = this.#owners.get(owner);
     const wanted = new Set(sequences);
@@ -149,40 +157,37 @@ export class RecordMapper {
     for (const queue of [...this.#names]) this.apply({ kind: 'name', queue, value: null }, batch);
   }
 
-  /** Forgets what it knows of these owners; `load` reads it again from the file. */
+  /** Drops the state of these owners; `load` reads it again from the file. */
   forget(owners: ReadonlySet<string>): void {
     this.#abandoned.length = 0;
-    this.#latest = undefined;
     for (const owner of owners) {
       this.#owners.delete(owner);
       this.#names.delete(owner);
     }
   }
 
-  /** Loads these owners, or all, from the file; the removal of what has expired by now goes into the batch. */
-  *load(
-    now: number,
-    batch: Batch,
-    damage: Damage,
-    owners?: ReadonlySet<string>,
-  ): Generator<readonly Change[]> {
+  /** Loads these owners, or all, from the file; the removal of what has expired goes into the batch. */
+  *load(batch: Batch, damage: Damage, owners?: ReadonlySet<string>): Generator<readonly Change[]> {
     const environment = this.#environment;
-    const store = loadStore(environment, damage);
-    if (owners === undefined) this.#noteStrays(store, batch, damage);
-    this.#abandoned.push(...store.abandoned);
-    for (const number of [...store.abandoned, ...store.owners.flatMap(({ numbers }) => numbers)]) {
+    const catalog = loadCatalog(environment, damage);
+    if (owners === undefined) this.#noteStrays(catalog, batch, damage);
+    this.#abandoned.push(...catalog.abandoned);
+    for (const number of [
+      ...catalog.abandoned,
+      ...catalog.owners.flatMap(({ numbers }) => numbers),
+    ]) {
       this.#contentsMax = Math.max(this.#contentsMax, number);
     }
-    for (const { name, time } of store.names) {
+    for (const { name, time } of catalog.names) {
       if (owners?.has(name) === false) continue;
       this.#names.add(name);
       yield [{ kind: 'name', queue: name, value: time }];
     }
-    for (const records of store.owners) {
+    for (const records of catalog.owners) {
       if (owners?.has(records.id) === false) continue;
       this.#owners.set(records.id, records);
       const before = damage.count;
-      yield* loadOwner({ reader: environment, records, now, damage });
+      yield* loadOwner({ ...this.#user, reader: environment, records, damage });
       if (damage.count > before) noteAll(records, batch);
       const over = [...records.blocks.values()].filter(({ isOver }) => isOver);
       if (over.length === 0 && !records.hasMovedWindow) continue;
@@ -193,8 +198,8 @@ export class RecordMapper {
   }
 
   /**
-   * What was applied to these owners so far, in the file or in the `batches` on their way there, the oldest first. What it
-   * knows of them stays as it is; so nothing is left out that has expired, because its removal is still to come.
+   * Everything applied to these owners so far, from the file and from the `batches` on their way there, the oldest first.
+   * The state of the owners here does not change, so expired entries are included: their removal comes later.
    */
   *applied(owners: ReadonlySet<string>, batches: readonly Batch[]): Generator<readonly Change[]> {
     const unwritten = new Unwritten(this.#environment, batches);
@@ -208,17 +213,23 @@ export class RecordMapper {
       if (records === undefined) continue;
       unwritten.addNoted(records);
       const copy = new OwnerRecords(records.kind, records.name, records);
-      const now = Number.NEGATIVE_INFINITY;
-      yield* loadOwner({ reader: unwritten, records: copy, now, damage });
+      const windowExpiredUntil = (): number => Number.NEGATIVE_INFINITY;
+      yield* loadOwner({
+        ...this.#user,
+        reader: unwritten,
+        records: copy,
+        windowExpiredUntil,
+        damage,
+      });
     }
     refuseDamage(this.#environment.directory, damage);
   }
 
-  /** Adds the removal of a part of what was given up to the batch; the rest follows with later ones. */
+  /** Adds the removal of some abandoned records to the batch; later batches remove the rest. */
   sweep(batch: Batch): void {
     const contents = this.#abandoned[0];
     if (contents === undefined) return;
-    // In the journal, removals would be passed over again and again until they are checkpointed.
+    // In the journal, reads would skip the removals again and again until they are checkpointed.
     batch.isDirect = true;
     let room = batch.isEmpty ? sweptKeysMax : sweptKeysBusyMax;
     for (const kind of contentKinds) {
@@ -232,11 +243,14 @@ export class RecordMapper {
     batch.write('abandoned', contents, 0, null);
   }
 
-  /** What belongs to nobody is given up or removed, if the loss is accepted; nobody else may get its number. */
-  #noteStrays(store: Store, batch: Batch, damage: Damage): void {
-    const owned = new Set([...store.abandoned, ...store.owners.flatMap(({ numbers }) => numbers)]);
+  /** If the loss is accepted, records without an owner are abandoned or removed. Their numbers are not used again. */
+  #noteStrays(catalog: Catalog, batch: Batch, damage: Damage): void {
+    const owned = new Set([
+      ...catalog.abandoned,
+      ...catalog.owners.flatMap(({ numbers }) => numbers),
+    ]);
     const numbers = new Set<number>();
-    for (const key of strayKeys(this.#environment, store)) {
+    for (const key of strayKeys(this.#environment, catalog)) {
       damage.note('', `${keyText(key)} belongs to no queue or topic`);
       damage.hasLostOwner = true;
       if (hasNumber(key) && !owned.has(contentsIn(key))) numbers.add(contentsIn(key));
@@ -304,16 +318,12 @@ export class RecordMapper {
     batch.writeKey(nameKeyOf('name', queue), value === null ? null : jsonOf(value));
   }
 
-  /** The records of the queue or topic that a change belongs to, most often the same as before. */
+  /** The records of the queue or topic that a change belongs to. */
   #recordsOf(change: Change, batch: Batch): OwnerRecords {
     const owner = ownerOf(change);
-    let records = this.#latest;
-    if (records?.id !== owner || records.isGone) {
-      records = this.#owners.get(owner);
-      if (records === undefined) {
-        throw new Error(`a ${change.kind} came for ${owner}, which is not kept`);
-      }
-      this.#latest = records;
+    const records = this.#owners.get(owner);
+    if (records === undefined) {
+      throw new Error(`a ${change.kind} came for ${owner}, which is not kept`);
     }
     batch.touch(records);
     return records;

@@ -1,7 +1,7 @@
 /**
- * The checksum at the end of each record: a CRC-32 of its key and its value, so that a changed byte is noticed, and so is
- * a record under another's key. LMDB's pages have none. It is made when a record enters the journal or LMDB's file and
- * compared whenever the record is read, in one place (environment.ts); nobody else sees it.
+ * The seal is the checksum at the end of each record: a CRC-32 of its key and value. It detects a changed byte and a record
+ * under a wrong key; LMDB's pages have no checksums. It is added when a record enters the journal or LMDB's file and compared
+ * whenever the record is read, in one file (environment.ts); no other code sees it.
  */
 
 import type { Put } from '../file/lmdb-file.ts';

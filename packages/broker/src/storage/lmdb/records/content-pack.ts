@@ -1,8 +1,8 @@
 /**
- * A run: the record of several contents. What comes to one queue in one commit, directly one after the other, shares
- * records, some twenty small messages in each, because a put costs as much as everything else that is done to keep a small
- * message. A run fits on one page, and its messages are of one block, which tells where each run begins (block.ts). It is
- * removed with the last of its messages.
+ * A pack is one record with the contents of several messages. Contents that arrive at one queue in one commit, directly one
+ * after the other, share a pack of about twenty small messages, because a put costs as much as everything else that is done
+ * to keep a small message. A pack fits on one page. Its messages belong to one block, which knows where each pack begins
+ * (block.ts). The pack is removed with the last of its messages.
  *
  * In format 1 each content is a record of its own, without the mark.
  */
@@ -10,19 +10,19 @@
 // Imported, like wherever each message needs it: the global is a getter, and took a third of the time to encode a message.
 import { Buffer } from 'node:buffer';
 import type { MessageContent } from '../../../core/changes.ts';
+import { ByteReader, type ByteWriter, DamagedError } from '../../records/bytes.ts';
+import { contentBytesMax, writeContent } from '../../records/delivery-record.ts';
 import { slotOf } from './block.ts';
-import { ByteReader, type ByteWriter, DamagedError } from './bytes.ts';
-import { contentBytesMax, writeContent } from './delivery-record.ts';
 import { sealBytes } from './seal.ts';
 
 /** The first byte; that of a content has flags below it. */
-const runMark = 0x80;
+const packMark = 0x80;
 
 /**
  * What fits on one of LMDB's pages. Records from 2,016 bytes on have pages of their own: one page is always found, several
- * must be side by side. A content that is longer is a run of one.
+ * must be side by side. A content that is longer is a pack of one.
  */
-export const runBytesMax: number = 4_072 - sealBytes;
+export const packBytesMax: number = 4_072 - sealBytes;
 
 const markBytes = 1;
 /** Its slot in the block, and its length. */
@@ -33,19 +33,19 @@ export function bodyBytesOf(content: MessageContent | Buffer): number {
   return Buffer.isBuffer(content) ? content.length : Buffer.byteLength(content.body);
 }
 
-/** The most bytes that a content takes in a run, or as a run. */
+/** The most bytes that a content takes in a pack, or as a pack. */
 export function itemBytesMax(content: MessageContent | Buffer, bodyBytes: number): number {
   const bytes = Buffer.isBuffer(content) ? bodyBytes : contentBytesMax(content, bodyBytes);
   return markBytes + itemHeadBytes + bytes;
 }
 
-export function beginRun(writer: ByteWriter, bytesMax: number): void {
+export function beginPack(writer: ByteWriter, bytesMax: number): void {
   writer.begin(bytesMax);
-  writer.u8(runMark);
+  writer.u8(packMark);
 }
 
 /** There must be room for it. */
-export function addToRun(
+export function addToPack(
   writer: ByteWriter,
   sequence: number,
   content: MessageContent | Buffer,
@@ -84,8 +84,8 @@ function eachItem(
   sequence: number,
   visit: (slot: number, start: number, end: number) => boolean,
 ): void {
-  const isRun = ((record[0] ?? 0) & runMark) !== 0;
-  if (!isRun) {
+  const isPack = ((record[0] ?? 0) & packMark) !== 0;
+  if (!isPack) {
     visit(slotOf(sequence), 0, record.length);
     return;
   }

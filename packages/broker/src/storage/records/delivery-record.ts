@@ -1,11 +1,11 @@
 /**
- * The bytes of a message's content, which is a part of a record (content-run.ts), and of its delivery state, which is a
- * record of its own. Blocks are written by block.ts; everything rare is JSON.
+ * The binary form of a message's content, which is a part of a record (content-pack.ts), and of its delivery state, which is a
+ * record of its own. Blocks are written by block.ts; rare records are JSON.
  *
- * A body is most often plain ASCII and is then written as one byte a character, the quickest to write and to read.
+ * Most bodies are plain ASCII. Those are written as one byte per character, which is fastest to write and to read.
  */
 
-import type { KeptDelivery, MessageAttribute, MessageContent } from '../../../core/changes.ts';
+import type { KeptDelivery, MessageAttribute, MessageContent } from '../../core/changes.ts';
 import { ByteReader, type ByteWriter } from './bytes.ts';
 
 const isPlain = 1;

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ByteReader, ByteWriter } from '../../../src/storage/lmdb/records/bytes.ts';
+import { ByteReader, ByteWriter } from '../../../src/storage/records/bytes.ts';
 
 // Of every kind and length: short ASCII texts are written in another way than the others.
 const text = fc.oneof(

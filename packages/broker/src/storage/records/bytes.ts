@@ -1,10 +1,10 @@
 /**
- * Writing and reading the binary records of the store. A writer fills one buffer after the other, so that a record
- * costs a slice and not an allocation; bytes that were handed out are not overwritten before `reset`, because LMDB's own
- * thread reads them until its commit is over.
+ * Writes and reads the binary records of the store. A writer fills large buffers one after the other, so a record costs a
+ * slice and no allocation. Bytes that were handed out are not overwritten before `reset`, because LMDB's thread reads them
+ * until its commit is done.
  */
 
-import { hexValue } from '../../../core/digest/hex.ts';
+import { hexValue } from '../../core/digest/hex.ts';
 
 /** The records in the file are not what this program writes. The message says where. */
 export class DamagedError extends Error {

@@ -1,6 +1,6 @@
 /**
- * Records that are rare, or never read by the million: JSON, with bytes (binary attributes of a publication) as base64
- * under a key that no other value has.
+ * Records that are rare, or never read in large numbers, are JSON. Bytes (binary attributes of a publication) are base64 under
+ * a key that no other value has.
  */
 
 import { DamagedError } from './bytes.ts';

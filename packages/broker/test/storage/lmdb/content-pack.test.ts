@@ -6,10 +6,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KeptQueue, MessageContent, QueueChange } from '../../../src/core/changes.ts';
+import { windowExpiredUntil } from '../../../src/core/deduplication/window-expiry.ts';
 import { Environment } from '../../../src/storage/lmdb/file/environment.ts';
 import { bringUpToDate } from '../../../src/storage/lmdb/file/format.ts';
 import { LmdbStore } from '../../../src/storage/lmdb/lmdb-store.ts';
-import { contentIn, runBytesMax } from '../../../src/storage/lmdb/records/content-run.ts';
+import { contentIn, packBytesMax } from '../../../src/storage/lmdb/records/content-pack.ts';
 import { idIn, keyOf, rangeOf } from '../../../src/storage/lmdb/records/keys.ts';
 import type { StoreUser } from '../../../src/storage/store.ts';
 import { checked, meddle, withDirectory } from './data-directories.ts';
@@ -17,6 +18,8 @@ import { checked, meddle, withDirectory } from './data-directories.ts';
 const user: StoreUser = {
   now: () => 0,
   takeBack: () => assert.fail('a commit failed'),
+  windowExpiredUntil: (owner) => windowExpiredUntil(owner, 0),
+  reserve: () => {},
   suspend: () => {},
   committed: () => {},
   resume: () => {},
@@ -56,7 +59,7 @@ const removed = (id: number): QueueChange => ({
 async function afterCommits(
   directory: string,
   commits: readonly (readonly QueueChange[])[],
-  look: (entries: LmdbStore) => void = () => {},
+  look: (store: LmdbStore) => void = () => {},
 ): Promise<void> {
   const writing = await open(directory);
   for (const changes of commits) {
@@ -72,9 +75,9 @@ async function afterCommits(
 async function open(directory: string): Promise<LmdbStore> {
   const environment = await Environment.open({ directory });
   await bringUpToDate(environment);
-  const entries = new LmdbStore(environment, user);
-  for (const _ of entries.load());
-  return entries;
+  const store = new LmdbStore(environment, user);
+  for (const _ of store.load());
+  return store;
 }
 
 /** The keys and lengths of the records of contents. */
@@ -104,11 +107,11 @@ test('messages of one commit share a record, and each is read from it', () =>
       [created(), ...sent(1), ...sent(2), ...sent(5)],
       [...sent(6), ...sent(7)],
     ];
-    await afterCommits(directory, commits, (entries) => {
+    await afterCommits(directory, commits, (store) => {
       for (const id of [1, 2, 5, 6, 7]) {
-        assert.equal(entries.content('jobs', id)?.body, `body ${id}`);
+        assert.equal(store.content('jobs', id)?.body, `body ${id}`);
       }
-      for (const id of [0, 3, 8, 64]) assert.equal(entries.content('jobs', id), undefined);
+      for (const id of [0, 3, 8, 64]) assert.equal(store.content('jobs', id), undefined);
     });
     assert.deepEqual(await keysOf(directory), [1, 6]);
   }));
@@ -124,15 +127,15 @@ test('a record of several contents is bounded, and within one block and one queu
     await afterCommits(
       directory,
       [[created(), created('other')], many, others, queues],
-      (entries) => {
-        assert.equal(entries.content('jobs', 203)?.body.length, 5_000);
-        assert.equal(entries.content('other', 261)?.body, 'b');
+      (store) => {
+        assert.equal(store.content('jobs', 203)?.body.length, 5_000);
+        assert.equal(store.content('other', 261)?.body, 'b');
       },
     );
     const records = await recordsOf(directory);
     assert.ok(records.length < 20, `${records.length} records`);
     assert.ok(records.some(([key]) => key === 64));
-    for (const [key, bytes] of records) assert.ok(bytes <= runBytesMax || key === 203);
+    for (const [key, bytes] of records) assert.ok(bytes <= packBytesMax || key === 203);
     assert.deepEqual(await keysOf(directory, 3), [260, 261]);
     assert.deepEqual(
       (await checked(directory)).problems.filter((problem) => !/MD5/.test(problem)),
@@ -145,8 +148,8 @@ test('a commit of any size keeps every content', () =>
     const bodyOf = (id: number): string => String(id).padEnd(1_000, 'x');
     const ids = Array.from({ length: 400 }, (_, index) => index + 1);
     const commit = [created(), ...ids.flatMap((id) => sent(id, bodyOf(id)))];
-    await afterCommits(directory, [commit], (entries) => {
-      for (const id of ids) assert.equal(entries.content('jobs', id)?.body, bodyOf(id));
+    await afterCommits(directory, [commit], (store) => {
+      for (const id of ids) assert.equal(store.content('jobs', id)?.body, bodyOf(id));
     });
   }));
 
@@ -155,9 +158,9 @@ test('a message without a content does not come between others and theirs', () =
     const content = { from: { queue: 'jobs', sequence: 99 } };
     const value = { sentAt: 0, delayMs: 0, groupId: undefined, content };
     const lost: QueueChange = { kind: 'message', queue: 'jobs', id: 2, value };
-    await afterCommits(directory, [[created(), ...sent(1), lost, ...sent(3)]], (entries) => {
-      assert.equal(entries.content('jobs', 1)?.body, 'body 1');
-      assert.equal(entries.content('jobs', 3)?.body, 'body 3');
+    await afterCommits(directory, [[created(), ...sent(1), lost, ...sent(3)]], (store) => {
+      assert.equal(store.content('jobs', 1)?.body, 'body 1');
+      assert.equal(store.content('jobs', 3)?.body, 'body 3');
     });
   }));
 
@@ -168,9 +171,9 @@ test('a record goes with the last of its messages', () =>
       [removed(2), removed(1)],
     ]);
     assert.deepEqual(await keysOf(directory), [1]);
-    await afterCommits(directory, [], (entries) => {
-      assert.equal(entries.content('jobs', 1), undefined, 'it was removed');
-      assert.equal(entries.content('jobs', 3)?.body, 'body 3');
+    await afterCommits(directory, [], (store) => {
+      assert.equal(store.content('jobs', 1), undefined, 'it was removed');
+      assert.equal(store.content('jobs', 3)?.body, 'body 3');
     });
     await afterCommits(directory, [[removed(3)]]);
     assert.deepEqual(await keysOf(directory), []);
@@ -179,13 +182,13 @@ test('a record goes with the last of its messages', () =>
 test('nothing is added to a record that the same commit removes', () =>
   withDirectory(async (directory) => {
     const commit = [created(), ...sent(1), ...sent(2), removed(1), removed(2), ...sent(3)];
-    await afterCommits(directory, [commit], (entries) => {
-      assert.equal(entries.content('jobs', 3)?.body, 'body 3');
+    await afterCommits(directory, [commit], (store) => {
+      assert.equal(store.content('jobs', 3)?.body, 'body 3');
     });
     assert.deepEqual(await keysOf(directory), [3]);
   }));
 
-test('a message moves without its neighbours, also one that cannot be read', () =>
+test('a message moves without its neighbors, also one that cannot be read', () =>
   withDirectory(async (directory) => {
     const moved = (id: number, to: number): QueueChange[] => [
       {
@@ -212,10 +215,10 @@ test('a message moves without its neighbours, also one that cannot be read', () 
       const third = contentIn(record, 3);
       put(keyOf('content', 1, 1), record.subarray(0, record.length - third.length - 5));
     });
-    await afterCommits(directory, [[...moved(3, 2), ...moved(1, 3)]], (entries) => {
-      assert.equal(entries.content('dead', 1)?.body, 'body 2');
-      assert.throws(() => entries.content('dead', 2), /is damaged: a record is cut off/);
-      assert.equal(entries.content('dead', 3)?.body, 'body 1');
+    await afterCommits(directory, [[...moved(3, 2), ...moved(1, 3)]], (store) => {
+      assert.equal(store.content('dead', 1)?.body, 'body 2');
+      assert.throws(() => store.content('dead', 2), /is damaged: a record is cut off/);
+      assert.equal(store.content('dead', 3)?.body, 'body 1');
     });
     assert.deepEqual(await keysOf(directory), []);
     assert.deepEqual(await keysOf(directory, 3), [1, 2]);
@@ -229,9 +232,9 @@ test('a record that lacks a content is damaged', () =>
       const second = contentIn(record, 2);
       put(keyOf('content', 1, 1), record.subarray(0, record.length - second.length - 5));
     });
-    await afterCommits(directory, [], (entries) => {
-      assert.equal(entries.content('jobs', 1)?.body, 'body 1');
-      assert.throws(() => entries.content('jobs', 2), /lacks the content of message 2/);
+    await afterCommits(directory, [], (store) => {
+      assert.equal(store.content('jobs', 1)?.body, 'body 1');
+      assert.throws(() => store.content('jobs', 2), /lacks the content of message 2/);
     });
     const { problems } = await checked(directory);
     assert.match(problems.join('\n'), /content 2: a record lacks the content of message 2/);

@@ -1,0 +1,84 @@
+/**
+ * The journal that all nodes share, as a batch sees it: a transaction that locks owners (queues and topics), reads what
+ * others have appended, and appends. `postgres-journal.ts` keeps it in PostgreSQL; tests have one in memory.
+ *
+ * Every owner has a number, and versions that count its rows. The catalogue is number 0: the settings of all owners, in the
+ * order in which they were changed.
+ */
+
+import type { Content } from './content-codec.ts';
+
+export const catalogueNumber = 0;
+
+/** What one batch appended to one owner. */
+export interface JournalRow {
+  readonly number: number;
+  readonly version: number;
+  /** Of the batch; random. */
+  readonly id: number;
+  /** Its time, the id of the owner's row before it, and changes (journal-row.ts). */
+  readonly changes: Buffer;
+}
+
+/** How far an owner's journal is known. */
+export interface Known {
+  readonly number: number;
+  readonly version: number;
+}
+
+export interface LockedOwner extends Known {
+  /** The id of its last row. */
+  readonly tail: number;
+  /** The time of its last row. */
+  readonly time: number;
+  readonly isGone: boolean;
+  /** Until when a receiver waits for it at some node. */
+  readonly waitingUntil: number;
+}
+
+export interface LockRequest {
+  readonly owners: readonly Known[];
+  readonly catalogue: number;
+  /** Whether it waits for what others have locked; else it is left out. */
+  readonly waits: boolean;
+}
+
+export interface Begun {
+  readonly locked: readonly LockedOwner[];
+  /** The rows of the owners asked for, locked or not, and of the catalogue, beyond the known versions and in order. */
+  readonly rows: readonly JournalRow[];
+  /** The catalogue's version before its rows were read. */
+  readonly catalogueVersion: number;
+  /** The database's time or, if nodes share a virtual or manual clock, that clock's. */
+  readonly now: number;
+}
+
+/** What a batch appends to one owner. */
+export interface Appended extends JournalRow {
+  /** Of the owner. */
+  readonly name: string;
+  readonly isNew: boolean;
+  readonly isGone: boolean;
+  readonly contents: readonly Content[];
+  /** When something of it falls due; undefined for never. */
+  readonly dueAt: number | undefined;
+}
+
+/** An owner's state up to a version: records, then the rows that are not in them. */
+export interface Loaded {
+  readonly records: Iterable<Buffer>;
+  readonly rows: readonly JournalRow[];
+  readonly version: number;
+  readonly tail: number;
+}
+
+export interface Journal {
+  begin(request: LockRequest): Promise<Begun>;
+  /** Rows of further owners, in the transaction that was begun. */
+  rowsOf(owners: readonly Known[]): Promise<readonly JournalRow[]>;
+  /** Resolves once it is committed. Rejects with Unavailable if it is not, or nobody knows. */
+  commit(appended: readonly Appended[], now: number): Promise<void>;
+  rollback(): Promise<void>;
+  /** Outside of any transaction. Undefined if there is no such owner any more. */
+  load(number: number): Promise<Loaded | undefined>;
+}

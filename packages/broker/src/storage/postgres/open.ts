@@ -1,0 +1,121 @@
+/**
+ * Opens the backend of one of many equal nodes over a PostgreSQL database: brings the tables up to date, loads the list of
+ * queues and topics, and starts what a node does in the background.
+ */
+
+import type { Backend } from '../backend.ts';
+import { EngineBackend, type EngineBackendOptions } from '../engine-backend.ts';
+import { Background } from './background.ts';
+import { Connection } from './connection.ts';
+import { ContentCache } from './content-cache.ts';
+import { Notifications } from './notifications.ts';
+import { PostgresJournal } from './postgres-journal.ts';
+import { PostgresStore } from './postgres-store.ts';
+import { PostgresWriter } from './postgres-writer.ts';
+import { defaultSchema, migrate } from './schema.ts';
+import { SharedClock } from './shared-clock.ts';
+import { clearedBy, dueBy } from './statements.ts';
+
+export interface PostgresOptions {
+  /** Where the database is; several for one that fails over, of which the one that can be written to is taken. */
+  readonly urls: readonly string[];
+  /** The schema that has the tables; default oncemq. */
+  readonly schema?: string | undefined;
+  /** How often versions are looked up for receivers that wait, should nobody tell of them. Default 900 ms. */
+  readonly pollMs?: number | undefined;
+  /** Told when the database no longer has what was committed, as after a failover to a standby that was behind. */
+  readonly onLost?: (text: string) => void;
+  /** Told what was done about the tables before they could be used. */
+  readonly onNotice?: (text: string) => void;
+}
+
+const cacheBytesMax = 64 * 1024 * 1024;
+
+export async function openPostgresBackend(
+  options: EngineBackendOptions,
+  {
+    urls,
+    schema = defaultSchema,
+    pollMs = 900,
+    onNotice = () => {},
+    onLost = () => {},
+  }: PostgresOptions,
+): Promise<Backend> {
+  const { clock } = options;
+  const writing = new Connection(urls, 'oncemq writer');
+  const reading = new Connection(urls, 'oncemq reader');
+  const listening = new Connection(urls, 'oncemq listener', (payload) =>
+    notifications.heard(payload),
+  );
+  const maintaining = new Connection(urls, 'oncemq maintenance');
+  const loading = new Connection(urls, 'oncemq loader');
+  const connections = [writing, reading, listening, maintaining, loading];
+  const sharedClock = clock.kind === 'real' ? undefined : new SharedClock(clock, schema, reading);
+  const journal = new PostgresJournal({
+    schema,
+    writing,
+    reading,
+    loading,
+    sharedTime: sharedClock && ((kept) => sharedClock.timeOf(kept)),
+  });
+  const cache = new ContentCache(cacheBytesMax);
+  const store = new PostgresStore({
+    schema,
+    reading,
+    cache,
+    numberOf: (owner) => writer.replica.get(owner)?.number,
+  });
+  const notifications: Notifications = new Notifications({
+    schema,
+    listening,
+    telling: reading,
+    pollMs,
+    onNews: (numbers) => writer.hear(numbers),
+    onTime: () => {
+      const before = clock.now();
+      void sharedClock
+        ?.read()
+        .then(() => clock.now() > before && writer.timeMoved())
+        .catch(() => {});
+    },
+  });
+  let writer!: PostgresWriter;
+  let background: Background | undefined;
+  const close = async (): Promise<void> => {
+    await background?.close();
+    await notifications.close();
+    await Promise.all(connections.map((connection) => connection.close()));
+  };
+  try {
+    const applied = await migrate(writing, schema);
+    for (const name of applied) onNotice(`the tables were brought up to date: ${name}`);
+    await sharedClock?.keep();
+    const backend = new EngineBackend(options, ({ newEngine, ids, user }) => {
+      writer = new PostgresWriter({
+        newEngine,
+        ids,
+        user,
+        clock,
+        journal,
+        store: () => store,
+        cache,
+        notify: (numbers) => notifications.tell(numbers),
+        noteWaiting: (owner, until) => notifications.await(owner, clock.now(), until),
+        keepTime: sharedClock && (() => sharedClock.keep().then(() => notifications.tellTime())),
+        dueBy: (time) => dueBy(reading, schema, time),
+        onLost,
+        clear: () => clearedBy(reading, schema),
+        close,
+      });
+      return { writer, store };
+    });
+    await backend.load();
+    await notifications.start();
+    background = new Background({ schema, connection: maintaining, writer, clock });
+    background.start();
+    return backend;
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,320 @@
+/**
+ * The journal in PostgreSQL. A batch takes two round trips: one that locks, reads what is new and asks for the time, and one
+ * that appends and commits. Statements see what was committed when each of them begins (READ COMMITTED), so the rows that
+ * are read after the lock are all there are.
+ *
+ * If the connection breaks while it commits, nobody knows the outcome. Then the same owners are locked on a new connection,
+ * which waits for the old transaction to end: either its rows are there, or the versions are as before and the same rows are
+ * appended again, or others have come first and the batch has to be done again.
+ */
+
+import { Unavailable } from '../backend.ts';
+import { type Connection, isFromServer, type Rows, type Statement } from './connection.ts';
+import { joinedContents } from './content-codec.ts';
+import {
+  type Appended,
+  type Begun,
+  catalogueNumber,
+  type Journal,
+  type JournalRow,
+  type Known,
+  type Loaded,
+  type LockRequest,
+} from './journal.ts';
+import { contentsFrom } from './record-keys.ts';
+import { quoted } from './schema.ts';
+
+export interface PostgresJournalOptions {
+  readonly schema: string;
+  /** Carries batches, one after the other. */
+  readonly writing: Connection;
+  /** Everything else that is read, but for owners with so much in them that nobody should wait for it. */
+  readonly reading: Connection;
+  readonly loading: Connection;
+  /** The time of a clock that the nodes share, as it is kept in the row `clock`; undefined for the database's own. */
+  readonly sharedTime: ((kept: string) => number) | undefined;
+}
+
+/** The batch was not committed, and can be done again. */
+export class NotCommitted extends Error {
+  override readonly name: string = 'NotCommitted';
+}
+
+/** A node that stops while it holds locks loses them after this long. */
+const idleMsMax = 1_000;
+const lockMsMax = 5_000;
+const statementMsMax = 8_000;
+const limits = [
+  `SET LOCAL lock_timeout = ${lockMsMax}`,
+  `SET LOCAL statement_timeout = ${statementMsMax}`,
+  `SET LOCAL idle_in_transaction_session_timeout = ${idleMsMax}`,
+].join('; ');
+
+/** Records that are read by one statement. */
+const recordsPerPage = 20_000;
+/** After every key of a record. */
+const everyKey: Buffer = Buffer.from([0xff]);
+
+const resolveAttempts = 3;
+const resolvePauseMs = 300;
+
+export class PostgresJournal implements Journal {
+  readonly #options: PostgresJournalOptions;
+  readonly #schema: string;
+  /** The latest load of a large owner. */
+  #loading: Promise<unknown> = Promise.resolve();
+
+  constructor(options: PostgresJournalOptions) {
+    this.#options = options;
+    this.#schema = quoted(options.schema);
+  }
+
+  async begin({ owners, catalogue, waits }: LockRequest): Promise<Begun> {
+    const { sharedTime, writing } = this.#options;
+    const clock: Statement =
+      sharedTime === undefined
+        ? { text: 'SELECT (extract(epoch from clock_timestamp()) * 1000)::bigint AS now' }
+        : { text: `SELECT value FROM ${this.#schema}.store WHERE key = 'clock'` };
+    const [, locked, head, rows, time] = await writing.run(
+      { text: `BEGIN; ${limits}` },
+      this.#lock(
+        owners.map(({ number }) => number),
+        waits,
+      ),
+      { text: `SELECT version FROM ${this.#schema}.owner WHERE number = ${catalogueNumber}` },
+      this.#rows([{ number: catalogueNumber, version: catalogue }, ...owners]),
+      // A statement of its own: inside the lock's it would be as old as the wait was long.
+      clock,
+    );
+    const told = time?.rows[0];
+    return {
+      locked: (locked as Rows).rows as never,
+      rows: rowsIn(rows),
+      catalogueVersion: Number(head?.rows[0]?.['version']),
+      now: sharedTime === undefined ? Number(told?.['now']) : sharedTime(String(told?.['value'])),
+    };
+  }
+
+  async rowsOf(owners: readonly Known[]): Promise<readonly JournalRow[]> {
+    const [rows] = await this.#options.writing.run(this.#rows(owners));
+    return rowsIn(rows);
+  }
+
+  async commit(appended: readonly Appended[], now: number): Promise<void> {
+    const { writing } = this.#options;
+    try {
+      const results = await writing.run(...this.#append(appended, now), { text: 'COMMIT' });
+      if (results.at(-1)?.command !== 'COMMIT') throw new NotCommitted('it was rolled back');
+    } catch (error) {
+      if (error instanceof NotCommitted) throw error;
+      // It refused a statement, so the transaction cannot have been committed.
+      if (isFromServer(error)) throw new NotCommitted(error.message, { cause: error });
+      await this.#resolve(appended, now);
+    }
+  }
+
+  async rollback(): Promise<void> {
+    await this.#options.writing.run({ text: 'ROLLBACK' });
+  }
+
+  async load(number: number): Promise<Loaded | undefined> {
+    const { reading } = this.#options;
+    const [, owner, records, rows] = await reading.run(
+      beginReading,
+      ...this.#stateOf(number),
+      commit,
+    );
+    const isWhole = (records?.rows.length ?? 0) < recordsPerPage;
+    return isWhole ? loaded(owner, valuesIn(records), rows) : this.#loadLarge(number);
+  }
+
+  /** Page by page on a connection of its own, so that no statement takes long and nobody waits for it; one owner at a time. */
+  #loadLarge(number: number): Promise<Loaded | undefined> {
+    const load = this.#loading.then(async () => {
+      const { loading } = this.#options;
+      try {
+        const [, owner, first, rows] = await loading.run(beginReading, ...this.#stateOf(number));
+        const values = valuesIn(first);
+        for (let page = first; (page?.rows.length ?? 0) === recordsPerPage; ) {
+          const last = page?.rows.at(-1)?.['key'] as Buffer;
+          [page] = await loading.run(this.#records(number, last));
+          for (const value of valuesIn(page)) values.push(value);
+        }
+        await loading.run(commit);
+        return loaded(owner, values, rows);
+      } catch (error) {
+        await loading.discard();
+        throw error;
+      }
+    });
+    this.#loading = load.catch(() => {});
+    return load;
+  }
+
+  #stateOf(number: number): Statement[] {
+    const schema = this.#schema;
+    return [
+      {
+        text: `SELECT version, tail FROM ${schema}.owner WHERE number = $1 AND NOT is_gone`,
+        values: [number],
+      },
+      this.#records(number, Buffer.alloc(0)),
+      {
+        text: `SELECT number, version, id, changes FROM ${schema}.journal
+          WHERE number = $1 AND version > coalesce((SELECT version FROM ${schema}.checkpoint WHERE number = $1), 0)
+          ORDER BY version`,
+        values: [number],
+      },
+    ];
+  }
+
+  /** The next page of records that an engine loads; all of the catalogue's are such. */
+  #records(number: number, after: Buffer): Statement {
+    const end = number === catalogueNumber ? everyKey : contentsFrom;
+    return {
+      text: `SELECT key, value FROM ${this.#schema}.record
+        WHERE number = $1 AND key > $2 AND key < $3 ORDER BY key LIMIT ${recordsPerPage}`,
+      values: [number, after, end],
+    };
+  }
+
+  #lock(numbers: readonly number[], waits: boolean): Statement {
+    return {
+      text: `SELECT number, version, tail, time, is_gone AS "isGone", waiting_until AS "waitingUntil"
+        FROM ${this.#schema}.owner WHERE number = ANY($1::bigint[])
+        ORDER BY number FOR UPDATE ${waits ? '' : 'SKIP LOCKED'}`,
+      values: [numbers],
+    };
+  }
+
+  #rows(known: readonly Known[]): Statement {
+    return {
+      text: `SELECT j.number, j.version, j.id, j.changes
+        FROM unnest($1::bigint[], $2::bigint[]) AS k (number, version)
+        JOIN ${this.#schema}.journal j ON j.number = k.number AND j.version > k.version
+        ORDER BY j.number, j.version`,
+      values: [known.map(({ number }) => number), known.map(({ version }) => version)],
+    };
+  }
+
+  #append(appended: readonly Appended[], now: number): Statement[] {
+    const schema = this.#schema;
+    const column = <K extends keyof Appended>(name: K): Appended[K][] =>
+      appended.map((row) => row[name]);
+    const ids = appended.map(({ contents }) => contents.map(({ id }) => id));
+    const created = appended.filter(({ isNew }) => isNew);
+    const statements: Statement[] = [];
+    if (created.length > 0) {
+      statements.push({
+        text: `INSERT INTO ${schema}.owner (number, name, version, tail, time)
+          SELECT number, name, 0, 0, 0 FROM unnest($1::bigint[], $2::text[]) AS n (number, name)`,
+        values: [created.map(({ number }) => number), created.map(({ name }) => name)],
+      });
+    }
+    statements.push(
+      {
+        text: `INSERT INTO ${schema}.journal (number, version, id, changes, contents, first_id, last_id)
+          SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bytea[], $5::bytea[], $6::bigint[], $7::bigint[])`,
+        values: [
+          column('number'),
+          column('version'),
+          column('id'),
+          column('changes'),
+          appended.map(({ contents }) => joinedContents(contents)),
+          ids.map((all) => (all.length === 0 ? null : Math.min(...all))),
+          ids.map((all) => (all.length === 0 ? null : Math.max(...all))),
+        ],
+      },
+      {
+        text: `UPDATE ${schema}.owner o
+          SET version = n.version, tail = n.tail, time = $5, due_at = n.due_at, is_gone = n.is_gone
+          FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $6::boolean[])
+            AS n (number, version, tail, due_at, is_gone)
+          WHERE o.number = n.number`,
+        values: [
+          column('number'),
+          column('version'),
+          column('id'),
+          appended.map(({ dueAt }) => dueAt ?? null),
+          now,
+          column('isGone'),
+        ],
+      },
+    );
+    return statements;
+  }
+
+  async #resolve(appended: readonly Appended[], now: number): Promise<void> {
+    const { writing } = this.#options;
+    await writing.discard();
+    let problem: unknown;
+    for (let attempt = 0; attempt < resolveAttempts; attempt += 1) {
+      try {
+        if (await this.#isSettled(appended, now)) return;
+        throw new NotCommitted('others were first');
+      } catch (error) {
+        if (error instanceof NotCommitted) throw error;
+        problem = error;
+        await writing.discard();
+        await new Promise((resolve) => setTimeout(resolve, resolvePauseMs));
+      }
+    }
+    throw new Unavailable('the database broke off a commit, and nobody knows its outcome', {
+      cause: problem,
+    });
+  }
+
+  /** Whether the rows are there now. */
+  async #isSettled(appended: readonly Appended[], now: number): Promise<boolean> {
+    const { writing } = this.#options;
+    const before = appended.filter(({ isNew }) => !isNew);
+    const numbers = before.map(({ number }) => number);
+    const [first] = appended;
+    const [, locked, found] = await writing.run(
+      { text: `BEGIN; ${limits}` },
+      this.#lock(numbers, true),
+      {
+        text: `SELECT 1 FROM ${this.#schema}.journal WHERE number = $1 AND version = $2 AND id = $3`,
+        values: [first?.number, first?.version, first?.id],
+      },
+    );
+    if (found?.rows.length === 1) {
+      await this.rollback();
+      return true;
+    }
+    const versions = new Map(
+      locked?.rows.map((row) => [Number(row['number']), Number(row['version'])]),
+    );
+    const isAsBefore = before.every(({ number, version }) => versions.get(number) === version - 1);
+    if (!isAsBefore) {
+      await this.rollback();
+      return false;
+    }
+    const results = await writing.run(...this.#append(appended, now), { text: 'COMMIT' });
+    return results.at(-1)?.command === 'COMMIT';
+  }
+}
+
+const commit: Statement = { text: 'COMMIT' };
+const beginReading: Statement = {
+  text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+};
+
+function valuesIn(records: Rows | undefined): Buffer[] {
+  return (records?.rows ?? []).map((row) => row['value'] as Buffer);
+}
+
+function loaded(
+  owner: Rows | undefined,
+  records: readonly Buffer[],
+  rows: Rows | undefined,
+): Loaded | undefined {
+  const found = owner?.rows[0];
+  if (found === undefined) return undefined;
+  const [version, tail] = [Number(found['version']), Number(found['tail'])];
+  return { records, rows: rowsIn(rows), version, tail };
+}
+
+function rowsIn(rows: Rows | undefined): readonly JournalRow[] {
+  return (rows?.rows ?? []) as unknown as JournalRow[];
+}

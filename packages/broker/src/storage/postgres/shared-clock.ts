@@ -1,0 +1,47 @@
+/**
+ * A virtual or manual clock that nodes share, in the row `clock` of the table `store`: a manual clock's time, or how far a
+ * virtual clock is ahead of the real one. Every batch reads it, so no command is older than a move that was answered.
+ */
+
+import type { Clock } from '../clock.ts';
+import type { Connection } from './connection.ts';
+import { quoted } from './schema.ts';
+
+export class SharedClock {
+  readonly #clock: Clock;
+  readonly #table: string;
+  readonly #connection: Connection;
+
+  constructor(clock: Clock, schema: string, connection: Connection) {
+    this.#clock = clock;
+    this.#table = `${quoted(schema)}.store`;
+    this.#connection = connection;
+  }
+
+  /** The time that is kept, brought to what it is now. */
+  timeOf(kept: string): number {
+    const number = Number(kept);
+    const time = this.#clock.kind === 'manual' ? number : Date.now() + number;
+    this.#clock.notBefore(time);
+    return this.#clock.now();
+  }
+
+  /** Takes over the kept time if it is later, and keeps this clock's if that is. */
+  async keep(): Promise<void> {
+    const now = this.#clock.now();
+    const value = this.#clock.kind === 'manual' ? now : now - Date.now();
+    const [rows] = await this.#connection.run({
+      text: `INSERT INTO ${this.#table} AS s VALUES ('clock', $1) ON CONFLICT (key) DO UPDATE
+        SET value = greatest(s.value::bigint, excluded.value::bigint)::text RETURNING value`,
+      values: [String(value)],
+    });
+    this.timeOf(String(rows?.rows[0]?.['value']));
+  }
+
+  async read(): Promise<void> {
+    const [rows] = await this.#connection.run({
+      text: `SELECT value FROM ${this.#table} WHERE key = 'clock'`,
+    });
+    this.timeOf(String(rows?.rows[0]?.['value']));
+  }
+}

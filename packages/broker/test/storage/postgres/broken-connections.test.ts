@@ -1,0 +1,132 @@
+/**
+ * Connections that break: a commit whose answer is lost is looked up and counts once; one that never arrived is made again;
+ * while the database is away requests are refused with the reason, and it goes on by itself when it is back.
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { manualClock } from '../../../src/server/clock.ts';
+import { type Backend, Unavailable } from '../../../src/storage/backend.ts';
+import { Connection } from '../../../src/storage/postgres/connection.ts';
+import { openPostgresBackend } from '../../../src/storage/postgres/open.ts';
+import { startPostgres, type TestDatabase } from '../../support/postgres.ts';
+import { CuttingProxy } from './cutting-proxy.ts';
+
+let database: Promise<TestDatabase> | undefined;
+const queue = 'jobs';
+
+interface Home {
+  readonly backend: Backend;
+  /** What it told about commits that are gone. */
+  readonly lost: readonly string[];
+  /** Runs a statement on the database; `{schema}` stands for the tables' schema. */
+  readonly change: (sql: string) => Promise<void>;
+  readonly proxy: CuttingProxy;
+  /** Resolves when changes are accepted again. */
+  readonly back: Promise<void>;
+}
+
+async function withProxy(run: (home: Home) => Promise<void>): Promise<void> {
+  database ??= startPostgres();
+  const { url, newSchema } = await database;
+  const proxy = await CuttingProxy.start(url);
+  let isBack: () => void = () => {};
+  const back = new Promise<void>((resolve) => {
+    isBack = resolve;
+  });
+  const onAvailability = (reason: string | undefined): void => {
+    if (reason === undefined) isBack();
+  };
+  const options = { clock: manualClock(1_800_000_000_000), onAvailability };
+  const schema = newSchema();
+  const lost: string[] = [];
+  const onLost = (text: string): void => {
+    lost.push(text);
+  };
+  const backend = await openPostgresBackend(options, { urls: [proxy.url], schema, onLost });
+  const connection = new Connection([url], 'test');
+  const change = async (sql: string): Promise<void> => {
+    await connection.run({ text: sql.replaceAll('{schema}', schema) });
+  };
+  try {
+    await backend.run({ type: 'create-queue', queue });
+    await run({ backend, proxy, back, lost, change });
+  } finally {
+    await backend.close();
+    await connection.close();
+    await proxy.close();
+  }
+}
+
+async function send(backend: Backend, body: string): Promise<void> {
+  const entries = [{ body }];
+  assert.ok((await backend.run({ type: 'send', queue, isBatch: false, entries })).ok);
+}
+
+async function bodies(backend: Backend): Promise<string[]> {
+  const peeked = await backend.peek({ type: 'peek-messages', queue, limit: 100 });
+  assert.ok(peeked.ok);
+  return peeked.messages.map(({ content }) => content.body);
+}
+
+for (const part of ['answer', 'request'] as const) {
+  test(`a send whose commit loses its ${part} is answered, and there once`, async () => {
+    await withProxy(async ({ backend, proxy }) => {
+      await send(backend, 'one');
+      proxy.cutsCommit = part;
+      await send(backend, 'two');
+      assert.equal(proxy.cutsCommit, undefined, 'the commit was cut');
+      await send(backend, 'three');
+      assert.deepEqual(await bodies(backend), ['one', 'two', 'three']);
+    });
+  });
+
+  test(`a new queue whose commit loses its ${part} is there`, async () => {
+    await withProxy(async ({ backend, proxy }) => {
+      proxy.cutsCommit = part;
+      assert.ok((await backend.run({ type: 'create-queue', queue: 'more' })).ok);
+      const listed = await backend.run({ type: 'list-queues' });
+      assert.deepEqual(listed.ok && listed.queues, ['jobs', 'more']);
+    });
+  });
+}
+
+test('connections that break between requests are made again, and nobody is told', async () => {
+  await withProxy(async ({ backend, proxy }) => {
+    await send(backend, 'one');
+    proxy.cut();
+    await send(backend, 'two');
+    assert.deepEqual(await bodies(backend), ['one', 'two']);
+  });
+});
+
+test('while the database is away requests are refused with the reason; then it goes on by itself', async () => {
+  await withProxy(async ({ backend, proxy, back }) => {
+    await send(backend, 'one');
+    proxy.isRefusing = true;
+    proxy.cut();
+    await assert.rejects(send(backend, 'lost'), Unavailable);
+    assert.match(backend.unavailable() ?? '', /^the database does not answer: /);
+    await assert.rejects(bodies(backend), Unavailable);
+    proxy.isRefusing = false;
+    await back;
+    assert.equal(backend.unavailable(), undefined);
+    await send(backend, 'two');
+    assert.deepEqual(await bodies(backend), ['one', 'two']);
+  });
+});
+
+test('commits that the database has lost are told, and what is left is loaded again', async () => {
+  await withProxy(async ({ backend, lost, change }) => {
+    for (const body of ['one', 'two']) await send(backend, body);
+    // As on a standby that had not got the last commit when the primary was lost.
+    await change(`DELETE FROM {schema}.journal j USING {schema}.owner o
+      WHERE o.number = j.number AND j.version = o.version AND o.number > 0`);
+    await change(`UPDATE {schema}.owner o SET version = version - 1, tail =
+      (SELECT id FROM {schema}.journal j WHERE j.number = o.number AND j.version = o.version - 1)
+      WHERE o.number > 0`);
+    await send(backend, 'three');
+    assert.deepEqual(await bodies(backend), ['one', 'three']);
+    assert.match(lost.join(), /^the database has lost commits: jobs was at version 3 and is at 2/);
+  });
+});

@@ -1,0 +1,213 @@
+/**
+ * A journal in memory that several replicas share, and a node that works over it as the writer does over PostgreSQL: lock,
+ * catch up, look again at what is touched, apply, append. One command a batch and one node at a time, so that everything
+ * can be compared with one engine; what really happens at the same time is tested with a database.
+ */
+
+import { catalogue, isSetting, type OwnerId, ownerOf } from '../../../src/core/changes.ts';
+import type { Command } from '../../../src/core/commands.ts';
+import type { Applied, Context, Engine } from '../../../src/core/engine.ts';
+import { checkpointOf, type RowWithContents } from '../../../src/storage/postgres/checkpoint.ts';
+import {
+  catalogueNumber,
+  type JournalRow,
+  type Known,
+  type Loaded,
+} from '../../../src/storage/postgres/journal.ts';
+import { writtenCatalogueRow, writtenRow } from '../../../src/storage/postgres/journal-row.ts';
+import { contentsFrom } from '../../../src/storage/postgres/record-keys.ts';
+import { Replica, type ReplicaOwner } from '../../../src/storage/postgres/replica.ts';
+
+interface KeptOwner {
+  readonly name: OwnerId;
+  version: number;
+  tail: number;
+  dueAt: number | undefined;
+  rows: RowWithContents[];
+  /** The version that the records are of, and that of the oldest row that is still there, less one. */
+  checkpointed: number;
+  trimmed: number;
+  readonly records: Map<string, { readonly key: Buffer; readonly value: Buffer }>;
+}
+
+export class SharedJournal {
+  readonly owners: Map<number, KeptOwner> = new Map();
+  #batches = 0;
+
+  constructor() {
+    this.#add(catalogueNumber, catalogue);
+  }
+
+  rowsOf(known: readonly Known[]): JournalRow[] {
+    return known.flatMap(({ number, version }) =>
+      (this.owners.get(number)?.rows ?? [])
+        .map(({ row }) => row)
+        .filter((row) => row.version > version),
+    );
+  }
+
+  load(number: number): Loaded | undefined {
+    const kept = this.owners.get(number);
+    if (kept === undefined) return undefined;
+    const records = [...kept.records.values()]
+      .filter(({ key }) => number === catalogueNumber || key.compare(contentsFrom) < 0)
+      .sort((one, other) => one.key.compare(other.key))
+      .map(({ value }) => value);
+    const rows = kept.rows
+      .map(({ row }) => row)
+      .filter(({ version }) => version > kept.checkpointed);
+    return { records, rows, version: kept.version, tail: kept.tail };
+  }
+
+  append(replica: Replica, now: number): void {
+    const { version, tail } = replica.catalogue;
+    const taken = replica.take();
+    if (taken.pending.length === 0 && taken.entries.length === 0) return;
+    this.#batches += 1;
+    const id = this.#batches;
+    for (const { owner, changes, isNew, isGone } of taken.pending) {
+      if (isNew) this.#add(owner.number, owner.name);
+      const bytes = writtenRow({ now, previous: owner.tail }, changes);
+      this.#append({ number: owner.number, version: owner.version + 1, id, changes: bytes });
+      (this.owners.get(owner.number) as KeptOwner).dueAt = replica.engine.dueAt(owner.name);
+      if (isGone) this.owners.delete(owner.number);
+    }
+    if (taken.entries.length > 0) {
+      const bytes = writtenCatalogueRow({ now, previous: tail }, taken.entries);
+      this.#append({ number: catalogueNumber, version: version + 1, id, changes: bytes });
+    }
+    replica.appended(taken, id);
+  }
+
+  /** Turns the owner's rows into records; keeps `kept` of them as rows. */
+  checkpoint(number: number, kept: number): void {
+    const owner = this.owners.get(number);
+    if (owner === undefined) return;
+    const rows = owner.rows.filter(({ row }) => row.version > owner.checkpointed);
+    const { ranges, removed, written } = checkpointOf(owner.name, rows);
+    for (const { start, end } of ranges) {
+      for (const [at, { key }] of owner.records) {
+        if (key.compare(start) >= 0 && key.compare(end) < 0) owner.records.delete(at);
+      }
+    }
+    for (const key of removed) owner.records.delete(key.toString('latin1'));
+    for (const record of written) owner.records.set(record.key.toString('latin1'), record);
+    owner.checkpointed = owner.version;
+    owner.trimmed = Math.max(owner.trimmed, owner.version - kept);
+    owner.rows = owner.rows.filter(({ row }) => row.version > owner.trimmed);
+  }
+
+  #append(row: JournalRow): void {
+    const owner = this.owners.get(row.number) as KeptOwner;
+    if (row.version !== owner.version + 1) {
+      throw new Error(`${owner.name}: version ${row.version} after ${owner.version}`);
+    }
+    owner.version = row.version;
+    owner.tail = row.id;
+    owner.rows.push({ row, contents: [] });
+  }
+
+  #add(number: number, name: OwnerId): void {
+    if (this.owners.has(number)) throw new Error(`the number ${number} is given out twice`);
+    this.owners.set(number, {
+      name,
+      version: 0,
+      tail: 0,
+      dueAt: undefined,
+      rows: [],
+      checkpointed: 0,
+      trimmed: 0,
+      records: new Map(),
+    });
+  }
+}
+
+const roundsMax = 20;
+
+export class JournalNode {
+  readonly #journal: SharedJournal;
+  readonly #replica: Replica;
+
+  constructor(journal: SharedJournal, newEngine: () => Engine) {
+    this.#journal = journal;
+    this.#replica = new Replica(newEngine);
+    this.#replica.loadCatalogue(journal.load(catalogueNumber) as Loaded, 0);
+  }
+
+  /** Forgets an owner's contents. */
+  unload(owner: OwnerId, now: number): void {
+    const known = this.#replica.get(owner);
+    if (known !== undefined) this.#replica.unload(known, now);
+  }
+
+  step<C extends Command>(command: C, context: Context): Applied<C['type']> {
+    const replica = this.#replica;
+    const { now } = context;
+    if (command.type === 'tick') this.#loadDue(now);
+    let known: readonly ReplicaOwner[] = [];
+    for (let round = 0; round < roundsMax; round += 1) {
+      this.#catchUp(known, now);
+      const touched = replica.engine.touches(command, now);
+      const owners = touched.flatMap((owner) => replica.get(owner) ?? []);
+      const isReady = owners.every((owner) => owner.mode === 'loaded' && known.includes(owner));
+      if (isReady) {
+        const applied = replica.apply(command, context);
+        this.#checkTouched(command, applied, touched);
+        this.#journal.append(replica, now);
+        return applied;
+      }
+      for (const owner of owners) this.#load(owner, now);
+      known = owners;
+    }
+    throw new Error(`${command.type} touches something else each time`);
+  }
+
+  /** What a node learns in its transaction: the catalogue first, then the owners asked for and those that lag behind. */
+  #catchUp(owners: readonly ReplicaOwner[], now: number): void {
+    const replica = this.#replica;
+    const { version } = replica.catalogue;
+    const end = this.#journal.owners.get(catalogueNumber)?.version;
+    const news = this.#journal.rowsOf([{ number: catalogueNumber, version }]);
+    // Too far behind for what is left of the catalogue's rows.
+    if (news.length !== (end ?? 0) - version) {
+      replica.loadCatalogue(this.#journal.load(catalogueNumber) as Loaded, now);
+    } else replica.absorb(news);
+    for (const owner of [...owners, ...replica.lagging]) this.#absorb(owner, now);
+  }
+
+  #absorb(owner: ReplicaOwner, now: number): void {
+    const kept = this.#journal.owners.get(owner.number);
+    if (kept === undefined || this.#replica.get(owner.name) !== owner) return;
+    const rows = this.#journal.rowsOf([owner]);
+    if (owner.mode === 'loaded' && rows.length !== kept.version - owner.version) {
+      this.#replica.unload(owner, now);
+    } else this.#replica.absorb(rows);
+  }
+
+  #load(owner: ReplicaOwner, now: number): void {
+    if (owner.mode === 'loaded') return;
+    this.#replica.beginLoad(owner);
+    const loaded = this.#journal.load(owner.number);
+    if (loaded !== undefined) this.#replica.load(owner, loaded, now);
+  }
+
+  #loadDue(now: number): void {
+    this.#catchUp([], now);
+    for (const [number, { dueAt }] of this.#journal.owners) {
+      const owner = this.#replica.byNumber(number);
+      if (owner === undefined || dueAt === undefined || dueAt > now) continue;
+      this.#absorb(owner, now);
+      this.#load(owner, now);
+    }
+  }
+
+  #checkTouched(
+    command: Command,
+    { changes }: Applied<Command['type']>,
+    touched: readonly OwnerId[],
+  ): void {
+    const changed = [...changes.map(ownerOf), ...(changes.some(isSetting) ? [catalogue] : [])];
+    const other = changed.find((owner) => !touched.includes(owner));
+    if (other !== undefined) throw new Error(`${command.type} changed ${other}: ${touched}`);
+  }
+}
