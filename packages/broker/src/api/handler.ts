@@ -7,14 +7,16 @@
  */
 
 import { performance } from 'node:perf_hooks';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ErrorDetail } from '../core/errors.ts';
-import { type Backend, Unavailable } from '../storage/backend.ts';
+import { Unavailable } from '../storage/backend.ts';
 import type { Action, ActionBackend, Answer, Call } from './actions/action.ts';
 import { snsActionFunctions } from './actions/sns/table.ts';
 import { sqsActionFunctions } from './actions/sqs/table.ts';
 import type { Authentication } from './auth/authentication.ts';
 import { type Caller, callerOf, callProblem, unsignedCallerOf } from './auth/caller.ts';
 import { isJsonRequest } from './protocol/body-size.ts';
+import { detached } from './protocol/detached.ts';
 import { type Fault, fault, type ProtocolCode } from './protocol/error-codes.ts';
 import { jsonForm } from './protocol/json.ts';
 import { queryForm } from './protocol/query.ts';
@@ -28,7 +30,7 @@ import { sqsActions } from './shapes/sqs.ts';
 export type { ApiRequest, ApiResponse };
 
 export interface ApiOptions {
-  readonly backend: Backend;
+  readonly backend: ActionBackend;
   /** Wraps the backend for one request, for tracing; default: the backend itself. */
   readonly backendFor?: ((request: ApiRequest) => ActionBackend) | undefined;
   /** Scheme and host of queue URLs; default: http and the Host header of the request. */
@@ -164,7 +166,7 @@ class Exchange implements Call {
   get traceHeader(): string | undefined {
     const header = this.#request.headers['x-amzn-trace-id'];
     // A message keeps it; as it is, it would keep all other headers, too.
-    return header === undefined ? undefined : Buffer.from(header).toString();
+    return header === undefined ? undefined : detached(header);
   }
 
   /** Never rejects. */
@@ -209,6 +211,20 @@ class Exchange implements Call {
   respond(answer: Answer | Fault): ApiResponse {
     const action = this.#action as NamedAction;
     return answer.ok ? this.#write(action, answer) : this.#refuse(toldBy(action, answer));
+  }
+
+  async respondInTurns(answer: Answer): Promise<ApiResponse> {
+    await nextTurn();
+    const action = this.#action as NamedAction;
+    const { output = noOutput } = answer;
+    const response = await (this.#form.answerInTurns?.(
+      action,
+      output,
+      this.#request.requestId,
+      nextTurn,
+    ) ?? this.respond(answer));
+    await nextTurn();
+    return response;
   }
 
   #carryOut(

@@ -4,13 +4,18 @@
 
 import { resolve } from 'node:path';
 import { dataDefault } from '../server/config/config.ts';
-import { BackupTarget } from '../storage/lmdb/file/backup-target.ts';
-import { type CheckReport, checkDirectory } from '../storage/lmdb/file/check.ts';
-import { lockRefusal } from '../storage/lmdb/file/data-directory.ts';
-import { DamagedDataError, DataError, reading, remedy } from '../storage/lmdb/file/data-error.ts';
-import { Environment } from '../storage/lmdb/file/environment.ts';
-import { knownFormat } from '../storage/lmdb/file/format.ts';
-import { isChild, runInChild } from './in-child.ts';
+import {
+  BackupTarget,
+  type CheckReport,
+  checkDirectory,
+  copyData,
+  DamagedDataError,
+  DataError,
+  lockRefusal,
+  remedy,
+} from '../storage/lmdb/tools.ts';
+import { runInChild } from './in-child.ts';
+import { isChild } from './is-child.ts';
 import { table } from './table.ts';
 import { type Arguments, checkFlags, readArguments, UsageError } from './usage.ts';
 
@@ -42,21 +47,14 @@ export async function backup(args: readonly string[]): Promise<void> {
 }
 
 async function copy(directory: string, to: string, target: BackupTarget): Promise<void> {
-  const environment = await Environment.open({ directory, isReadOnly: true });
-  try {
-    reading(environment.directory, () => knownFormat(environment));
-    const damaged = await target.take(environment);
-    const { records } = environment.usage();
-    process.stdout.write(
-      `${records.toLocaleString('en-US')} records copied from ${directory} to ${to}\n`,
-    );
-    if (damaged.length === 0) return;
-    throw new DataError(
-      `${damaged.length} of them are damaged, in ${directory} as in the copy: ${damaged.slice(0, damagedShownMax).join(', ')}. oncemq check ${to} shows details.`,
-    );
-  } finally {
-    await environment.close();
-  }
+  const { records, damaged } = await copyData(directory, target);
+  process.stdout.write(
+    `${records.toLocaleString('en-US')} records copied from ${directory} to ${to}\n`,
+  );
+  if (damaged.length === 0) return;
+  throw new DataError(
+    `${damaged.length} of them are damaged, in ${directory} as in the copy: ${damaged.slice(0, damagedShownMax).join(', ')}. oncemq check ${to} shows details.`,
+  );
 }
 
 /** How many damaged records of a backup are named. */

@@ -43,11 +43,11 @@ export async function events(args: readonly string[]): Promise<void> {
   throw new Error('The server ended the stream.');
 }
 
-/** Time, type, place, then all other fields of the event. */
+/** Time, type, topic and queue, then all other fields of the event. */
 function lineOf({ at, type, queue, topic, ...others }: Readonly<Record<string, unknown>>): string {
-  const places = [topic, queue].filter((place) => place !== undefined).join(' → ');
+  const route = [topic, queue].filter((name) => name !== undefined).join(' → ');
   const time = new Date(Number(at)).toISOString();
-  return [time, String(type).padEnd(18), places, ...namedValues(others, '')].join('  ');
+  return [time, String(type).padEnd(18), route, ...namedValues(others, '')].join('  ');
 }
 
 function namedValues(fields: object, prefix: string): string[] {

@@ -7,12 +7,8 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { DataError, damaged } from '../storage/lmdb/file/data-error.ts';
-
-const variable = 'ONCEMQ_IS_CHILD';
-
-/** Whether this process is the child. */
-export const isChild: boolean = process.env[variable] === 'true';
+import { DataError, damaged } from '../storage/lmdb/tools.ts';
+import { childEnvironment } from './is-child.ts';
 
 /** The signals that end a process that reads invalid memory or is aborted by LMDB. */
 const signalsOfDamage: readonly string[] = ['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV'];
@@ -23,7 +19,7 @@ const signalsToPass = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export async function runInChild(directory: string): Promise<void> {
   const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
     stdio: 'inherit',
-    env: { ...process.env, [variable]: 'true' },
+    env: { ...process.env, ...childEnvironment },
   });
   const pass = (signal: NodeJS.Signals): void => void child.kill(signal);
   for (const signal of signalsToPass) process.on(signal, pass);

@@ -7,9 +7,8 @@
 import { nearestName } from '@oncemq/toolkit/nearest-name';
 import { ConfigError } from '../server/config/config.ts';
 import { version } from '../server/version.ts';
-import { backup, backupUsage, check, checkUsage } from './data.ts';
 import { events, eventsUsage } from './events.ts';
-import { isChild } from './in-child.ts';
+import { isChild } from './is-child.ts';
 import { watchOutput } from './output.ts';
 import { queueCommand, queueUsage } from './queue.ts';
 import { serve, serveUsage } from './serve.ts';
@@ -22,15 +21,21 @@ interface Command {
   run(args: readonly string[]): Promise<void>;
 }
 
-/** What only some commands need is imported on demand: a server needs no JSON Schema to start. */
+/** What only some commands need is imported on demand: a server needs no JSON Schema to start, and in memory no LMDB. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => ({ usage: serveUsage(), run: serve }),
   queue: async () => ({ usage: queueUsage, run: queueCommand }),
   topic: async () => ({ usage: topicUsage, run: topicCommand }),
   events: async () => ({ usage: eventsUsage, run: events }),
   trace: async () => ({ usage: traceUsage, run: trace }),
-  backup: async () => ({ usage: backupUsage, run: backup }),
-  check: async () => ({ usage: checkUsage, run: check }),
+  backup: async () => {
+    const { backup, backupUsage } = await import('./data.ts');
+    return { usage: backupUsage, run: backup };
+  },
+  check: async () => {
+    const { check, checkUsage } = await import('./data.ts');
+    return { usage: checkUsage, run: check };
+  },
   verify: async () => {
     const { verify, verifyUsage } = await import('./verify.ts');
     return { usage: verifyUsage, run: verify };

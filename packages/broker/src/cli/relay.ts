@@ -4,41 +4,47 @@
  */
 
 import { createRelay, type RelayStatus } from '@oncemq/toolkit';
-import { queueUrlOf, sqsClientFor } from './aws-client.ts';
+import { deduplicateUsage, destinationFor, targetFlags, targetIn } from './aws-client.ts';
 import { openOutbox, outboxFlags, outboxFlagsUsage } from './open-outbox.ts';
+import { relayTelemetry } from './relay-telemetry.ts';
 import { checkFlags, readArguments, secondsOf, UsageError } from './usage.ts';
 
-export const relayUsage: string = `Usage: oncemq relay (--outbox FOLDER | --database URL [--table NAME]) --queue URL [flags]
+export const relayUsage: string = `Usage: oncemq relay (--outbox FOLDER | --database URL [--table NAME])
+                    (--queue URL | --topic ARN) [flags]
 
 Sends the messages of an outbox in order, as soon as they are committed, and marks them as sent. A
 message that the queue refuses is set aside with its reason: see oncemq outbox --help.
 
 ${outboxFlagsUsage}  --queue URL      the queue to send to; its host is the endpoint, unless it is Amazon's
-  --hold           stop a group behind a refused message, until that is retried or skipped
+  --topic ARN      the FIFO topic to publish to, at AWS_ENDPOINT_URL or on Amazon
+${deduplicateUsage}  --hold           stop a group behind a refused message, until that is retried or skipped
   --poll SECONDS   look for messages this often even if nothing tells of them [1]
   --keep SECONDS   remove messages that were sent longer ago than this [keep all]
   --once           send what is there, and end
 
 Credentials and region come from the AWS environment variables and files; for a server that is not
 Amazon's, the region is us-east-1 by default. SIGINT and SIGTERM end it after the current request.
+
+While it runs, lag, backlog and failures are exported as metrics if the OTEL_* variables name a
+collector, as for the server.
 `;
 
-const known = [...outboxFlags, 'queue', 'hold', 'poll', 'keep', 'once'];
+const known = [...outboxFlags, ...targetFlags, 'hold', 'poll', 'keep', 'once'];
 
 export async function relay(args: readonly string[]): Promise<void> {
   const { words, flags } = readArguments(args, ['hold', 'once']);
   checkFlags(flags, known, relayUsage);
-  const { queue } = flags;
-  if (words.length > 0 || queue === undefined) throw new UsageError(relayUsage);
-  const url = queueUrlOf(queue);
+  if (words.length > 0) throw new UsageError(relayUsage);
+  const target = targetIn(flags, relayUsage);
   const pollSeconds = secondsOf(flags, 'poll', 1);
   const keepSentMs = flags['keep'] === undefined ? undefined : keepMsOf(flags['keep']);
+  const exported = await relayTelemetry(process.env);
   const opened = await openOutbox(flags, process.env);
-  const client = await sqsClientFor('relay', url);
+  const destination = await destinationFor('relay', target);
   const running = createRelay({
+    ...destination,
+    ...(exported === undefined ? {} : { telemetry: exported.telemetry }),
     outbox: opened.outbox,
-    client,
-    queueUrl: queue,
     refused: flags['hold'] === undefined ? 'pass' : 'hold',
   });
   try {
@@ -63,8 +69,9 @@ export async function relay(args: readonly string[]): Promise<void> {
       },
     });
   } finally {
-    client.destroy();
+    destination.client.destroy();
     await opened.close();
+    await exported?.close();
   }
 }
 

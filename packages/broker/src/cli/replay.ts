@@ -6,16 +6,17 @@
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { createRelay, openFileOutbox } from '@oncemq/toolkit';
-import { queueUrlOf, sqsClientFor } from './aws-client.ts';
+import { deduplicateUsage, destinationFor, targetFlags, targetIn } from './aws-client.ts';
 import { checkFlags, readArguments, UsageError } from './usage.ts';
 
-export const replayUsage: string = `Usage: oncemq replay --outbox FOLDER --queue URL [--from TIME] [--to TIME]
+export const replayUsage: string = `Usage: oncemq replay --outbox FOLDER (--queue URL | --topic ARN) [--from TIME] [--to TIME]
 
 Sends messages of an outbox again, with the same bytes as the first time.
 
   --outbox FOLDER  the producer's outbox; the producer must not be running
   --queue URL      the queue to send to; its host is the endpoint, unless it is Amazon's
-  --from TIME      send events with this event_time or later, an RFC 3339 time or a day [from the first]
+  --topic ARN      the FIFO topic to publish to, at AWS_ENDPOINT_URL or on Amazon
+${deduplicateUsage}  --from TIME      send events with this event_time or later, an RFC 3339 time or a day [from the first]
   --to TIME        send events with an event_time before this [to the last]
 
 Credentials and region come from the AWS environment variables and files; for a server that is not
@@ -25,17 +26,16 @@ Amazon's, the region is us-east-1 by default.
 /** The files of an outbox. */
 const segmentForm = /^\d{8}\.log$/;
 const timeForm = /^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2}))?$/;
-const known = ['outbox', 'queue', 'from', 'to'];
+const known = ['outbox', ...targetFlags, 'from', 'to'];
 
 export async function replay(args: readonly string[]): Promise<void> {
   const { words, flags } = readArguments(args, []);
   checkFlags(flags, known, replayUsage);
-  const { outbox: folder, queue: queueUrl } = flags;
-  if (words.length > 0 || folder === undefined || queueUrl === undefined)
-    throw new UsageError(replayUsage);
+  const { outbox: folder } = flags;
+  if (words.length > 0 || folder === undefined) throw new UsageError(replayUsage);
+  const target = targetIn(flags, replayUsage);
   // Opening a missing outbox would create it.
   if (!existsSync(folder)) throw new UsageError(`There is no outbox in ${folder}.`);
-  const url = queueUrlOf(queueUrl);
   const range = {
     from: timeOf(flags['from'], Number.NEGATIVE_INFINITY),
     to: timeOf(flags['to'], Number.POSITIVE_INFINITY),
@@ -51,13 +51,12 @@ export async function replay(args: readonly string[]): Promise<void> {
       `There is no outbox in ${folder}: it has no files named like 00000001.log.`,
     );
   }
-  const client = await sqsClientFor('replay', url);
+  const destination = await destinationFor('replay', target);
   const outbox = await openFileOutbox(folder);
   try {
     const { sent, pastWindow, failures } = await createRelay({
+      ...destination,
       outbox,
-      client,
-      queueUrl,
       // The summary below reports it.
       onPastWindow: () => {},
     }).replay(range);
@@ -70,7 +69,7 @@ export async function replay(args: readonly string[]): Promise<void> {
       );
   } finally {
     await outbox.close();
-    client.destroy();
+    destination.client.destroy();
   }
 }
 

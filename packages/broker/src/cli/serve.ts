@@ -61,6 +61,7 @@ function readyLine({ url, config }: Started): string {
 
 function storageText({ storage }: Config): string {
   if (storage.kind === 'memory') return 'storage=memory (nothing is kept on disk)';
+  if (storage.kind === 'postgres') return `storage=postgres database=${databaseText(storage.urls)}`;
   const { directory, durability } = storage;
   const note =
     durability === 'os'
@@ -73,7 +74,7 @@ function storageText({ storage }: Config): string {
 function progress({ storage, log }: Config): (records: number) => void {
   let saidAt = performance.now();
   return (records) => {
-    if (storage.kind === 'memory' || log === 'silent' || performance.now() - saidAt < 1000) return;
+    if (storage.kind !== 'data' || log === 'silent' || performance.now() - saidAt < 1000) return;
     saidAt = performance.now();
     const count = records.toLocaleString('en-US');
     process.stderr.write(`oncemq: reading ${storage.directory}: ${count} records so far\n`);
@@ -105,9 +106,21 @@ function keysText({ credentials, auth }: Config): string {
 }
 
 function keptText({ storage }: Config): string {
-  return storage.kind === 'memory'
-    ? 'In memory: queues and messages are lost when this process ends.'
-    : `Queues and messages are kept in ${storage.directory}.`;
+  if (storage.kind === 'memory') {
+    return 'In memory: queues and messages are lost when this process ends.';
+  }
+  const where = storage.kind === 'data' ? storage.directory : databaseText(storage.urls);
+  return `Queues and messages are kept in ${where}.`;
+}
+
+/** Host and name of the database, without the password. */
+function databaseText(urls: readonly string[]): string {
+  return urls
+    .map((url) => {
+      const { host, pathname } = new URL(url);
+      return `${host}${pathname}`;
+    })
+    .join(',');
 }
 
 function stopSignal(): Promise<void> {

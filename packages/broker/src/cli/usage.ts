@@ -56,12 +56,12 @@ export function checkFlags(
   usage: string,
   command?: string,
 ): void {
-  const place = command === undefined ? '' : ` for ${command}`;
+  const where = command === undefined ? '' : ` for ${command}`;
   for (const [name, value] of Object.entries(flags)) {
     if (!known.includes(name)) {
       const near = nearestName(name, known);
       const hint = near === undefined ? '' : ` Did you mean --${near}?`;
-      throw new UsageError(`There is no flag --${name}${place}.${hint}\n\n${usage}`);
+      throw new UsageError(`There is no flag --${name}${where}.${hint}\n\n${usage}`);
     }
     if (value === '') throw new UsageError(`--${name} needs a value.\n\n${usage}`);
   }

@@ -95,7 +95,7 @@ export class EndpointAddresses {
       const addresses = found.filter(({ address }) => isAllowed || this.#mayCall(address));
       const [first] = addresses;
       if (first === undefined) {
-        callback(new RefusedAddress(`${name} is ${listed(found)}. ${hint}`), '');
+        callback(new RefusedAddress(`${name} is ${addressesText(found)}. ${hint}`), '');
       } else if (options.all === true) callback(null, addresses);
       else callback(null, first.address, first.family);
     });
@@ -116,7 +116,7 @@ function refusalText(address: string): string {
   return `${address} is not a public address. ${hint}`;
 }
 
-function listed(found: readonly LookupAddress[]): string {
+function addressesText(found: readonly LookupAddress[]): string {
   const shown = found.slice(0, 3).map(({ address }) => address);
   return `${shown.join(', ')}, not a public address`;
 }

@@ -4,6 +4,7 @@
  */
 
 import type { AddressInfo } from 'node:net';
+import type { ActionBackend } from '../api/actions/action.ts';
 import { rejectionOf } from '../api/auth/admission.ts';
 import type { Authentication } from '../api/auth/authentication.ts';
 import { createApi } from '../api/handler.ts';
@@ -12,7 +13,6 @@ import { createInspect } from '../api/inspect/inspect.ts';
 import { relaxedLimits, strictLimits } from '../core/limits.ts';
 import type { Judge } from '../core/topic/fan-out.ts';
 import type { Backend, Commit } from '../storage/backend.ts';
-import { openDataBackend } from '../storage/lmdb/open.ts';
 import { openMemoryBackend } from '../storage/memory/open.ts';
 import { type Clock, manualClock, realClock, virtualClock } from './clock.ts';
 import { type Config, ConfigError } from './config/config.ts';
@@ -28,7 +28,7 @@ import { createPoster } from './poster.ts';
 import { type CertifiedSigner, createSigner } from './signer.ts';
 import { Counts } from './telemetry/counts.ts';
 import { type Metrics, startMetrics } from './telemetry/metrics.ts';
-import type { Tracing } from './tracing/start-tracing.ts';
+import type { Tracing, TracingOptions } from './tracing/start-tracing.ts';
 import { version } from './version.ts';
 
 export interface Started {
@@ -83,24 +83,29 @@ async function startWith(config: Config, options: StartOptions, opened: Opened):
   const counts = options.isCounting === false ? undefined : new Counts();
   const addresses =
     config.auth === 'off' ? undefined : new EndpointAddresses(config.allowedEndpoints);
-  const kept = await openBackend(config, options, {
+  const backend = await openBackend(config, options, {
     log,
     counts,
     addresses,
     judge: contract?.judge,
   });
-  opened.push(() => kept.close().then(() => ledger?.close()));
-  if (config.clock === 'real') tellLead(kept.now() - Date.now(), log);
-  ledger?.follow(kept);
-  const backend = contract === undefined ? kept : contract.enforceOn(kept);
+  opened.push(() => backend.close().then(() => ledger?.close()));
+  if (config.clock === 'real') tellLead(backend.now() - Date.now(), log);
+  ledger?.follow(backend);
+  const actionBackend = contract?.enforceOn(backend) ?? backend;
   if (counts !== undefined) backend.listen((event) => counts.events.note(event));
   await createQueues(backend, config.queues);
   await createTopics(backend, config.topics, config.publicUrl ?? urlOf(config, config.port));
   const onError = (error: unknown): void => log.error('a request failed', error);
   const authentication = await authenticationOf(config);
-  const { tracing, metrics } = await telemetryOf(backend, config, { log, counts, opened });
+  const { tracing, metrics } = await telemetryOf(backend, config, {
+    actionBackend,
+    log,
+    counts,
+    opened,
+  });
   const api = createApi({
-    backend,
+    backend: actionBackend,
     backendFor: tracing?.backendFor,
     publicUrl: config.publicUrl,
     authentication,
@@ -121,8 +126,9 @@ async function startWith(config: Config, options: StartOptions, opened: Opened):
     certificate: signer.certificate,
     violations: config.contract === undefined ? undefined : recentViolations(backend),
   });
-  const { publicUrl, host, allowedHosts, bodyBytesMax } = config;
+  const { publicUrl, host, allowedHosts, bodyBytesMax, http } = config;
   const listener = createListener(api, inspect, {
+    http,
     onError,
     publicUrl,
     browserHosts: [host.includes(':') ? `[${host}]` : host, ...allowedHosts],
@@ -158,7 +164,7 @@ async function authenticationOf({
   return createAuthentication({ credentials, region, now: Date.now });
 }
 
-function openBackend(
+async function openBackend(
   config: Config,
   { onProgress }: StartOptions,
   {
@@ -172,7 +178,7 @@ function openBackend(
     addresses: EndpointAddresses | undefined;
     judge: Judge | undefined;
   },
-): Promise<Backend> | Backend {
+): Promise<Backend> {
   const { storage } = config;
   const onAvailability = (reason: string | undefined, isFrozen: boolean): void => {
     if (reason === undefined) log.info('changes are accepted again');
@@ -195,13 +201,33 @@ function openBackend(
     judge,
     poster: createPoster({ addresses, onRefused: (reason) => log.info(reason) }),
   };
-  return storage.kind === 'memory'
-    ? openMemoryBackend(options)
-    : openDataBackend(options, {
-        ...storage,
-        ...(onProgress && { onProgress }),
-        onNotice: (text) => log.info(text),
-      });
+  if (storage.kind === 'memory') return openMemoryBackend(options);
+  if (storage.kind === 'postgres') return openPostgres(storage.urls, options, log);
+  // Imported on demand: in memory, LMDB's native code is not loaded.
+  const { openDataBackend } = await import('../storage/lmdb/open.ts');
+  return openDataBackend(options, {
+    ...storage,
+    ...(onProgress && { onProgress }),
+    onNotice: (text) => log.info(text),
+  });
+}
+
+/** Imported on demand: only servers over PostgreSQL load its driver. */
+async function openPostgres(
+  urls: readonly string[],
+  options: Parameters<typeof openMemoryBackend>[0],
+  log: Log,
+): Promise<Backend> {
+  const { openPostgresBackend } = await import('../storage/postgres/open.ts');
+  try {
+    return await openPostgresBackend(options, {
+      urls,
+      onNotice: (text) => log.info(text),
+      onLost: (text) => log.error('messages may be missing', text),
+    });
+  } catch (cause) {
+    throw new ConfigError(`The database cannot be used: ${(cause as Error).message}`, { cause });
+  }
 }
 
 /** A smaller lead is what setting the machine's clock leaves now and then. */
@@ -238,12 +264,22 @@ async function ledgerOf({ ledger }: Config, log: Log): Promise<Ledger | undefine
 async function telemetryOf(
   backend: Backend,
   config: Config,
-  { log, counts, opened }: { log: Log; counts: Counts | undefined; opened: Opened },
+  {
+    actionBackend,
+    log,
+    counts,
+    opened,
+  }: {
+    actionBackend: ActionBackend;
+    log: Log;
+    counts: Counts | undefined;
+    opened: Opened;
+  },
 ): Promise<{ tracing: Tracing | undefined; metrics: Metrics | undefined }> {
   let tracing: Tracing | undefined;
   let metrics: Metrics | undefined;
   opened.push(() => Promise.all([metrics?.close(), tracing?.close()]));
-  tracing = await tracingOf(backend, config, log);
+  tracing = await tracingOf({ backend, actionBackend, log }, config);
   metrics =
     counts && (await startMetrics({ counts, backend, exports: config.exports.metrics, log }));
   return { tracing, metrics };
@@ -251,13 +287,12 @@ async function telemetryOf(
 
 /** Imported only if traces are exported. */
 async function tracingOf(
-  backend: Backend,
+  options: Omit<TracingOptions, 'traces'>,
   { exports: { traces } }: Config,
-  log: Log,
 ): Promise<Tracing | undefined> {
   if (traces === undefined) return undefined;
   const { startTracing } = await import('./tracing/start-tracing.ts');
-  return startTracing({ backend, traces, log });
+  return startTracing({ ...options, traces });
 }
 
 function listen(

@@ -65,7 +65,7 @@ test('a changed import counts as a change of the producer', (t) => {
   repository.commit({ 'src/keys.ts': keys.replace("'order-' + id", "'order'") });
   const { code, out } = repository.gate('--base', 'main');
   assert.equal(code, 1);
-  assert.match(out, /hash-behaviour: key-shared/);
+  assert.match(out, /hash-behavior: key-shared/);
 });
 
 test('a producer that imports a file deleted by the branch fails the gate', (t) => {

@@ -351,7 +351,7 @@ export const otherHeaviest: Readonly<Record<string, Heaviest>> = {
   })),
   'Publish of a large message beyond ASCII': sns('Publish', () => ({
     TopicArn: topicArn('large'),
-    Message: 'ы'.repeat(115_000),
+    Message: 'ы'.repeat(57_500),
   })),
   'Publish of large attributes': sns('Publish', () => ({
     TopicArn: topicArn('large'),
@@ -366,7 +366,7 @@ export const otherHeaviest: Readonly<Record<string, Heaviest>> = {
   })),
   'Publish of many objects to filter': sns('Publish', () => ({
     TopicArn: topicArn('nested'),
-    Message: JSON.stringify({ x: Array.from({ length: 20_000 }, () => ({})) }),
+    Message: JSON.stringify({ x: Array.from({ length: 15_000 }, () => ({})) }),
   })),
   'Publish of long texts to filter': sns('Publish', () => ({
     TopicArn: topicArn('texts'),
@@ -382,6 +382,62 @@ export const otherHeaviest: Readonly<Record<string, Heaviest>> = {
       });
       const type = 'application/x-www-form-urlencoded';
       return scene.server.fetch('POST', '/', body.toString(), { 'Content-Type': type });
+    },
+  },
+  // Members that an action does not know are ignored, but parsed.
+  'SendMessage with as many values as a request may have': {
+    send: (scene) => {
+      const url = JSON.stringify(scene.url('other'));
+      const ignored = `[${'{},'.repeat(4_990)}"${'\\"'.repeat(3_000_000)}"]`;
+      const body = `{"QueueUrl":${url},"MessageBody":"x","Ignored":${ignored}}`;
+      return rawSqs(scene.server, 'SendMessage', body);
+    },
+  },
+  'SendMessage with more values than a request may have': {
+    send: async ({ server }) => {
+      const body = `{"QueueUrl":"other","MessageBody":"x","Ignored":[${'{},'.repeat(2_000_000)}{}]}`;
+      return asGood(await rawSqs(server, 'SendMessage', body), 400);
+    },
+  },
+  'SetQueueAttributes with a policy of many values': {
+    send: async (scene) => {
+      const Policy = `{"Statement":[${'{},'.repeat(1_000_000)}{}]}`;
+      const asked = { QueueUrl: scene.url('other'), Attributes: { Policy } };
+      return asGood(await scene.server.sqs('SetQueueAttributes', asked), 400);
+    },
+  },
+  'SendMessage of spaces in AWS Query': {
+    send: (scene) => {
+      const head = `Action=SendMessage&QueueUrl=${encodeURIComponent(scene.url('other'))}`;
+      const body = `${head}&MessageBody=${'x+'.repeat(megabyte / 2)}`;
+      const type = 'application/x-www-form-urlencoded';
+      return scene.server.fetch('POST', '/', body, { 'Content-Type': type });
+    },
+  },
+  'A form of nothing but separators': {
+    send: async ({ server }) => {
+      const type = 'application/x-www-form-urlencoded';
+      const body = '&'.repeat(5_000_000);
+      return asGood(await server.fetch('POST', '/', body, { 'Content-Type': type }), 400);
+    },
+  },
+  // Ten of them are written in as many turns, but sent in one: 60 MB of entities, 60 ms.
+  'ReceiveMessage in AWS Query': {
+    prepare: tenLarge,
+    send: ({ server }) => {
+      const body = 'Action=ReceiveMessage&QueueUrl=large&MaxNumberOfMessages=1';
+      const type = 'application/x-www-form-urlencoded';
+      return server.fetch('POST', '/', body, { 'Content-Type': type });
+    },
+  },
+  'Publish of a message of many values to filter': sns('Publish', () => ({
+    TopicArn: topicArn('nested'),
+    Message: JSON.stringify({ x: Array.from({ length: 60_000 }, () => 1), y: 'z'.repeat(10_000) }),
+  })),
+  'Publish of a message of too many values to filter': {
+    send: async ({ server }) => {
+      const Message = JSON.stringify({ x: Array.from({ length: 80_000 }, () => ({})) });
+      return asGood(await server.sns('Publish', { TopicArn: topicArn('nested'), Message }), 400);
     },
   },
   'GET /metrics': { send: ({ server }) => server.fetch('GET', '/metrics', '') },

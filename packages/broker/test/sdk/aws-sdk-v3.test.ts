@@ -41,7 +41,7 @@ describe('aws-sdk v3', () => {
     const entries = (count: number, MessageBody = 'a') =>
       Array.from({ length: count }, (_, index) => ({ Id: `id-${index}`, MessageBody }));
     const arn = 'arn:aws:sqs:us-east-1:000000000000:missing';
-    const modelled: [ExceptionClass, number, Call][] = [
+    const modeled: [ExceptionClass, number, Call][] = [
       [QueueDoesNotExist, 400, (sqs) => sqs.getQueueUrl({ QueueName: 'missing' })],
       [
         QueueNameExists,
@@ -135,7 +135,7 @@ describe('aws-sdk v3', () => {
       [ResourceNotFoundException, 404, (sqs) => sqs.startMessageMoveTask({ SourceArn: arn })],
     ];
 
-    for (const [Exception, status, call] of modelled) {
+    for (const [Exception, status, call] of modeled) {
       const { name } = Exception;
       test(
         `${name} is thrown as an instance of its class, with status ${status}`,

@@ -7,7 +7,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { TestContext } from 'node:test';
 import type { ApiRequest } from '../../src/api/handler.ts';
-import type { RequestNotice } from '../../src/server/http/call.ts';
+import type { RequestNotice } from '../../src/server/http/http-request.ts';
 import { startTestServer, type TestServer, type TestServerOptions } from '../../src/testing.ts';
 import { temporaryDirectory } from '../storage/backends.ts';
 import type { ClientKind, WireClient } from './wire-client.ts';

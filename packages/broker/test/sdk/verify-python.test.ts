@@ -24,6 +24,6 @@ describeClient(clientsAtHand('boto3'), 'json', ({ command, env }) => {
       encoding: 'utf8',
     });
     assert.equal(status, 0, stdout + stderr);
-    assert.equal(stdout.match(/ passed /g)?.length, 5);
+    assert.equal(stdout.match(/ passed /g)?.length, 6);
   });
 });

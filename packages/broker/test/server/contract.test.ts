@@ -456,5 +456,23 @@ describe('topics', () => {
       const { Messages } = await sqs.receiveMessage({ QueueUrl, MaxNumberOfMessages: 10 });
       assert.equal(Messages?.length, 2);
     });
+
+    test(`a key that a topic brings with another body is reported until the window is over, raw ${raw}`, async (t) => {
+      const { server, sns, sqs, TopicArn, QueueUrl, subscribe, rules } = await openTopics(t, {
+        queues: [{ queue: 'orders.fifo', mode: 'reject' }],
+      });
+      await subscribe(raw);
+      const other = producer.message({ order: 1, note: 'other' } as { order: number }).body;
+      const sending = { QueueUrl, MessageGroupId };
+      await sns.publish({ TopicArn, Message: good, MessageGroupId });
+      await assert.rejects(sqs.sendMessage({ ...sending, MessageBody: other }), /key-reused/);
+      await sns.publish({ TopicArn, Message: other, MessageGroupId });
+      const reported = 'contract-violation observe key-reused';
+      assert.deepEqual(rules(), ['contract-violation reject key-reused', reported]);
+      await server.clock.advance(300);
+      await sns.publish({ TopicArn, Message: other, MessageGroupId });
+      await assert.rejects(sqs.sendMessage({ ...sending, MessageBody: good }), /key-reused/);
+      assert.equal(rules().length, 3);
+    });
   }
 });

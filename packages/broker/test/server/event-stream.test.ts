@@ -111,7 +111,7 @@ test('with bodies enabled a reader gets them and their attributes, cut at 4,096 
   const QueueUrl = await queue('jobs');
   const reader = await follow('?bodies=true');
   const MessageAttributes = {
-    colour: { DataType: 'String', StringValue: 'red' },
+    color: { DataType: 'String', StringValue: 'red' },
     seal: { DataType: 'Binary', BinaryValue: Buffer.from([0, 255]) },
   };
   await sqs.sendMessage({ QueueUrl, MessageBody: 'short', MessageAttributes });
@@ -120,7 +120,7 @@ test('with bodies enabled a reader gets them and their attributes, cut at 4,096 
   assert.equal(short.body, 'short');
   assert.ok(!('bodyCut' in short));
   assert.deepEqual(short.attributes, [
-    { name: 'colour', type: 'String', value: 'red' },
+    { name: 'color', type: 'String', value: 'red' },
     { name: 'seal', type: 'Binary', value: 'AP8=' },
   ]);
   assert.equal(long.body.length, 4_096);
@@ -168,8 +168,12 @@ test('a filter passes only what it names', async (t) => {
   ]) {
     await sqs.sendMessage({ QueueUrl, MessageGroupId, MessageBody: `${MessageGroupId}` });
   }
-  const places = (await byQueue.take(4)).map(({ type, data }) => [type, data.queue, data.groupId]);
-  assert.deepEqual(places, [
+  const queuesTold = (await byQueue.take(4)).map(({ type, data }) => [
+    type,
+    data.queue,
+    data.groupId,
+  ]);
+  assert.deepEqual(queuesTold, [
     ['sent', 'a.fifo', 'one'],
     ['duplicate', 'a.fifo', 'one'],
     ['sent', 'b.fifo', 'two'],
@@ -269,8 +273,8 @@ test('a reader that reads gets the whole of a publication to many queues', async
   const names = Array.from({ length: 10 }, (_, at) => `a${at}`);
   const MessageAttributes = Object.fromEntries(names.map((name) => [name, attribute]));
   await sns.publish({ TopicArn, Message: 'all at once', MessageAttributes });
-  const places = (await reader.take(queues.length)).map(({ data }) => data.queue);
-  assert.deepEqual(new Set(places), new Set(queues));
+  const queuesTold = (await reader.take(queues.length)).map(({ data }) => data.queue);
+  assert.deepEqual(new Set(queuesTold), new Set(queues));
 });
 
 test('a reader that does not read is dropped with a reason, and the queue continues', async (t) => {

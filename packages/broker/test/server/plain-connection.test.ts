@@ -1,6 +1,6 @@
 /**
- * Connections that are read without node:http, and how they are handed over to it. The tests use bare sockets, so that
- * they control which bytes arrive in one piece.
+ * Connections that are read without node:http, and how they are handed over to it. What a client sees of a connection is
+ * tested with both values of `--http`. The tests use bare sockets, so that they control which bytes arrive in one piece.
  */
 
 import assert from 'node:assert/strict';
@@ -73,6 +73,13 @@ async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
+type Http = 'plain' | 'node';
+
+/** A test of what holds whoever reads the connection. */
+function both(title: string, run: (t: TestContext, http: Http) => Promise<void>): void {
+  for (const http of ['plain', 'node'] as const) test(`${title} (${http})`, (t) => run(t, http));
+}
+
 interface Fixture {
   readonly open: () => Client;
   /** Opens a connection that has been accepted and answered once. */
@@ -80,8 +87,8 @@ interface Fixture {
   readonly url: string;
 }
 
-async function start(t: TestContext): Promise<Fixture> {
-  const server = await startTestServer({ clock: 'manual' });
+async function start(t: TestContext, http: Http): Promise<Fixture> {
+  const server = await startTestServer({ clock: 'manual', http });
   t.after(() => server.close());
   const open = (): Client => {
     const client = new Client(Number(new URL(server.url).port));
@@ -137,27 +144,41 @@ async function bodiesIn({ open }: Fixture): Promise<string[]> {
   return Messages.map(({ Body }: { Body: string }) => Body).sort();
 }
 
-test('an empty line that an earlier request left in the shared buffer does not end the head of another', async (t) => {
-  const { openUsed } = await start(t);
-  const [one, other] = [await openUsed(), await openUsed()];
-  const whole = send('whole');
-  await one.write(whole);
-  assert.equal((await one.answers(1))[0]?.status, 200);
-  const headEnd = whole.indexOf('\r\n\r\n');
-  // As long as the other's head so far; what follows is not its body yet, but as long as that.
-  const rest = `\r\nX-More: 1${whole.slice(headEnd)}`;
-  const bodyLength = whole.length - headEnd;
-  await other.write(whole.slice(0, headEnd), rest.slice(0, bodyLength), rest.slice(bodyLength));
-  assert.equal((await other.answers(1))[0]?.status, 200);
+test('node:http reads every request if it is to, and usual ones not at all otherwise', async (t) => {
+  let read = 0;
+  const count = (): number => (read += 1);
+  subscribe('http.server.request.start', count);
+  t.after(() => unsubscribe('http.server.request.start', count));
+  // Starting asks for a queue twice, on two connections.
+  await (await start(t, 'plain')).openUsed();
+  assert.equal(read, 0);
+  await (await start(t, 'node')).openUsed();
+  assert.equal(read, 2);
 });
 
+both(
+  'an empty line that an earlier request left in the shared buffer does not end the head of another',
+  async (t, http) => {
+    const { openUsed } = await start(t, http);
+    const [one, other] = [await openUsed(), await openUsed()];
+    const whole = send('whole');
+    await one.write(whole);
+    assert.equal((await one.answers(1))[0]?.status, 200);
+    const headEnd = whole.indexOf('\r\n\r\n');
+    // As long as the other's head so far; what follows is not its body yet, but as long as that.
+    const rest = `\r\nX-More: 1${whole.slice(headEnd)}`;
+    const bodyLength = whole.length - headEnd;
+    await other.write(whole.slice(0, headEnd), rest.slice(0, bodyLength), rest.slice(bodyLength));
+    assert.equal((await other.answers(1))[0]?.status, 200);
+  },
+);
+
 test('an answer has the same headers in the same order as from node:http', async (t) => {
-  const { open } = await start(t);
   const lists: [string, string][][] = [];
-  // The header TE sends the second one to node:http.
-  for (const headers of [[], ['TE: trailers']]) {
+  for (const http of ['plain', 'node'] as const) {
+    const { open } = await start(t, http);
     const client = open();
-    await client.write(send('x', ...headers));
+    await client.write(send('x'));
     const [answer] = await client.answers(1);
     assert.equal(answer?.status, 200);
     lists.push([...(answer?.headers ?? [])]);
@@ -172,8 +193,8 @@ test('an answer has the same headers in the same order as from node:http', async
   assert.deepEqual(fixed(ours), fixed(nodes));
 });
 
-test('a request is parsed the same however its bytes are split', async (t) => {
-  const fixture = await start(t);
+both('a request is parsed the same however its bytes are split', async (t, http) => {
+  const fixture = await start(t, http);
   const bytes = Buffer.from(send('grüße'));
   for (let cut = 1; cut < bytes.length; cut += 7) {
     const client = fixture.open();
@@ -188,16 +209,16 @@ test('a request is parsed the same however its bytes are split', async (t) => {
   assert.deepEqual([...new Set(await bodiesIn(fixture))], ['again', 'grüße']);
 });
 
-test('a non-ASCII answer is sent complete', async (t) => {
-  const { open } = await start(t);
+both('a non-ASCII answer is sent complete', async (t, http) => {
+  const { open } = await start(t, http);
   const client = open();
   await client.write(send('żółć 🐘'), request('ReceiveMessage', receive));
   const answers = await client.answers(2);
   assert.equal(outputOf(answers[1]).Messages[0].Body, 'żółć 🐘');
 });
 
-test('pipelined requests are answered in order', async (t) => {
-  const { open } = await start(t);
+both('pipelined requests are answered in order', async (t, http) => {
+  const { open } = await start(t, http);
   const missing = request('GetQueueUrl', { QueueName: 'nobody' });
   const client = open();
   await client.write([send('1'), missing, send('2'), missing].join(''));
@@ -211,18 +232,21 @@ test('pipelined requests are answered in order', async (t) => {
   );
 });
 
-test('a request that begins in the same chunk as the end of another is not taken for its body', async (t) => {
-  const fixture = await start(t);
-  const client = await fixture.openUsed();
-  const first = send('1');
-  await client.write(first.slice(0, -5), first.slice(-5) + send('2'));
-  const statuses = (await client.answers(2)).map(({ status }) => status);
-  assert.deepEqual(statuses, [200, 200]);
-  assert.deepEqual(await bodiesIn(fixture), ['1', '2']);
-});
+both(
+  'a request that begins in the same chunk as the end of another is not taken for its body',
+  async (t, http) => {
+    const fixture = await start(t, http);
+    const client = await fixture.openUsed();
+    const first = send('1');
+    await client.write(first.slice(0, -5), first.slice(-5) + send('2'));
+    const statuses = (await client.answers(2)).map(({ status }) => status);
+    assert.deepEqual(statuses, [200, 200]);
+    assert.deepEqual(await bodiesIn(fixture), ['1', '2']);
+  },
+);
 
-test('a request that arrives while another is in progress waits for its turn', async (t) => {
-  const fixture = await start(t);
+both('a request that arrives while another is in progress waits for its turn', async (t, http) => {
+  const fixture = await start(t, http);
   const client = await fixture.openUsed();
   await client.write(longPoll);
   await untilWaiting(fixture, 1);
@@ -233,8 +257,9 @@ test('a request that arrives while another is in progress waits for its turn', a
   assert.equal(second?.status, 400);
 });
 
+// node:http sees at once that this is not HTTP, and disconnects.
 test('data that a client writes during a long poll is not buffered without limit', async (t) => {
-  const fixture = await start(t);
+  const fixture = await start(t, 'plain');
   const client = await fixture.openUsed();
   await client.write(longPoll);
   await untilWaiting(fixture, 1);
@@ -244,8 +269,9 @@ test('data that a client writes during a long poll is not buffered without limit
   assert.ok(client.socket.writableLength > 0);
 });
 
+// On node:http, a client that pipelines this much is disconnected: client-bounds.test.ts.
 test('requests of a client that does not read are paused, and all answered once it reads', async (t) => {
-  const { openUsed } = await start(t);
+  const { openUsed } = await start(t, 'plain');
   const body = 'x'.repeat(1_000_000);
   await (await openUsed()).write(send(body));
   const client = await openUsed();
@@ -269,31 +295,34 @@ test('requests of a client that does not read are paused, and all answered once 
   assert.equal(acted, asked);
 });
 
-test('requests that only node:http handles are understood on a connection that was plain before', async (t) => {
-  const fixture = await start(t);
-  const chunked = send('').replace(/Content-Length: \d+/, 'Transfer-Encoding: chunked');
-  const head = chunked.slice(0, chunked.indexOf('\r\n\r\n'));
-  const input = JSON.stringify({ QueueUrl: 'jobs', MessageBody: 'in chunks' });
-  const large = 'y'.repeat(100_000);
-  for (const odd of [
-    `${head}\r\n\r\n${input.length.toString(16)}\r\n${input}\r\n0\r\n\r\n`,
-    send('expected', 'Expect: 100-continue'),
-    send(large),
-    'GET /_oncemq/health HTTP/1.1\r\nHost: x\r\n\r\n',
-  ]) {
-    const client = fixture.open();
-    await client.write(send('plain'), odd, send('plain'));
-    const statuses = (await client.answers(3)).map(({ status }) => status);
-    assert.deepEqual(statuses, [200, 200, 200], odd.slice(0, 300));
-  }
-  assert.deepEqual(
-    [...new Set(await bodiesIn(fixture))],
-    ['expected', 'in chunks', 'plain', large],
-  );
-});
+both(
+  'requests that only node:http handles are understood on a connection that was plain before',
+  async (t, http) => {
+    const fixture = await start(t, http);
+    const chunked = send('').replace(/Content-Length: \d+/, 'Transfer-Encoding: chunked');
+    const head = chunked.slice(0, chunked.indexOf('\r\n\r\n'));
+    const input = JSON.stringify({ QueueUrl: 'jobs', MessageBody: 'in chunks' });
+    const large = 'y'.repeat(100_000);
+    for (const odd of [
+      `${head}\r\n\r\n${input.length.toString(16)}\r\n${input}\r\n0\r\n\r\n`,
+      send('expected', 'Expect: 100-continue'),
+      send(large),
+      'GET /_oncemq/health HTTP/1.1\r\nHost: x\r\n\r\n',
+    ]) {
+      const client = fixture.open();
+      await client.write(send('plain'), odd, send('plain'));
+      const statuses = (await client.answers(3)).map(({ status }) => status);
+      assert.deepEqual(statuses, [200, 200, 200], odd.slice(0, 300));
+    }
+    assert.deepEqual(
+      [...new Set(await bodiesIn(fixture))],
+      ['expected', 'in chunks', 'plain', large],
+    );
+  },
+);
 
-test('a connection that a request asks to close is closed after its answer', async (t) => {
-  const { open } = await start(t);
+both('a connection that a request asks to close is closed after its answer', async (t, http) => {
+  const { open } = await start(t, http);
   const client = open();
   await client.write(send('1'), send('2', 'Connection: close'));
   const answers = await client.answers(3);
@@ -304,16 +333,18 @@ test('a connection that a request asks to close is closed after its answer', asy
   await client.end();
 });
 
+// To node:http, a client that closes its side is gone.
 test('a client that half-closes the connection gets its answer', async (t) => {
-  const { open } = await start(t);
+  const { open } = await start(t, 'plain');
   const client = open();
   client.socket.end(send('x'));
   assert.equal((await client.answers(1))[0]?.status, 200);
   await client.end();
 });
 
+// The same.
 test('a client that half-closes during a long poll gets an empty answer and is disconnected', async (t) => {
-  const fixture = await start(t);
+  const fixture = await start(t, 'plain');
   const client = await fixture.openUsed();
   await client.write(longPoll);
   await untilWaiting(fixture, 1);
@@ -324,8 +355,8 @@ test('a client that half-closes during a long poll gets an empty answer and is d
   await client.end();
 });
 
-test('a request that is not HTTP is answered with 400 and disconnected', async (t) => {
-  const { open } = await start(t);
+both('a request that is not HTTP is answered with 400 and disconnected', async (t, http) => {
+  const { open } = await start(t, http);
   const client = open();
   await client.write('EHLO queue.example\r\n\r\n');
   assert.equal((await client.answers(1))[0]?.status, 400);
@@ -336,45 +367,53 @@ for (const [form, whole] of Object.entries({
   JSON: send('x'),
   Query: formRequest({ Action: 'SendMessage', QueueUrl: 'jobs', MessageBody: 'x' }),
 })) {
-  test(`a truncated body is answered in the form of its request and not acted upon (${form})`, async (t) => {
-    const fixture = await start(t);
-    const longer = whole.replace(/(?<=Content-Length: )\d+/, (bytes) => String(Number(bytes) + 1));
-    // The header TE sends the second one to node:http.
-    for (const broken of [longer, longer.replace('\r\n\r\n', '\r\nTE: trailers\r\n\r\n')]) {
-      const client = await fixture.openUsed();
-      await client.write(broken);
-      const received = text(client.socket);
-      client.socket.end();
-      const [head = '', body = ''] = (await received).split('\r\n\r\n');
-      assert.match(head, /^HTTP\/1\.1 400 Bad Request\r\n(.*\r\n)*connection: close$/im);
-      assert.match(
-        body,
-        form === 'JSON' ? /"message":"The request ended/ : /<Message>The request e/,
+  both(
+    `a truncated body is answered in the form of its request and not acted upon (${form})`,
+    async (t, http) => {
+      const fixture = await start(t, http);
+      const longer = whole.replace(/(?<=Content-Length: )\d+/, (bytes) =>
+        String(Number(bytes) + 1),
       );
-    }
-    assert.deepEqual(await bodiesIn(fixture), []);
-    const client = fixture.open();
-    await client.write(whole);
-    assert.equal((await client.answers(1))[0]?.status, 200);
-    assert.deepEqual(await bodiesIn(fixture), ['x']);
-  });
+      // The header TE sends the second one to node:http.
+      for (const broken of [longer, longer.replace('\r\n\r\n', '\r\nTE: trailers\r\n\r\n')]) {
+        const client = await fixture.openUsed();
+        await client.write(broken);
+        const received = text(client.socket);
+        client.socket.end();
+        const [head = '', body = ''] = (await received).split('\r\n\r\n');
+        assert.match(head, /^HTTP\/1\.1 400 Bad Request\r\n(.*\r\n)*connection: close$/im);
+        assert.match(
+          body,
+          form === 'JSON' ? /"message":"The request ended/ : /<Message>The request e/,
+        );
+      }
+      assert.deepEqual(await bodiesIn(fixture), []);
+      const client = fixture.open();
+      await client.write(whole);
+      assert.equal((await client.answers(1))[0]?.status, 200);
+      assert.deepEqual(await bodiesIn(fixture), ['x']);
+    },
+  );
 }
 
 for (const leave of ['destroy', 'resetAndDestroy', 'end'] as const) {
   for (const [how, pieces] of Object.entries({ '': [], ', having written on': ['\r\n', '\r\n'] })) {
-    test(`a long poll whose client disconnects takes no message (${leave}${how})`, async (t) => {
-      const fixture = await start(t);
-      const client = await fixture.openUsed();
-      await client.write(longPoll);
-      await untilWaiting(fixture, 1);
-      await client.write(...pieces);
-      client.socket[leave]();
-      await untilWaiting(fixture, 0);
-      const sender = fixture.open();
-      await sender.write(send('x'));
-      await sender.answers(1);
-      assert.deepEqual(await bodiesIn(fixture), ['x']);
-    });
+    both(
+      `a long poll whose client disconnects takes no message (${leave}${how})`,
+      async (t, http) => {
+        const fixture = await start(t, http);
+        const client = await fixture.openUsed();
+        await client.write(longPoll);
+        await untilWaiting(fixture, 1);
+        await client.write(...pieces);
+        client.socket[leave]();
+        await untilWaiting(fixture, 0);
+        const sender = fixture.open();
+        await sender.write(send('x'));
+        await sender.answers(1);
+        assert.deepEqual(await bodiesIn(fixture), ['x']);
+      },
+    );
   }
 }
 

@@ -295,11 +295,11 @@ test('queues of the config file exist when the server is ready', async (t) => {
 
 test('a queue of the config file that cannot be created stops the start with its reason', async () => {
   const config = join(mkdtempSync(join(tmpdir(), 'oncemq-server-')), 'config.json');
-  const misspelt = { name: 'jobs', attributes: { VisibilityTimout: 1 } };
+  const misspelled = { name: 'jobs', attributes: { VisibilityTimout: 1 } };
   const cutShort = { name: 'jobs.fifo', attributes: { ContentBasedDedup: true } };
   for (const [queue, reason] of [
     ['no spaces', /no spaces.*alphanumeric/],
-    [misspelt, /jobs.*VisibilityTimout.*Did you mean VisibilityTimeout\?/],
+    [misspelled, /jobs.*VisibilityTimout.*Did you mean VisibilityTimeout\?/],
     [cutShort, /jobs\.fifo.*Did you mean ContentBasedDeduplication\?/],
   ] as const) {
     writeFileSync(config, JSON.stringify({ queues: [queue] }));
@@ -310,11 +310,11 @@ test('a queue of the config file that cannot be created stops the start with its
   }
 });
 
-test('a queue, topic or subscription that cannot be created is named with its file and place', async () => {
+test('a queue, topic or subscription that cannot be created is named with its file and position', async () => {
   const config = join(mkdtempSync(join(tmpdir(), 'oncemq-server-')), 'config.json');
   const topic = { name: 'news', subscriptions: ['jobs', 'nowhere'] };
   const unfit = { name: 'news', subscriptions: ['jobs', { queue: 'jobs', attributes: { No: 1 } }] };
-  for (const [content, place] of [
+  for (const [content, where] of [
     [{ queues: ['jobs', 'no spaces'] }, 'queues[1]: the queue no spaces '],
     [{ topics: ['news', 'no spaces'] }, 'topics[1]: the topic no spaces '],
     [{ queues: ['jobs'], topics: [topic] }, 'topics[0].subscriptions[1]: nowhere cannot '],
@@ -324,8 +324,8 @@ test('a queue, topic or subscription that cannot be created is named with its fi
     await assert.rejects(
       startTestServer({ config }),
       (error: Error) =>
-        error instanceof ConfigError && error.message.startsWith(`${config}: ${place}`),
-      place,
+        error instanceof ConfigError && error.message.startsWith(`${config}: ${where}`),
+      where,
     );
   }
 });

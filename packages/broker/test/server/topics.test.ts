@@ -67,8 +67,8 @@ test('a topic or subscription that cannot be made stops the start with its reaso
   await assert.rejects(start(['no spaces']), isTold(/no spaces.*Topic Name/));
   const wrong = { name: 'events', subscriptions: ['jobs.fifo'] };
   await assert.rejects(start([wrong]), isTold(/jobs\.fifo.*events.*FIFO SQS Queues/));
-  const misspelt = { name: 'prices.fifo', subscriptions: ['jbos.fifo'] };
-  await assert.rejects(start([misspelt]), isTold(/jbos\.fifo.*prices\.fifo: there is no such/));
+  const misspelled = { name: 'prices.fifo', subscriptions: ['jbos.fifo'] };
+  await assert.rejects(start([misspelled]), isTold(/jbos\.fifo.*prices\.fifo: there is no such/));
 });
 
 test('the list of topics has their counts', async (t) => {

@@ -29,6 +29,8 @@ export interface Call {
   readonly traceHeader: string | undefined;
   /** Encodes the answer. The most frequent actions do so before their changes are kept (`prepare` of the backend). */
   respond(answer: Answer | Fault): ApiResponse;
+  /** As `respond`, for an answer of megabytes: other requests get their turn while it is written. */
+  respondInTurns(answer: Answer): Promise<ApiResponse>;
 }
 
 export interface Answer {

@@ -7,7 +7,7 @@
  * A browser sends Basic credentials whichever page makes the request, so requests from pages of other sites are refused.
  */
 
-import { failed, type InspectResponse } from '../inspect/answers.ts';
+import { failed, type InspectResponse } from '../inspect-response.ts';
 import { faultText, wireErrorOf } from '../protocol/error-codes.ts';
 import type { ApiRequest } from '../request.ts';
 import type { Authentication } from './authentication.ts';

@@ -4,7 +4,7 @@
  * headers that browsers send, and are let through.
  */
 
-import { failed, type InspectResponse } from '../inspect/answers.ts';
+import { failed, type InspectResponse } from '../inspect-response.ts';
 import type { ApiRequest } from '../request.ts';
 
 type Asking = Pick<ApiRequest, 'method' | 'headers'>;

@@ -1,24 +1,11 @@
 /**
- * What the `/_oncemq/` endpoints have in common: answers and errors, the maximum length of a list, and where its page
- * starts.
+ * What the answers of the `/_oncemq/` endpoints have in common: the usual ones, the maximum length of a list, and where its
+ * page starts.
  */
 
-import type { Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorShape, errorText, type Refusal } from '../../core/errors.ts';
-
-export interface InspectResponse {
-  readonly status: number;
-  /** Sent as JSON, or as plain text if there is a content type. */
-  readonly body: unknown;
-  readonly contentType?: string;
-  /** Instead of a body: gets the connection to write to until either side ends it. */
-  readonly stream?: (out: Writable) => void;
-  /** The methods that the path accepts, with status 405. */
-  readonly allow?: string;
-  /** How a client can authenticate, with status 401. */
-  readonly challenge?: string;
-}
+import { failed, type InspectResponse } from '../inspect-response.ts';
 
 export const listLimit = { default: 100, max: 1000 } as const;
 
@@ -37,10 +24,6 @@ export async function wholeList(name: string, items: readonly object[]): Promise
   }
   const body = `{${JSON.stringify(name)}:[${parts.join(',')}]}\n`;
   return { status: 200, body, contentType: 'application/json' };
-}
-
-export function failed(status: number, code: string, message: string): InspectResponse {
-  return { status, body: { error: { code, message } } };
 }
 
 export function refused(refusal: Refusal): InspectResponse {

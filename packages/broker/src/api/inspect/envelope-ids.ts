@@ -4,6 +4,8 @@
  * Schema, and this does not.
  */
 
+import { parseObject } from '../../core/json-object.ts';
+
 export interface EnvelopeIds {
   readonly eventId: string;
   readonly dedupeKey: string;
@@ -29,13 +31,7 @@ export function envelopeIds(body: string): EnvelopeIds | undefined {
 function fieldsOf(text: string): Readonly<Record<string, unknown>> | undefined {
   // Most bodies are not envelopes, and finding that out must be cheaper than parsing them.
   if (!text.includes('event_id') || !text.includes('dedupe_key')) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    const isObject = typeof value === 'object' && value !== null;
-    return isObject ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
+  return parseObject(text);
 }
 
 function isId(value: unknown): value is string {

@@ -10,7 +10,7 @@
 import type { Writable } from 'node:stream';
 import type { Event } from '../../core/events.ts';
 import type { Backend } from '../../storage/backend.ts';
-import { failed, type InspectResponse } from './answers.ts';
+import { failed, type InspectResponse } from '../inspect-response.ts';
 import { type EventFilter, eventFilter } from './event-filter.ts';
 import { EventFollower } from './event-follower.ts';
 import { eventFrame } from './event-frame.ts';

@@ -7,7 +7,8 @@ import { differencesIn, isCollision } from '../../core/deduplication/difference.
 import type { Refusal } from '../../core/errors.ts';
 import { sequenceNumber } from '../../core/sequence-number.ts';
 import type { Backend, Explained } from '../../storage/backend.ts';
-import { failed, type InspectResponse, limitOf, ok, refused, wrongLimit } from './answers.ts';
+import { failed, type InspectResponse } from '../inspect-response.ts';
+import { limitOf, ok, refused, wrongLimit } from './answers.ts';
 
 /** `name` is that of the queue or topic; `read` queries it. */
 export interface Window {

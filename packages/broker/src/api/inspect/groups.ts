@@ -4,16 +4,8 @@
  */
 
 import type { GroupView } from '../../core/commands.ts';
-import {
-  failed,
-  type InspectResponse,
-  limitOf,
-  numberOf,
-  ok,
-  refused,
-  wrongAfter,
-  wrongLimit,
-} from './answers.ts';
+import { failed, type InspectResponse } from '../inspect-response.ts';
+import { limitOf, numberOf, ok, refused, wrongAfter, wrongLimit } from './answers.ts';
 import type { InspectOptions, InspectRequest } from './inspect.ts';
 
 export async function listGroups(

@@ -5,8 +5,10 @@
 
 import { filledText } from '../../core/errors.ts';
 import type { Event } from '../../core/events.ts';
+import { parseObject } from '../../core/json-object.ts';
 import { type Backend, Unavailable } from '../../storage/backend.ts';
-import { failed, type InspectResponse, ok } from './answers.ts';
+import { failed, type InspectResponse } from '../inspect-response.ts';
+import { ok } from './answers.ts';
 import { advanceMsOf, advanceSecondsMax } from './clock-advance.ts';
 import type { EventStream } from './event-stream.ts';
 import { listGroups } from './groups.ts';
@@ -31,8 +33,6 @@ import {
 import { Watching } from './watching.ts';
 import { showSend, showWindow } from './window.ts';
 
-export type { InspectResponse } from './answers.ts';
-
 export interface InspectRequest {
   readonly method: string;
   /** The path after `/_oncemq/`. */
@@ -55,7 +55,7 @@ export interface InspectOptions {
 }
 
 /** What handlers get: the options, and the counts that are taken while somebody watches. */
-export interface Surroundings extends InspectOptions {
+export interface InspectContext extends InspectOptions {
   readonly watching: Watching;
 }
 
@@ -64,7 +64,7 @@ export interface Inspect {
 }
 
 type Handler = (
-  options: Surroundings,
+  options: InspectContext,
   request: InspectRequest,
   name: string,
 ) => Promise<InspectResponse>;
@@ -103,7 +103,7 @@ export const inspectRoutes: readonly string[] = routes.flatMap(({ path, methods 
 );
 
 export function createInspect(options: InspectOptions): Inspect {
-  const surroundings = { ...options, watching: new Watching(options.backend) };
+  const context = { ...options, watching: new Watching(options.backend) };
   return {
     handle: async (request) => {
       for (const { path, methods } of routes) {
@@ -113,7 +113,7 @@ export function createInspect(options: InspectOptions): Inspect {
           ? methods[request.method]
           : undefined;
         if (handler !== undefined) {
-          return handler(surroundings, request, decoded(found[1] ?? '')).catch(unavailable);
+          return handler(context, request, decoded(found[1] ?? '')).catch(unavailable);
         }
         const allow = Object.keys(methods).join(', ');
         return {
@@ -175,11 +175,7 @@ async function followEvents(
 }
 
 function secondsOf(body: string): unknown {
-  try {
-    return (JSON.parse(body) as { seconds?: unknown } | null)?.seconds;
-  } catch {
-    return undefined;
-  }
+  return parseObject(body)?.['seconds'];
 }
 
 function decoded(part: string): string {

@@ -4,16 +4,17 @@
  */
 
 import { filledText } from '../../core/errors.ts';
-import { failed, type InspectResponse, limitOf, ok, refused, wrongLimit } from './answers.ts';
+import { failed, type InspectResponse } from '../inspect-response.ts';
+import { limitOf, ok, refused, wrongLimit } from './answers.ts';
 import { askTogether } from './ask-together.ts';
-import type { InspectRequest, Surroundings } from './inspect.ts';
+import type { InspectContext, InspectRequest } from './inspect.ts';
 import { queueCounts } from './queues.ts';
 import { topicCounts } from './topics.ts';
 
 const topicsMax = 1_000;
 
 export async function showOverview(
-  options: Surroundings,
+  options: InspectContext,
   { query }: InspectRequest,
 ): Promise<InspectResponse> {
   const { backend, version, clock, watching } = options;
@@ -43,7 +44,7 @@ export async function showOverview(
 
 /** One queue, for the head of its page. */
 export async function showCounts(
-  options: Surroundings,
+  options: InspectContext,
   _request: unknown,
   name: string,
 ): Promise<InspectResponse> {
@@ -58,7 +59,7 @@ export async function showCounts(
 
 /** Undefined if the queue was deleted after it was listed. */
 async function watchedQueue(
-  { backend, watching }: Surroundings,
+  { backend, watching }: InspectContext,
   name: string,
 ): Promise<object | undefined> {
   const found = await backend.run({ type: 'describe-queue', queue: name });

@@ -6,9 +6,8 @@
 import type { QueueDescription } from '../../core/commands.ts';
 import { sequenceNumber } from '../../core/sequence-number.ts';
 import type { Backend } from '../../storage/backend.ts';
+import { failed, type InspectResponse } from '../inspect-response.ts';
 import {
-  failed,
-  type InspectResponse,
   limitOf,
   listLimit,
   numberOf,

@@ -8,10 +8,11 @@ import type { MessageAttribute } from '../../core/changes.ts';
 import { parseObject } from '../../core/json-object.ts';
 import type { TopicCommandOf } from '../../core/topic/commands.ts';
 import type { Backend, DeliveryCounts } from '../../storage/backend.ts';
-import { failed, type InspectResponse, ok, refused, wholeList } from './answers.ts';
+import { failed, type InspectResponse } from '../inspect-response.ts';
+import { ok, refused, wholeList } from './answers.ts';
 import { askTogether } from './ask-together.ts';
 import { explained } from './explained.ts';
-import type { InspectOptions, InspectRequest, Surroundings } from './inspect.ts';
+import type { InspectContext, InspectOptions, InspectRequest } from './inspect.ts';
 
 export async function listTopics({ backend }: InspectOptions): Promise<InspectResponse> {
   return wholeList('topics', await topicCounts(backend, Number.POSITIVE_INFINITY));
@@ -100,7 +101,7 @@ function idOf(subscriptionArn: string): string {
 
 /** Where the latest publications went, newest first; recorded only while somebody watches. */
 export async function listDeliveries(
-  { backend, clock, watching }: Surroundings,
+  { backend, clock, watching }: InspectContext,
   _request: unknown,
   name: string,
 ): Promise<InspectResponse> {

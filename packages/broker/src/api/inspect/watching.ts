@@ -28,7 +28,7 @@ const watchedMs = 60_000;
 const parts = 30;
 const partMs = 10_000;
 /** Queues beyond this number are not counted, and topics beyond it have no deliveries. */
-const placesMax = 10_000;
+const watchedNamesMax = 10_000;
 const deliveriesMax = 50;
 /** The total size of the remembered contents, in characters; one of more than a sixteenth of it is not remembered. */
 const contentCharsMax = 1024 * 1024;
@@ -153,15 +153,15 @@ export class Watching {
   #count(queue: string, name: Counted, at: number): void {
     let counts = this.#counts.get(queue);
     if (counts === undefined) {
-      if (this.#counts.size >= placesMax) return;
+      if (this.#counts.size >= watchedNamesMax) return;
       const [sent, duplicate, delivered, deleted] = counted.map(() => new Uint32Array(parts));
       const of = { sent, duplicate, delivered, deleted } as Counts['of'];
       counts = { newest: Math.floor(at / partMs), of };
       this.#counts.set(queue, counts);
     }
     moveOn(counts, at);
-    const place = counts.newest % parts;
-    counts.of[name][place] = (counts.of[name][place] as number) + 1;
+    const slot = counts.newest % parts;
+    counts.of[name][slot] = (counts.of[name][slot] as number) + 1;
   }
 
   #remember({ queue, sequence, content }: Extract<Event, { readonly type: 'sent' }>): void {
@@ -193,7 +193,7 @@ export class Watching {
 
   #noteDelivery(event: DeliveryEvent): void {
     const latest = this.#deliveries.get(event.topic) ?? [];
-    if (latest.length === 0 && this.#deliveries.size >= placesMax) return;
+    if (latest.length === 0 && this.#deliveries.size >= watchedNamesMax) return;
     this.#deliveries.set(event.topic, latest);
     latest.push(event);
     if (latest.length > deliveriesMax) latest.shift();

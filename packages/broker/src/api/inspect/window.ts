@@ -7,17 +7,10 @@
 import { differencesIn, isCollision } from '../../core/deduplication/difference.ts';
 import type { ContractViolationEvent } from '../../core/events.ts';
 import type { Backend, Explained, RememberedSend } from '../../storage/backend.ts';
-import {
-  failed,
-  type InspectResponse,
-  limitOf,
-  numberOf,
-  ok,
-  refused,
-  wrongLimit,
-} from './answers.ts';
+import { failed, type InspectResponse } from '../inspect-response.ts';
+import { limitOf, numberOf, ok, refused, wrongLimit } from './answers.ts';
 import { type ShownContent, shownContent } from './contents.ts';
-import type { InspectOptions, InspectRequest, Surroundings } from './inspect.ts';
+import type { InspectContext, InspectOptions, InspectRequest } from './inspect.ts';
 import { entryOf } from './window-entry.ts';
 import { type Found, searchWindow } from './window-search.ts';
 
@@ -26,7 +19,7 @@ const parts = 300;
 const comparedMax = 50;
 
 export async function showWindow(
-  options: Surroundings,
+  options: InspectContext,
   { query }: InspectRequest,
   name: string,
 ): Promise<InspectResponse> {
@@ -58,7 +51,7 @@ export async function showWindow(
     parts - 1 - Math.floor(((now - at) * parts) / windowMs);
   const rows = [
     ...entries.slice(0, limit).map(acceptedRow),
-    ...listed(found?.suppressed ?? suppressed, limit, partOf).map(suppressedRow),
+    ...sendsToList(found?.suppressed ?? suppressed, limit, partOf).map(suppressedRow),
     ...violations.filter(isSought).slice(-limit).map(violationRow),
   ];
   return ok({
@@ -82,7 +75,7 @@ export async function showWindow(
 
 /** One accepted send with its suppressed duplicates. */
 export async function showSend(
-  { backend, watching }: Surroundings,
+  { backend, watching }: InspectContext,
   { path, query }: InspectRequest,
   name: string,
 ): Promise<InspectResponse> {
@@ -134,7 +127,7 @@ export async function showSend(
  * The suppressed sends to list even if the queue is busy: the newest, the newest collisions, and the last of each part of
  * the window, so that every mark on the timeline has a row.
  */
-function listed(
+function sendsToList(
   suppressed: readonly RememberedSend[],
   limit: number,
   partOf: (send: RememberedSend) => number,
@@ -174,10 +167,10 @@ function forgottenUntil([oldest]: readonly RememberedSend[]): number | undefined
   return oldest !== undefined && oldest.number > 0 ? oldest.at : undefined;
 }
 
-function countsIn(places: readonly number[]): number[] {
+function countsIn(positions: readonly number[]): number[] {
   const counts = new Array<number>(parts).fill(0);
-  for (const place of places) {
-    const inside = Math.min(Math.max(place, 0), parts - 1);
+  for (const position of positions) {
+    const inside = Math.min(Math.max(position, 0), parts - 1);
     counts[inside] = (counts[inside] as number) + 1;
   }
   return counts;

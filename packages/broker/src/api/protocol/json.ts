@@ -8,11 +8,18 @@
  */
 
 import { Buffer, isAscii, isUtf8 } from 'node:buffer';
-import { isDeeperThan } from '../../core/json-object.ts';
+import { type JsonSize, parseJson, parseWithin } from '../../core/json-object.ts';
 import type { ApiRequest, ApiResponse } from '../request.ts';
 import type { Dictionary, List, Structure, Type, Value, ValueMap } from '../shapes/shape.ts';
 import { type Fault, fault, faultText, malformed, wireErrorOf } from './error-codes.ts';
-import { compileIsReady, compileWriter, type IsReady, type WriteStructure } from './json-code.ts';
+import {
+  compileIsReady,
+  compileWriter,
+  type IsReady,
+  isCodeAllowed,
+  type WriteStructure,
+} from './json-code.ts';
+import { loopIsReady, loopWriter } from './json-loops.ts';
 import {
   encodeBase64,
   isWhole,
@@ -86,36 +93,19 @@ function readRequest<Action extends NamedAction>(
   return input instanceof Unreadable ? { ...input.fault, action } : { ok: true, action, input };
 }
 
-/** Nesting in a text of at most this length is harmless, however deep. */
+/** Whatever a text of at most this length contains, it is harmless. */
 const harmlessLength = 4096;
 /** No action's input is nearly this deep. */
 const depthMax = 64;
+/** As many as a form may have parameters. The largest batch has some hundreds. */
+const valuesMax = 10_000;
+const bounds: JsonSize = { levels: depthMax, values: valuesMax };
 
-/** Millions of brackets would block the event loop for seconds. Most texts have too few to need a close look. */
-function isTooDeep(text: string): boolean {
-  if (text.length <= harmlessLength) return false;
-  const isSuspect = hasMoreThan(depthMax / 2, '{', text) || hasMoreThan(depthMax / 2, '[', text);
-  return isSuspect && isDeeperThan(depthMax, text);
-}
-
-function hasMoreThan(max: number, mark: string, text: string): boolean {
-  let count = 0;
-  for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + 1)) {
-    count += 1;
-    if (count > max) return true;
-  }
-  return false;
-}
-
-/** Undefined if it is not JSON; no JSON text has that value. */
+/** Undefined if it is not JSON, or larger than any input; no JSON text has that value. */
 function parse(body: Uint8Array): unknown {
   const text = textOf(body);
-  if (text === undefined || isTooDeep(text)) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  if (text === undefined) return undefined;
+  return text.length > harmlessLength ? parseWithin(bounds, text) : parseJson(text);
 }
 
 /** Undefined if it is not UTF-8: such bytes would silently turn into other characters. */
@@ -140,10 +130,9 @@ const codes: Map<Structure, Code> = new Map();
 function codeOf(structure: Structure): Code {
   const known = codes.get(structure);
   if (known !== undefined) return known;
-  const code = {
-    isReady: compileIsReady(structure),
-    write: compileWriter(structure, writeValue),
-  };
+  const code = isCodeAllowed
+    ? { isReady: compileIsReady(structure), write: compileWriter(structure, writeValue) }
+    : { isReady: loopIsReady(structure), write: loopWriter(structure, writeValue) };
   codes.set(structure, code);
   return code;
 }

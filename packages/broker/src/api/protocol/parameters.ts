@@ -7,6 +7,7 @@
  */
 
 import type { ApiRequest } from '../request.ts';
+import { detached } from './detached.ts';
 import { type Fault, malformed } from './error-codes.ts';
 
 const parametersMax = 10_000;
@@ -59,9 +60,10 @@ export function readParameters(...texts: readonly string[]): Parameter | Fault {
       const end = text.indexOf('&', start);
       const pair = end < 0 ? text.slice(start) : text.slice(start, end);
       start = end < 0 ? text.length : end + 1;
-      if (pair === '') continue;
+      // Empty ones count, too: each takes a step.
       count += 1;
       if (count > parametersMax) return malformed(`There are over ${parametersMax} parameters.`);
+      if (pair === '') continue;
       const problem = addPair(root, pair, text.length);
       if (problem !== undefined) return problem;
     }
@@ -69,8 +71,8 @@ export function readParameters(...texts: readonly string[]): Parameter | Fault {
   return root;
 }
 
-/** In body and query, the places where a short name was looked for; more are noise. */
-const placesMax = 100;
+/** In body and query, how often a short name is looked at; what follows is noise. */
+const occurrencesMax = 100;
 const plainValueLengthMax = 256;
 
 /**
@@ -86,7 +88,7 @@ function foundIn(bytes: Buffer, name: string): string | undefined {
   const ampersand = 0x26;
   const pattern = `${name}=`;
   let at = bytes.indexOf(pattern, 0, 'latin1');
-  for (let places = 0; at >= 0 && places < placesMax; places += 1) {
+  for (let occurrences = 0; at >= 0 && occurrences < occurrencesMax; occurrences += 1) {
     if (at === 0 || bytes[at - 1] === ampersand) {
       const start = at + pattern.length;
       const text = bytes.toString('latin1', start, start + plainValueLengthMax);
@@ -106,20 +108,24 @@ function addPair(root: Parameter, pair: string, textLength: number): Fault | und
   }
   const parameter = root.grow(name);
   if (parameter === undefined) return malformed(`A parameter name has over ${depthMax} parts.`);
-  parameter.value = value.length * 2 < textLength ? copyOf(value) : value;
+  // A value that makes up most of the request, as a body does, is worth no copy.
+  parameter.value = value.length * 2 < textLength ? detached(value) : value;
   return undefined;
 }
 
-/**
- * A separate string: a slice keeps the whole request in memory, and a message group's id or a queue's name outlives it. A
- * value that makes up most of the request, as a body does, is worth no copy.
- */
-function copyOf(text: string): string {
-  return Buffer.from(text).toString();
+const plus = 0x2b;
+const space = 0x20;
+
+/** As `replaceAll` does, which takes half a second for a million of them. */
+function withSpaces(text: string): string {
+  if (!text.includes('+')) return text;
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += 1) if (bytes[at] === plus) bytes[at] = space;
+  return bytes.toString();
 }
 
 function decode(text: string): string | undefined {
-  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
+  const spaced = withSpaces(text);
   if (!spaced.includes('%')) return spaced;
   try {
     return decodeURIComponent(spaced);

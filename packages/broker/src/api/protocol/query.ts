@@ -22,7 +22,7 @@ import type {
   Unread,
   WireForm,
 } from './wire-form.ts';
-import { element, escapeXml, writeMembers } from './xml.ts';
+import { element, escapeXml, writeMembers, writeMembersInTurns } from './xml.ts';
 
 const contentType = 'text/xml';
 const declaration = '<?xml version="1.0"?>';
@@ -41,13 +41,26 @@ export const queryForm: WireForm = {
 
   read: readQueryRequest,
 
-  answer({ name, service, shape }: NamedAction, output: ValueMap, requestId: string): ApiResponse {
-    const result =
+  answer(action: NamedAction, output: ValueMap, requestId: string): ApiResponse {
+    const { shape } = action;
+    const members = shape.output === undefined ? undefined : writeMembers(shape.output, output);
+    return answerOf(action, members, requestId);
+  },
+
+  async answerInTurns(
+    action: NamedAction,
+    output: ValueMap,
+    requestId: string,
+    pause: () => Promise<void>,
+  ): Promise<ApiResponse> {
+    const { shape } = action;
+    const members =
       shape.output === undefined
-        ? ''
-        : element(`${name}Result`, writeMembers(shape.output, output));
-    const metadata = `<ResponseMetadata><RequestId>${requestId}</RequestId></ResponseMetadata>`;
-    return xmlResponse(200, requestId, document(service, `${name}Response`, result + metadata));
+        ? undefined
+        : await writeMembersInTurns(shape.output, output, pause);
+    const response = answerOf(action, members, requestId);
+    await pause();
+    return { ...response, bodyBytes: Buffer.byteLength(response.body) };
   },
 
   fail(problem: Fault, requestId: string): ApiResponse {
@@ -63,6 +76,17 @@ export const queryForm: WireForm = {
     return xmlResponse(status, requestId, document(service, 'ErrorResponse', content));
   },
 };
+
+/** `members` of its output; undefined for an action without output. */
+function answerOf(
+  { name, service }: NamedAction,
+  members: string | undefined,
+  requestId: string,
+): ApiResponse {
+  const result = members === undefined ? '' : element(`${name}Result`, members);
+  const metadata = `<ResponseMetadata><RequestId>${requestId}</RequestId></ResponseMetadata>`;
+  return xmlResponse(200, requestId, document(service, `${name}Response`, result + metadata));
+}
 
 function xmlResponse(status: number, requestId: string, body: string): ApiResponse {
   const headers = { 'Content-Type': contentType, 'x-amzn-RequestId': requestId };
@@ -212,8 +236,8 @@ function readList({ of, within }: List, outer: Parameter, path: string): Reading
   const from = within === undefined ? outer : outer.child(within);
   if (from === undefined) return items;
   const members = of.is === 'structure' ? of.fields.map(({ query }) => query) : [];
-  for (const [place, parameter] of entriesOf(from, path, members)) {
-    const value = readValue(of, parameter, place);
+  for (const [entryPath, parameter] of entriesOf(from, path, members)) {
+    const value = readValue(of, parameter, entryPath);
     if (value instanceof Unreadable) return value;
     if (value !== undefined) items.push(value);
   }
@@ -225,15 +249,15 @@ function readMap({ of, key, value, within }: Dictionary, outer: Parameter, path:
   const entries: Draft = Object.create(null);
   const from = within === undefined ? outer : outer.child(within);
   if (from === undefined) return entries;
-  for (const [place, parameter] of entriesOf(from, path, [key, value])) {
+  for (const [entryPath, parameter] of entriesOf(from, path, [key, value])) {
     const name = parameter.child(key)?.value;
-    if (name === undefined) return missing(`${place}.${key}`);
+    if (name === undefined) return missing(`${entryPath}.${key}`);
     const given = parameter.child(value);
-    const read = given === undefined ? undefined : readValue(of, given, `${place}.${value}`);
+    const read = given === undefined ? undefined : readValue(of, given, `${entryPath}.${value}`);
     if (read instanceof Unreadable) return read;
     // Core judges an attribute without any value, like one with an empty structure in JSON.
     const entry = read ?? (of.is === 'structure' ? {} : undefined);
-    if (entry === undefined) return missing(`${place}.${value}`);
+    if (entry === undefined) return missing(`${entryPath}.${value}`);
     entries[name] = entry;
   }
   return entries;

@@ -61,5 +61,13 @@ export interface WireForm {
 
   answer(action: NamedAction, output: ValueMap, requestId: string): ApiResponse;
 
+  /** As `answer`, for one so large that it is written in parts, with `pause` between them; absent if `answer` is fast enough. */
+  answerInTurns?(
+    action: NamedAction,
+    output: ValueMap,
+    requestId: string,
+    pause: () => Promise<void>,
+  ): Promise<ApiResponse>;
+
   fail(fault: Fault, requestId: string): ApiResponse;
 }

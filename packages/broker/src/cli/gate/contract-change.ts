@@ -32,10 +32,10 @@ export class ContractChange {
     base: Pick<BaseTree, 'folder'>,
   ) {
     this.contract = path === undefined ? defaultContract : readContract(path);
-    const place = path === undefined ? undefined : relative(root, path).split(sep).join('/');
-    const isInside = place !== undefined && !place.startsWith('../') && !isAbsolute(place);
-    this.file = isInside ? place : undefined;
-    this.folder = place === undefined ? '' : dirname(place).replace(/^\.$/, '');
+    const inRoot = path === undefined ? undefined : relative(root, path).split(sep).join('/');
+    const isInside = inRoot !== undefined && !inRoot.startsWith('../') && !isAbsolute(inRoot);
+    this.file = isInside ? inRoot : undefined;
+    this.folder = inRoot === undefined ? '' : dirname(inRoot).replace(/^\.$/, '');
     if (this.file === undefined || path === undefined) {
       this.before = path === undefined ? defaultContract : undefined;
       this.areRulesChanged = false;

@@ -23,16 +23,16 @@ export function mergeBase(root: string, base: string): string {
 
 /** Files that differ from the commit, including uncommitted changes and deleted files. */
 export function changedFiles(root: string, start: string): string[] {
-  return listed(git(['diff', '--name-only', '-z', '--no-renames', start], root));
+  return filesIn(git(['diff', '--name-only', '-z', '--no-renames', start], root));
 }
 
 export function allFiles(root: string): string[] {
-  return listed(git(['ls-files', '-z'], root));
+  return filesIn(git(['ls-files', '-z'], root));
 }
 
 /** Files that are not ignored and have never been added. */
 export function untrackedFiles(root: string): string[] {
-  return listed(git(['ls-files', '-z', '--others', '--exclude-standard'], root));
+  return filesIn(git(['ls-files', '-z', '--others', '--exclude-standard'], root));
 }
 
 /** Names of folders that hold what a package manager installed. */
@@ -41,7 +41,7 @@ const dependencies = /(?:^|\/)(?:node_modules|vendor|\.venv|venv)\/?$/;
 /** Ignored folders with dependencies, without a slash at the end. */
 export function dependencyFolders(root: string): string[] {
   const args = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory'];
-  return listed(git(args, root))
+  return filesIn(git(args, root))
     .filter((name) => dependencies.test(name))
     .map((name) => name.replace(/\/$/, ''));
 }
@@ -53,7 +53,7 @@ export function writeTree(root: string, commit: string, folder: string): void {
   git(['checkout-index', '--all', '--quiet', `--prefix=${folder}/`], root, '', env);
 }
 
-function listed(text: string): string[] {
+function filesIn(text: string): string[] {
   return text.split('\0').filter((name) => name !== '');
 }
 

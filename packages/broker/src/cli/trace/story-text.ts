@@ -1,6 +1,6 @@
 /**
  * Prints a story for people: which event it is about, then a line for each record with the time since the previous one,
- * the place, and details.
+ * where it happened, and details.
  */
 
 import type { LedgerRecord } from '../../server/ledger/record.ts';
@@ -14,7 +14,7 @@ export function storyText({ records, isCut, isWhole, beginsAt }: Story): string 
     record['prov:startedAtTime'],
     at === 0 ? '' : sinceText(records[at - 1] as LedgerRecord, record),
     record.event,
-    placeOf(record),
+    routeOf(record),
     detailsOf(record),
   ]);
   const notes: string[] = [];
@@ -40,8 +40,8 @@ function sinceText(before: LedgerRecord, record: LedgerRecord): string {
   return `${seconds < 0 ? '' : '+'}${seconds.toFixed(1)} s`;
 }
 
-function placeOf({ topic, queue, target }: LedgerRecord): string {
-  return [topic, queue, target].filter((place) => place !== undefined).join(' → ');
+function routeOf({ topic, queue, target }: LedgerRecord): string {
+  return [topic, queue, target].filter((name) => name !== undefined).join(' → ');
 }
 
 function detailsOf(record: LedgerRecord): string {

@@ -57,11 +57,11 @@ export class Telling {
   /** A record of the story. */
   add(record: LedgerRecord): void {
     if (record.event === 'accepted' || record.event === 'published') {
-      const place = placeOf(record);
-      const emptied = this.#emptied.get(place);
+      const owner = ownerOf(record);
+      const emptied = this.#emptied.get(owner);
       if (emptied !== undefined) this.#need(emptied);
-      this.#emptied.delete(place);
-      this.#windows.add(place);
+      this.#emptied.delete(owner);
+      this.#windows.add(owner);
     }
     this.#follow(record);
     this.#need(this.#note(record));
@@ -78,14 +78,14 @@ export class Telling {
   }
 
   #addEmptying(record: LedgerRecord): void {
-    const place = placeOf(record);
+    const owner = ownerOf(record);
     const gone = record.event === 'window-forgotten' ? [] : this.#messagesIn(record.queue);
     for (const id of gone) this.#queueOf.delete(id);
-    const isEmptied = this.#windows.delete(place);
+    const isEmptied = this.#windows.delete(owner);
     if (gone.length === 0 && !isEmptied) return;
     const noted = this.#note(record);
     if (gone.length > 0) this.#need(noted);
-    else this.#emptied.set(place, noted);
+    else this.#emptied.set(owner, noted);
   }
 
   #note(record: LedgerRecord): Noted {
@@ -115,6 +115,6 @@ export class Telling {
   }
 }
 
-function placeOf({ queue, topic }: LedgerRecord): string {
+function ownerOf({ queue, topic }: LedgerRecord): string {
   return queue === undefined ? `topic ${topic}` : `queue ${queue}`;
 }

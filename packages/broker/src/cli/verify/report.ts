@@ -69,8 +69,8 @@ function tableReport(all: readonly Verified[]): string {
   const told = all.flatMap((each) =>
     each.checks.flatMap(({ check, findings }) =>
       findings.map((found) => {
-        const place = withFile(each);
-        const where = found.line === undefined ? place : `${place}:${found.line}`;
+        const file = withFile(each);
+        const where = found.line === undefined ? file : `${file}:${found.line}`;
         return `${where}, ${check}: ${found.code}\n${indented(story(found), '  ')}`;
       }),
     ),
@@ -115,9 +115,9 @@ function tapReport(all: readonly Verified[]): string {
 function junitReport(all: readonly Verified[]): string {
   const suites = all.map(({ subject, file, checks }) => {
     const failures = checks.filter(({ findings }) => findings.length > 0).length;
-    const place = file === undefined ? '' : ` file="${xml(file)}"`;
+    const fileAttribute = file === undefined ? '' : ` file="${xml(file)}"`;
     const cases = checks.map(({ check, title, findings }) => {
-      const open = `    <testcase classname="${xml(subject)}" name="${xml(`${check}: ${title}`)}"${place}`;
+      const open = `    <testcase classname="${xml(subject)}" name="${xml(`${check}: ${title}`)}"${fileAttribute}`;
       if (findings.length === 0) return `${open}/>`;
       const told = findings.map((each) => {
         const message = xml(each.text);
@@ -155,8 +155,8 @@ function githubReport(all: readonly Verified[]): string {
 
 function annotation(file: string | undefined, title: string, finding: Finding): string {
   const { line } = finding;
-  const place = { file, line, title };
-  const written = Object.entries(place).flatMap(([name, value]) =>
+  const properties = { file, line, title };
+  const written = Object.entries(properties).flatMap(([name, value]) =>
     value === undefined
       ? []
       : [`${name}=${data(String(value)).replaceAll(':', '%3A').replaceAll(',', '%2C')}`],

@@ -1,6 +1,6 @@
 /**
  * The report as SARIF 2.1.0, which code scanning services read: one rule for each code that was found, one result for each
- * finding. A finding without a file has no place.
+ * finding. A finding without a file has no location.
  */
 
 import { createHash } from 'node:crypto';
@@ -27,7 +27,7 @@ export function sarifReport(all: readonly Verified[]): string {
     ruleIndex: codes.findIndex(([id]) => id === each.code),
     level: 'error',
     message: { text: `${subject}, ${check}: ${each.text}` },
-    ...(file === undefined ? {} : { locations: [{ physicalLocation: placeOf(file, each) }] }),
+    ...(file === undefined ? {} : { locations: [{ physicalLocation: locationOf(file, each) }] }),
     // Without the line, so that a finding that moves stays the same one.
     partialFingerprints: {
       'oncemq/v1': createHash('sha256')
@@ -43,7 +43,7 @@ export function sarifReport(all: readonly Verified[]): string {
   );
 }
 
-function placeOf(file: string, { line = 1 }: Finding): object {
+function locationOf(file: string, { line = 1 }: Finding): object {
   const uri = file.split('/').map(encodeURIComponent).join('/');
   return {
     artifactLocation: { uri, uriBaseId: '%SRCROOT%' },

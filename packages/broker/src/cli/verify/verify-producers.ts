@@ -92,6 +92,10 @@ async function blamed(
       for (const [id, change] of changesIn(rest, built[index] ?? [])) add(id, name, change);
     }
   }
+  // Meanwhile a minute or a day may have begun, which then looks like the work of every difference.
+  const meanwhile =
+    rest.length === 0 ? new Map<string, string>() : changesIn(rest, await build([], filesOf(rest)));
+  for (const [id, change] of meanwhile) found.set(id, [environmentFinding(anotherProcess, change)]);
   for (const each of rest) {
     const id = idOf(each);
     if (!found.has(id)) add(id, 'a combination of differences', changes.get(id) as string);
@@ -138,7 +142,7 @@ function reported(
   return { ...verified, checks, notes };
 }
 
-/** Adds to `hash-behaviour` the keys that a producer shares with another one of the same event_source. */
+/** Adds to `hash-behavior` the keys that a producer shares with another one of the same event_source. */
 function withSharedKeys(all: readonly VerifiedProducer[]): VerifiedProducer[] {
   const owners = new Map<string, { subject: string; body: string }>();
   return all.map((each) => {
@@ -155,7 +159,7 @@ function withSharedKeys(all: readonly VerifiedProducer[]): VerifiedProducer[] {
     return {
       ...each,
       checks: each.checks.map((result) =>
-        result.check === 'hash-behaviour'
+        result.check === 'hash-behavior'
           ? { ...result, findings: [...result.findings, ...shared.slice(0, 1)] }
           : result,
       ),

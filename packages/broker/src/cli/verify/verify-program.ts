@@ -2,13 +2,15 @@
  * Verifies a program in any language by what it sends. It runs three times with the same input: first; again within the
  * window, in an environment that differs in everything that must not matter; and once after the window, in the first
  * environment. If what it sends depends on the environment, it runs once more with each difference alone, and the report
- * names those that changed something. The gate also runs it once, to compare what it sends with what it sent before.
+ * names those that changed something. If it does not, and its input is a list of events, it also gets generated ones, to
+ * see whether two of them get one key. The gate also runs it once, to compare what it sends with what it sent before.
  */
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import {
+  ambiguousProgramKeys,
   type CheckResult,
   type Contract,
   type Finding,
@@ -28,6 +30,7 @@ import {
   environmentFinding,
   fragile,
 } from './environments.ts';
+import { type InputEvents, inputEvents } from './input-events.ts';
 import type { Verified } from './report.ts';
 import { reversedInput } from './reversed-input.ts';
 import { runProgram } from './run-program.ts';
@@ -52,8 +55,7 @@ export function verifyProgram(
 ): Promise<Verified> {
   const { name, queue, topic } = program;
   return withRuns(program, secondsMax, async (runs, server) => {
-    const first = await runs.run([]);
-    const replay = await runs.runElsewhere();
+    const { first, replay } = await runs.runTwice();
     await server.advance(deduplicationSecondsDefault);
     const afterWindow = await runs.run([]);
     // Other queues and topics of the program count, too.
@@ -67,7 +69,9 @@ export function verifyProgram(
     const environment = environmentCheck(
       await environmentFindings(runs, { first, replay, afterWindow }),
     );
-    return { subject: name, checks: [...merged(results), environment], notes: runs.notes };
+    const escaping = environment.findings.length > 0 ? [] : await escapingChecks(runs);
+    const checks = [...merged(results), ...escaping, environment];
+    return { subject: name, checks, notes: runs.notes };
   });
 }
 
@@ -159,20 +163,47 @@ class ProgramRuns {
     return this.#server.observe();
   }
 
-  /** Runs it with all differences; if that fails, without those that a program need not survive. */
-  async runElsewhere(): Promise<Observed> {
-    const failure = await this.#try(this.differences);
-    if (failure === undefined) return this.#server.observe();
-    this.#left = fragile;
-    this.#server.observe();
-    const observed = await this.run(this.differences);
-    this.notes.push(`Not varied, because the program then fails: ${fragile.join(', ')}.`);
-    return observed;
+  /**
+   * Runs it as it is and then with all differences. If it fails with them, both are repeated without those that a program
+   * need not survive and that it does not survive; the failed attempts may have sent something, and so are left behind.
+   */
+  async runTwice(): Promise<Record<'first' | 'replay', Observed>> {
+    const first = await this.run([]);
+    if ((await this.#try(this.differences)) === undefined) {
+      return { first, replay: this.#server.observe() };
+    }
+    const failing: Difference[] = [];
+    for (const name of fragile) {
+      if ((await this.#try([name])) !== undefined) failing.push(name);
+    }
+    this.#left = failing;
+    const areEnough = failing.length > 0 && (await this.#try(this.differences)) === undefined;
+    // Some fail only together.
+    if (!areEnough) this.#left = fragile;
+    this.notes.push(`Not varied, because the program then fails: ${this.#left.join(', ')}.`);
+    return { first: await this.runAgain(), replay: await this.run(this.differences) };
+  }
+
+  /** The events of the input; undefined if there are none that can be read. */
+  get events(): InputEvents | undefined {
+    const input = this.#input;
+    return input === undefined ? undefined : inputEvents(readFileSync(input, 'utf8'));
+  }
+
+  /** The bodies that it sends for another input, in order; undefined if it fails. */
+  async bodiesFor(input: string): Promise<readonly string[] | undefined> {
+    await this.#startOver();
+    const inputFile = join(this.#folder, 'generated');
+    writeFileSync(inputFile, input);
+    const failure = await this.#try([], inputFile);
+    const { queue, topic } = this.#program;
+    const { bodies = [] } = this.#server.observe().get(queue ?? topic ?? '') ?? {};
+    return failure === undefined ? bodies : undefined;
   }
 
   /** Runs it with one difference, after the window of the runs before. */
   async runWith(name: Difference): Promise<Observed> {
-    await this.#server.advance(deduplicationSecondsDefault);
+    await this.#startOver();
     return this.run([name]);
   }
 
@@ -186,12 +217,41 @@ class ProgramRuns {
     return input === undefined ? undefined : resolve(folder, input);
   }
 
-  #try(named: readonly Difference[]): Promise<string | undefined> {
+  /** Runs it as it was run first, after the window of the runs before. */
+  async runAgain(): Promise<Observed> {
+    await this.#startOver();
+    return this.run([]);
+  }
+
+  /** Leaves the window of what was sent so far, and forgets it. */
+  async #startOver(): Promise<void> {
+    await this.#server.advance(deduplicationSecondsDefault);
+    this.#server.observe();
+  }
+
+  #try(named: readonly Difference[], given?: string): Promise<string | undefined> {
     const environment = this.#environments.with(this.#variables, named);
     const { command } = this.#program;
-    const inputFile = environment.areMembersReversed ? this.#reversed : this.#input;
+    const own = environment.areMembersReversed ? this.#reversed : this.#input;
+    const inputFile = given ?? own;
     return runProgram({ command, environment, inputFile, msMax: this.#msMax });
   }
+}
+
+/** The check whose title producer modules have, too; none where it could not be made, which a note tells. */
+async function escapingChecks(runs: ProgramRuns): Promise<CheckResult[]> {
+  const { events } = runs;
+  const result =
+    events === undefined
+      ? { untried: 'its input is not a list of JSON objects' }
+      : await ambiguousProgramKeys(events.events, (some) => runs.bodiesFor(events.write(some)));
+  if ('findings' in result) {
+    const title =
+      'no two events get the same key because characters shift from one value into the next';
+    return [{ check: 'escaping', title, findings: result.findings }];
+  }
+  runs.notes.push(`Keys were not compared with those of similar events: ${result.untried}.`);
+  return [];
 }
 
 async function environmentFindings(
@@ -207,9 +267,10 @@ async function environmentFindings(
     const change = differenceOf(first, await runs.runWith(name));
     if (change !== undefined) findings.push(environmentFinding(name, change));
   }
-  return findings.length > 0
-    ? findings
-    : [environmentFinding('a combination of differences', changed)];
+  if (findings.length === 0) return [environmentFinding('a combination of differences', changed)];
+  // Meanwhile a minute or a day may have begun, which then looks like the work of every difference.
+  const meanwhile = differenceOf(first, await runs.runAgain());
+  return meanwhile === undefined ? findings : [environmentFinding(anotherProcess, meanwhile)];
 }
 
 function differenceOf(first: Observed, second: Observed): string | undefined {

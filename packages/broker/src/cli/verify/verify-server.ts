@@ -20,14 +20,21 @@ import { UsageError } from '../usage.ts';
 type SentEvent = Extract<Event, { readonly type: 'sent' }>;
 type PublishedEvent = Extract<Event, { readonly type: 'published' }>;
 
+/** A run with the bodies of all its sends in order, suppressed or not. */
+interface OrderedRun extends ObservedRun {
+  readonly bodies: readonly string[];
+}
+
 /** What was sent since the last look, by FIFO queue or FIFO topic. */
-export type Observed = ReadonlyMap<string, ObservedRun>;
+export type Observed = ReadonlyMap<string, OrderedRun>;
 
 export class VerifyServer {
   readonly #server: Started;
   readonly #remote: Remote;
-  readonly #runs: Map<string, { messages: ObservedMessage[]; duplicates: ObservedDuplicate[] }> =
-    new Map();
+  readonly #runs: Map<
+    string,
+    { messages: ObservedMessage[]; duplicates: ObservedDuplicate[]; bodies: string[] }
+  > = new Map();
   /** By message id, which the event of a duplicate has of its original. */
   readonly #bodies: Map<string, string> = new Map();
 
@@ -132,7 +139,7 @@ export class VerifyServer {
   #note(event: Event): void {
     const target = 'queue' in event ? event.queue : event.topic;
     if (!target.endsWith('.fifo')) return;
-    const run = this.#runs.get(target) ?? { messages: [], duplicates: [] };
+    const run = this.#runs.get(target) ?? { messages: [], duplicates: [], bodies: [] };
     if (event.type === 'sent') run.messages.push(this.#sent(event));
     else if (event.type === 'published') run.messages.push(this.#published(event));
     else if (event.type === 'duplicate') {
@@ -140,6 +147,7 @@ export class VerifyServer {
     } else if (event.type === 'duplicate-publication') {
       run.duplicates.push(this.#suppressed(event, event.message));
     } else return;
+    run.bodies.push(bodyOf(event));
     this.#runs.set(target, run);
   }
 
@@ -159,6 +167,16 @@ export class VerifyServer {
   #suppressed({ original, differed, groupId }: Suppressed, body: string): ObservedDuplicate {
     return { body, groupId, differed, originalBody: this.#bodies.get(original.messageId) ?? '' };
   }
+}
+
+function bodyOf(
+  event: Extract<
+    Event,
+    { readonly type: 'sent' | 'published' | 'duplicate' | 'duplicate-publication' }
+  >,
+): string {
+  if (event.type === 'published') return event.publication.message;
+  return event.type === 'duplicate-publication' ? event.message : event.content.body;
 }
 
 function textAttributes(attributes: MessageContent['attributes']): Record<string, string> {

@@ -30,7 +30,7 @@ function jsonOf(value: unknown, where: string): string {
   }
 }
 
-/** `where` is its place in errors. */
+/** `where` names it in errors. */
 export function objectOf(
   value: unknown,
   keys: readonly string[],

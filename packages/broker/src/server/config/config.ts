@@ -31,6 +31,8 @@ export interface Config {
   readonly allowedHosts: readonly string[];
   /** How many bytes the bodies of all requests may take together. */
   readonly bodyBytesMax: number;
+  /** Who reads connections: our own reader while their requests are plain, or node:http from the start. */
+  readonly http: 'plain' | 'node';
   readonly profile: 'aws' | 'yandex';
   readonly limits: 'strict' | 'relaxed';
   readonly log: 'pretty' | 'json' | 'silent';
@@ -62,6 +64,11 @@ export type Storage =
       readonly durability: 'fsync' | 'os';
       /** Whether it starts without what is damaged, and removes that. */
       readonly acceptsLoss: boolean;
+    }
+  | {
+      readonly kind: 'postgres';
+      /** Of one database: the first that can be written to is used. */
+      readonly urls: readonly string[];
     };
 
 interface Setting {
@@ -113,10 +120,11 @@ export const settings: Readonly<Record<string, Setting>> = {
   },
   memory: { doc: 'keep everything in memory and nothing on disk, instead of --data' },
   postgres: {
-    doc: 'PostgreSQL database to store everything in',
+    doc: 'PostgreSQL database to store everything in, shared by any number of servers; repeated for its standbys',
     value: 'URL',
-    notYet:
-      'PostgreSQL storage is not available yet; use --data or --memory instead of --postgres.',
+    isList: true,
+    pattern: /^postgres(ql)?:\/\/\S*$/,
+    form: 'a URL that begins with postgres://',
   },
   clock: {
     doc: 'real; virtual: runs, and can be moved forward; manual: stands still until it is moved',
@@ -155,6 +163,12 @@ export const settings: Readonly<Record<string, Setting>> = {
     pattern: /^[1-9][0-9]{7,14}$/,
     form: 'a number of bytes, at least 10000000',
     default: '268435456',
+  },
+  http: {
+    doc: 'plain: usual requests are read without node:http, in half the time; node: none is',
+    value: 'KIND',
+    choices: ['plain', 'node'],
+    default: 'plain',
   },
   profile: {
     doc: 'aws, or yandex: FIFO queues also treat equal bodies as duplicates',
@@ -234,17 +248,17 @@ export function readConfig(
   const fromEnvironment = environmentSettings(environment);
   const file = fromFlags['config'] ?? fromEnvironment['config'];
   const fromFile = file === undefined ? noFile : fileSettings(file);
-  const layers: readonly Layer[] = [
+  const sources: readonly Source[] = [
     { values: fromFile.settings, spell: (name) => `${file}: ${keyOf(name)}` },
     { values: fromEnvironment, spell: variableOf },
     { values: fromFlags, spell: (name) => name },
   ];
-  for (const { values, spell } of layers) {
+  for (const { values, spell } of sources) {
     for (const [name, value] of Object.entries(values)) check(name, value, spell(name));
   }
-  const given = merged(layers);
+  const given = merged(sources);
   const spelled = (name: string): string =>
-    layers.findLast(({ values }) => values[name] !== undefined)?.spell(name) ?? name;
+    sources.findLast(({ values }) => values[name] !== undefined)?.spell(name) ?? name;
   const value = (name: string): string => given[name] ?? (settings[name] as Setting).default ?? '';
   const auth = value('auth') as Config['auth'];
   const credentials = credentialsOf(
@@ -271,6 +285,7 @@ export function readConfig(
     publicUrl: given['public-url']?.replace(/\/$/, ''),
     allowedHosts: listOf(given['allow-host']).map((name) => name.toLowerCase()),
     bodyBytesMax: Number(value('bodies-max-bytes')),
+    http: value('http') as Config['http'],
     profile,
     limits: value('limits') as Config['limits'],
     log: value('log') as Config['log'],
@@ -298,17 +313,19 @@ export function readConfig(
 type Given = Readonly<Record<string, string>>;
 
 /** The settings of one origin, and how one of them is named there, for errors. */
-interface Layer {
+interface Source {
   readonly values: Given;
   spell(name: string): string;
 }
 
-/** Later layers win. `data` and `memory` are one choice of storage, so either one overrides the other of an earlier layer. */
-function merged(layers: readonly Layer[]): Given {
+/** Later sources win. `data`, `memory` and `postgres` are one choice of storage: each overrides those of earlier sources. */
+function merged(sources: readonly Source[]): Given {
   const given: Record<string, string> = {};
-  for (const { values } of layers) {
-    if (values['data'] !== undefined) delete given['memory'];
-    if (isOn(values['memory'])) {
+  for (const { values } of sources) {
+    const [isData, isPostgres] = [values['data'], values['postgres']].map((v) => v !== undefined);
+    if (isData || isPostgres) delete given['memory'];
+    if (isData || isOn(values['memory'])) delete given['postgres'];
+    if (isPostgres || isOn(values['memory'])) {
       delete given['data'];
       delete given['durability'];
       delete given['accept-loss'];
@@ -348,17 +365,23 @@ function storageOf(
   value: (name: string) => string,
   spelled: (name: string) => string,
 ): Storage {
-  if (!isOn(given['memory'])) {
+  const isInMemory = isOn(given['memory']);
+  const urls = listOf(given['postgres']);
+  if (!isInMemory && urls.length === 0) {
     const durability = value('durability') as 'fsync' | 'os';
     const acceptsLoss = isOn(given['accept-loss']);
     return { kind: 'data', directory: value('data'), durability, acceptsLoss };
   }
   const isGiven = (name: string): boolean =>
     name === 'accept-loss' ? isOn(given[name]) : given[name] !== undefined;
-  const unfit = ['data', 'durability', 'accept-loss'].find(isGiven);
-  if (unfit === undefined) return { kind: 'memory' };
+  const others = ['data', 'durability', 'accept-loss', ...(isInMemory ? ['postgres'] : [])];
+  const unfit = others.find(isGiven);
+  if (unfit === undefined) return isInMemory ? { kind: 'memory' } : { kind: 'postgres', urls };
+  const reason = isInMemory
+    ? 'in memory, nothing is stored on disk'
+    : 'the database stores everything';
   throw new ConfigError(
-    `${spelled('memory')} and ${spelled(unfit)} cannot be used together: in memory, nothing is stored on disk.`,
+    `${spelled(isInMemory ? 'memory' : 'postgres')} and ${spelled(unfit)} cannot be used together: ${reason}.`,
   );
 }
 

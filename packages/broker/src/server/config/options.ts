@@ -20,6 +20,8 @@ export interface ServerOptions {
   readonly acceptLoss?: boolean;
   /** Keeps everything in memory and nothing on disk, instead of `data`. */
   readonly memory?: boolean;
+  /** The URL of a PostgreSQL database that any number of servers share, and those of its standbys; instead of `data`. */
+  readonly postgres?: string | readonly string[];
   /** Default real. */
   readonly clock?: 'real' | 'virtual' | 'manual';
   /** Default us-east-1, or ru-central1 with the profile yandex. */
@@ -32,6 +34,8 @@ export interface ServerOptions {
   readonly allowHost?: string | readonly string[];
   /** How many bytes the bodies of all requests may take together; default 256 MiB, at least 10,000,000. */
   readonly bodiesMaxBytes?: number;
+  /** node: node:http reads every request. Default plain: usual requests are read without it, in half the time. */
+  readonly http?: 'plain' | 'node';
   /** Default aws. */
   readonly profile?: 'aws' | 'yandex';
   /** Default strict. */

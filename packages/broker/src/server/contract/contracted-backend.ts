@@ -1,7 +1,7 @@
 /**
- * A backend that enforces contracts: before the engine sees a send or a publication, its messages are checked against the
- * contract of their queue or topic, and each gets its violation attached. The engine decides what follows (refuse or
- * report) in its own order of checks, so that a missing queue or an oversized batch is reported first.
+ * What actions use of a backend, with contracts enforced: before the engine sees a send or a publication, its messages are
+ * checked against the contract of their queue or topic, and each gets its violation attached. The engine decides what
+ * follows (refuse or report) in its own order of checks, so that a missing queue or an oversized batch is reported first.
  *
  * A key counts as used once its message was accepted: a refused send does not reserve it. Keys are noted before the
  * engine runs, because concurrent sends may use one key, and withdrawn if the message is not accepted.
@@ -11,12 +11,14 @@ import {
   type Binding,
   bindingOf,
   type Contract,
+  type Judged,
   keyReused,
   type MessageParts,
   type Refusal,
   scopedKey,
   sha256,
 } from '@oncemq/toolkit';
+import type { ActionBackend } from '../../api/actions/action.ts';
 import type { AttributeInput, Outcome, SendEntry, Violation } from '../../core/commands.ts';
 import { deduplicationSecondsDefault } from '../../core/limits.ts';
 import type { PublishEntry } from '../../core/topic/commands.ts';
@@ -30,55 +32,74 @@ type Prepare = (outcome: Outcome) => unknown;
 /** A contract, as a server applies it. */
 export interface Enforced {
   readonly judge: Judge;
-  enforceOn(backend: Backend): Backend;
+  enforceOn(backend: Backend): ActionBackend;
 }
 
 export function enforced(contract: Contract): Enforced {
+  const keys = new UsedKeys();
+  let now: (() => number) | undefined;
   return {
-    judge: judgeOf(contract),
-    enforceOn: (backend) => contractedBackend(backend, contract),
+    judge: judgeOf(contract, keys, () => now?.()),
+    enforceOn: (backend) => {
+      now = () => backend.now();
+      return new ContractedBackend(backend, contract, keys);
+    },
   };
 }
 
-function contractedBackend(backend: Backend, contract: Contract): Backend {
-  const contracts = new Contracts(backend, contract);
-  const run = (command: PlainCommand, prepare?: Prepare): Promise<unknown> =>
-    contracts.run(command, prepare);
-  return new Proxy(backend, {
-    get: (target, name) => {
-      if (name === 'run') return run;
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
-}
-
-/** Judges what a topic brings to a bound queue. */
-function judgeOf({ queues }: Contract): Judge {
+/**
+ * Judges what a topic brings to a bound queue, whose window is taken for the default one: the engine cannot wait for an
+ * answer. A key counts as used at once, since a delivery that fails is repeated with the same body.
+ */
+function judgeOf({ queues }: Contract, keys: UsedKeys, now: () => number | undefined): Judge {
   return (queue, { body, attributes }) => {
     const binding = bindingOf(queues, queue);
-    return binding && violationOf(binding, binding.judge(partsOf({ body, attributes })));
+    if (binding === undefined) return undefined;
+    const judged = binding.judge(partsOf({ body, attributes }));
+    const [used, at] = [usedBy(judged, body), now()];
+    if (used === undefined || at === undefined) return violationOf(binding, judged);
+    const target = `queue ${queue}`;
+    const otherAt = keys.usedOtherwise(target, used.key, used.digest);
+    if (otherAt !== undefined && at - otherAt < deduplicationSecondsDefault * 1000) {
+      return violationOf(binding, used.reuse);
+    }
+    keys.note(target, used.key, used.digest, at);
+    return undefined;
   };
+}
+
+/** What is remembered of a message that keeps its contract; undefined if the contract has no keys. */
+function usedBy(judged: Judged, body: string): CheckedMessage['used'] {
+  if (!judged.ok || judged.envelope === undefined) return undefined;
+  const { event_source: source, dedupe_key: key } = judged.envelope;
+  const event = { source, key };
+  // Keys may be long, and many are remembered.
+  return { key: sha256(scopedKey(event)), digest: sha256(body), reuse: keyReused(event) };
 }
 
 /** A message before the engine sees it. */
-interface Looked {
+interface CheckedMessage {
   readonly violation: Violation | undefined;
   /** The digests of its body, and of source and key as one text; absent if its contract has no keys. */
-  readonly used?: { readonly key: string; readonly digest: string; readonly reuse: Refusal };
+  readonly used?:
+    | { readonly key: string; readonly digest: string; readonly reuse: Refusal }
+    | undefined;
   /** When the key was accepted with another body, within the window or before it. */
   readonly otherAt?: number | undefined;
   readonly takeBack?: TakeBack | undefined;
 }
 
-class Contracts {
+class ContractedBackend implements ActionBackend {
+  readonly realm: Backend['realm'];
   readonly #backend: Backend;
   readonly #contract: Contract;
-  readonly #keys: UsedKeys = new UsedKeys();
+  readonly #keys: UsedKeys;
 
-  constructor(backend: Backend, contract: Contract) {
+  constructor(backend: Backend, contract: Contract, keys: UsedKeys) {
+    this.realm = backend.realm;
     this.#backend = backend;
     this.#contract = contract;
+    this.#keys = keys;
     backend.listen(
       (event) => {
         if (event.type === 'queue-deleted') this.#keys.forget(`queue ${event.queue}`);
@@ -88,7 +109,18 @@ class Contracts {
     );
   }
 
-  run(command: PlainCommand, prepare?: Prepare): Promise<unknown> {
+  run<C extends PlainCommand, A = Outcome<C['type']>>(
+    command: C,
+    prepare?: (outcome: Outcome<C['type']>) => A,
+  ): Promise<A> {
+    // Whichever command it is, its outcome goes to its own `prepare`.
+    return this.#run(command, prepare as Prepare | undefined) as Promise<A>;
+  }
+
+  receive: ActionBackend['receive'] = (command, client, prepare) =>
+    this.#backend.receive(command, client, prepare);
+
+  #run(command: PlainCommand, prepare: Prepare | undefined): Promise<unknown> {
     const { queues, topics } = this.#contract;
     if (command.type === 'send') {
       const binding = bindingOf(queues, command.queue);
@@ -123,8 +155,8 @@ class Contracts {
     prepare: Prepare | undefined,
     withViolations: (violations: readonly (Violation | undefined)[]) => PlainCommand,
   ): Promise<unknown> {
-    const looked = messages.map((message) => this.#look(target, binding, message));
-    const go = (settled: readonly Looked[]): Promise<unknown> => {
+    const checked = messages.map((message) => this.#check(target, binding, message));
+    const go = (settled: readonly CheckedMessage[]): Promise<unknown> => {
       const violations = settled.map(({ violation }) => violation);
       return this.#settled(
         settled,
@@ -136,42 +168,40 @@ class Contracts {
       );
     };
     // Only a suspicion costs a question: the window of the queue.
-    if (looked.every(({ otherAt }) => otherAt === undefined)) return go(looked);
+    if (checked.every(({ otherAt }) => otherAt === undefined)) return go(checked);
     return this.#windowMs(target).then((windowMs) =>
-      go(looked.map((each) => this.#decided(target, binding, each, windowMs))),
+      go(checked.map((each) => this.#decided(target, binding, each, windowMs))),
     );
   }
 
-  #look(target: string, binding: Binding, message: MessageParts): Looked {
+  #check(target: string, binding: Binding, message: MessageParts): CheckedMessage {
     // The engine refuses a message without a body anyway.
     if (message.body === '') return { violation: undefined };
     const judged = binding.judge(message);
     const violation = violationOf(binding, judged);
-    if (!judged.ok || judged.envelope === undefined) return { violation };
-    const { event_source: source, dedupe_key: key } = judged.envelope;
-    const event = { source, key };
-    const used = {
-      // Keys may be long, and many are remembered.
-      key: sha256(scopedKey(event)),
-      digest: sha256(message.body),
-      reuse: keyReused(event),
-    };
+    const used = usedBy(judged, message.body);
+    if (used === undefined) return { violation };
     const otherAt = this.#keys.usedOtherwise(target, used.key, used.digest);
     if (otherAt !== undefined) return { violation, used, otherAt };
     return { violation, used, takeBack: this.#note(target, used) };
   }
 
   /** Within the window the key is reused; after it, the key may have a new body. */
-  #decided(target: string, binding: Binding, looked: Looked, windowMs: number): Looked {
-    const { used, otherAt } = looked;
-    if (used === undefined || otherAt === undefined) return looked;
+  #decided(
+    target: string,
+    binding: Binding,
+    checked: CheckedMessage,
+    windowMs: number,
+  ): CheckedMessage {
+    const { used, otherAt } = checked;
+    if (used === undefined || otherAt === undefined) return checked;
     if (this.#backend.now() - otherAt < windowMs) {
       return { violation: violationOf(binding, used.reuse) };
     }
     return { violation: undefined, used, takeBack: this.#note(target, used) };
   }
 
-  #note(target: string, { key, digest }: NonNullable<Looked['used']>): TakeBack {
+  #note(target: string, { key, digest }: NonNullable<CheckedMessage['used']>): TakeBack {
     return this.#keys.note(target, key, digest, this.#backend.now());
   }
 
@@ -190,20 +220,20 @@ class Contracts {
   }
 
   /** A command that failed accepted nothing. */
-  async #settled(looked: readonly Looked[], underWay: Promise<unknown>): Promise<unknown> {
+  async #settled(checked: readonly CheckedMessage[], underWay: Promise<unknown>): Promise<unknown> {
     try {
       return await underWay;
     } catch (error) {
-      for (const { takeBack } of looked) takeBack?.();
+      for (const { takeBack } of checked) takeBack?.();
       throw error;
     }
   }
 }
 
-function takeBackRefused(outcome: Outcome, looked: readonly Looked[]): void {
+function takeBackRefused(outcome: Outcome, checked: readonly CheckedMessage[]): void {
   const results: readonly { readonly ok: boolean }[] =
     outcome.ok && 'results' in outcome ? outcome.results : [];
-  for (const [at, { takeBack }] of looked.entries()) if (!results[at]?.ok) takeBack?.();
+  for (const [at, { takeBack }] of checked.entries()) if (!results[at]?.ok) takeBack?.();
 }
 
 /** Accepted messages tell how they break their contract, for their spans. */

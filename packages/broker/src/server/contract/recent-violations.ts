@@ -4,6 +4,7 @@
  * them.
  */
 
+import { detached } from '../../api/protocol/detached.ts';
 import type { CollisionEvent, ContractViolationEvent, Event } from '../../core/events.ts';
 import type { Backend } from '../../storage/backend.ts';
 
@@ -65,8 +66,7 @@ class RecentViolations {
   }
 }
 
-/** Copied through bytes, because a slice of a string keeps the whole string alive. */
 function withoutBulk(event: ContractViolationEvent): ContractViolationEvent {
   if (event.body.length <= bodyCharsMax) return event;
-  return { ...event, body: `${Buffer.from(event.body.slice(0, bodyCharsMax))}…` };
+  return { ...event, body: `${detached(event.body.slice(0, bodyCharsMax))}…` };
 }

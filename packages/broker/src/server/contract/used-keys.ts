@@ -30,25 +30,25 @@ export class UsedKeys {
 
   /** The body counts from now on, also if it is the same again: a message that is still being sent keeps its key. */
   note(target: string, key: string, digest: string, at: number): TakeBack {
-    const place = `${target} ${key}`;
-    const before = this.#accepted.get(place);
+    const id = `${target} ${key}`;
+    const before = this.#accepted.get(id);
     const own = { digest, at };
-    this.#accepted.delete(place);
-    this.#accepted.set(place, own);
+    this.#accepted.delete(id);
+    this.#accepted.set(id, own);
     for (const oldest of this.#accepted.keys()) {
       if (this.#accepted.size <= keysMax) break;
       this.#accepted.delete(oldest);
     }
     return () => {
-      if (this.#accepted.get(place) !== own) return;
-      if (before === undefined) this.#accepted.delete(place);
-      else this.#accepted.set(place, before);
+      if (this.#accepted.get(id) !== own) return;
+      if (before === undefined) this.#accepted.delete(id);
+      else this.#accepted.set(id, before);
     };
   }
 
   forget(target: string): void {
-    for (const place of this.#accepted.keys()) {
-      if (place.startsWith(`${target} `)) this.#accepted.delete(place);
+    for (const id of this.#accepted.keys()) {
+      if (id.startsWith(`${target} `)) this.#accepted.delete(id);
     }
   }
 

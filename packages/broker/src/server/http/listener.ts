@@ -3,7 +3,8 @@
  * Whatever requests can share is created once.
  *
  * Every connection starts as a plain one (plain-connection.ts). At the first request that is not plain, the connection is
- * handed to the node:http server created here, which reads that request from its first byte.
+ * handed to the node:http server created here, which reads that request from its first byte. With `http: 'node'` there are
+ * no plain connections, and node:http reads all of them itself.
  *
  * Bounds: the number of connections; the size of a body, and of all bodies together (held-bytes.ts); answers that are not
  * read (unread-answers.ts); one request at a time on each connection (turns.ts); and the time for a request to arrive: 60 to
@@ -22,12 +23,13 @@ import {
 import { plainHealthPath } from '../../api/auth/admission.ts';
 import { foreignNameRejection, foreignPageRejection } from '../../api/auth/foreign-page.ts';
 import type { Api, ApiRequest, ApiResponse } from '../../api/handler.ts';
-import type { Inspect, InspectResponse } from '../../api/inspect/inspect.ts';
+import type { Inspect } from '../../api/inspect/inspect.ts';
+import type { InspectResponse } from '../../api/inspect-response.ts';
 import { consoleFile, type FileResponse } from '../console-files.ts';
 import { type Metrics, metricsPath } from '../telemetry/metrics.ts';
 import { readBody } from './bodies.ts';
-import { Call, tellOf } from './call.ts';
 import { BodyBudget } from './held-bytes.ts';
+import { HttpRequest, tellOf } from './http-request.ts';
 import { bareHead } from './plain-connection.ts';
 import { PlainConnections } from './plain-connections.ts';
 import { partsOf } from './request-head.ts';
@@ -74,6 +76,8 @@ export interface Listener {
 }
 
 export interface ListenerOptions {
+  /** Who reads connections: our own reader while their requests are plain, or node:http from the start. */
+  readonly http: 'plain' | 'node';
   readonly onError: (error: unknown) => void;
   /** The URL by which clients reach the server, if it differs from the Host header. */
   readonly publicUrl?: string | undefined;
@@ -94,7 +98,7 @@ export interface ListenerOptions {
 
 export function createListener(api: Api, inspect: Inspect, options: ListenerOptions): Listener {
   const { onError, metrics } = options;
-  const answer = (call: Call): Promise<Answer> => {
+  const answer = (call: HttpRequest): Promise<AnyResponse> => {
     const rejection = foreignNameRejection(call, options);
     if (rejection !== undefined) return Promise.resolve(inspectAnswer(rejection));
     const path = inspectPathOf(call);
@@ -117,6 +121,7 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
   const turns = new Turns(() => options.onClosed?.('pipelined'));
   /** How many requests to node:http have arrived and are not answered yet. */
   let answering = 0;
+  let isClosing = false;
   const take = (request: IncomingMessage, response: ServerResponse): void =>
     readBody(request, response, budget, ({ bytes, refusal, release }) => {
       const call = callOf(request, response, bytes);
@@ -131,7 +136,7 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
           answering -= 1;
           release();
           // While the server stops, a connection must not be kept open for another request.
-          if (plain.isClosing || refusal !== undefined) response.shouldKeepAlive = false;
+          if (isClosing || refusal !== undefined) response.shouldKeepAlive = false;
           send(response, ready, unread);
         },
         (error: unknown) => {
@@ -162,48 +167,54 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
   server.requestTimeout = requestMsMax;
   server.headersTimeout = headersMsMax;
   server.keepAliveTimeout = idleMsMax;
-  const plain = new PlainConnections(server, {
-    isPlain: (path) => !path.startsWith(consolePath) && path !== metricsPath,
-    answer: (call) => api.handle(call),
-    refuseTruncated,
-    onError,
-    budget,
-    unread,
-  });
+  const plain =
+    options.http === 'node'
+      ? undefined
+      : new PlainConnections(server, {
+          isPlain: (path) => !path.startsWith(consolePath) && path !== metricsPath,
+          answer: (call) => api.handle(call),
+          refuseTruncated,
+          onError,
+          budget,
+          unread,
+        });
   return {
     server,
-    close: () => close(server, plain, () => answering > 0 || plain.isAnswering),
+    close: () => {
+      isClosing = true;
+      return close(server, plain, () => answering > 0 || plain?.isAnswering === true);
+    },
   };
 }
 
 /** A complete answer, or a stream that continues until either side ends it. */
-interface Answer extends FileResponse {
+interface AnyResponse extends FileResponse {
   readonly bodyBytes?: ApiResponse['bodyBytes'];
   readonly stream?: InspectResponse['stream'];
 }
 
 /** Relative, so that it also works behind a proxy. */
-const toConsole: Answer = { status: 308, headers: { Location: '_oncemq/' }, body: '' };
+const toConsole: AnyResponse = { status: 308, headers: { Location: '_oncemq/' }, body: '' };
 /** Temporary, so that the browser does not remember it for whatever is served at this address tomorrow. */
-const fromRoot: Answer = { ...toConsole, status: 307 };
+const fromRoot: AnyResponse = { ...toConsole, status: 307 };
 
 /** Whether somebody typed the server's address or followed a link to it. No AWS client sends this header. */
-function isOpenedInBrowser({ method, path, query, headers }: Call): boolean {
+function isOpenedInBrowser({ method, path, query, headers }: HttpRequest): boolean {
   const isRoot = path === '/' && query === '';
   return isRoot && method === 'GET' && headers['sec-fetch-mode'] === 'navigate';
 }
 
-function callOf(request: IncomingMessage, response: ServerResponse, body: Buffer): Call {
+function callOf(request: IncomingMessage, response: ServerResponse, body: Buffer): HttpRequest {
   // The request target may be an absolute URL (RFC 9112, 3.2.2); only the part after the host matters.
   const url = (request.url ?? '/').replace(/^https?:\/\/[^/?#]*/i, '') || '/';
   const head = { ...partsOf(url), headers: request.headers as ApiRequest['headers'] };
-  return new Call(request.method ?? 'GET', head, body, (listener) => {
+  return new HttpRequest(request.method ?? 'GET', head, body, (listener) => {
     if (response.destroyed) listener();
     else response.once('close', listener);
   });
 }
 
-function send(response: ServerResponse, answer: Answer, unread: UnreadAnswers): void {
+function send(response: ServerResponse, answer: AnyResponse, unread: UnreadAnswers): void {
   const { status, headers, body, stream } = answer;
   if (stream !== undefined) {
     // The connection ends with the stream: a client that does not read would otherwise hold it open.
@@ -228,7 +239,7 @@ function send(response: ServerResponse, answer: Answer, unread: UnreadAnswers): 
 }
 
 /** The path below `/_oncemq/`; undefined for requests to the API. */
-function inspectPathOf({ path, method }: Call): string | undefined {
+function inspectPathOf({ path, method }: HttpRequest): string | undefined {
   if (path.startsWith(inspectPrefix)) return path.slice(inspectPrefix.length);
   return path === plainHealthPath && method !== 'POST' ? 'health' : undefined;
 }
@@ -236,9 +247,9 @@ function inspectPathOf({ path, method }: Call): string | undefined {
 async function answerInspect(
   api: Api,
   inspect: Inspect,
-  { call, path }: { readonly call: Call; readonly path: string },
+  { call, path }: { readonly call: HttpRequest; readonly path: string },
   options: ListenerOptions,
-): Promise<Answer> {
+): Promise<AnyResponse> {
   try {
     const rejection = await inspectRejection(call, options);
     if (rejection !== undefined) return inspectAnswer(rejection);
@@ -260,15 +271,15 @@ async function answerInspect(
 /** Metrics carry the names of queues and topics, so the rule is that of the endpoints below `/_oncemq/`. */
 async function answerMetrics(
   metrics: Metrics,
-  call: Call,
+  call: HttpRequest,
   options: ListenerOptions,
-): Promise<Answer> {
+): Promise<AnyResponse> {
   const rejection = await inspectRejection(call, options);
   return rejection === undefined ? metrics.answer(call.method) : inspectAnswer(rejection);
 }
 
 async function inspectRejection(
-  call: Call,
+  call: HttpRequest,
   { publicUrl, rejectionOf }: ListenerOptions,
 ): Promise<InspectResponse | undefined> {
   const rejection = await rejectionOf?.(call);
@@ -277,7 +288,7 @@ async function inspectRejection(
   return foreignPageRejection(call.headers, publicUrl);
 }
 
-function inspectAnswer(response: InspectResponse): Answer {
+function inspectAnswer(response: InspectResponse): AnyResponse {
   const { status, body, allow, challenge, contentType, stream } = response;
   if (stream !== undefined) return { status, headers: streamHeaders, body: '', stream };
   return {
@@ -292,12 +303,16 @@ function inspectAnswer(response: InspectResponse): Answer {
 }
 
 /** Waits for the requests in progress to be answered, then disconnects every client that is left. */
-function close(server: Server, plain: PlainConnections, isAnswering: () => boolean): Promise<void> {
+function close(
+  server: Server,
+  plain: PlainConnections | undefined,
+  isAnswering: () => boolean,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const impatience = setInterval(() => {
       if (isAnswering()) return;
       server.closeAllConnections();
-      plain.destroyAll();
+      plain?.destroyAll();
     }, stopMsMax);
     server.close((error) => {
       clearInterval(impatience);
@@ -305,6 +320,6 @@ function close(server: Server, plain: PlainConnections, isAnswering: () => boole
       else reject(error);
     });
     server.closeIdleConnections();
-    plain.close();
+    plain?.close();
   });
 }

@@ -13,8 +13,8 @@ import { Buffer } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ApiRequest, ApiResponse } from '../../api/handler.ts';
-import { Call, tellOf } from './call.ts';
 import { type BodyBudget, HeldBytes } from './held-bytes.ts';
+import { HttpRequest, tellOf } from './http-request.ts';
 import { type RequestHead, readPlainHead } from './request-head.ts';
 import { copyOf, SharedReading } from './shared-reading.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
@@ -177,7 +177,7 @@ export class PlainConnection {
 
   #answer(head: RequestHead, body: Buffer): void {
     this.#enter('answering');
-    const call = new Call('POST', head, body, this.#whenGone);
+    const call = new HttpRequest('POST', head, body, this.#whenGone);
     tellOf(call, this.#socket);
     this.#listener.answer(call).then(this.#send, this.#fail);
   }
@@ -243,7 +243,7 @@ export class PlainConnection {
     this.#goneListener?.();
     if (this.#state === 'answering' || this.#state === 'unread') return;
     if (this.#state === 'reading') {
-      const call = new Call('POST', this.#head as RequestHead, noBody, this.#whenGone);
+      const call = new HttpRequest('POST', this.#head as RequestHead, noBody, this.#whenGone);
       this.#send(this.#listener.refuseTruncated(call));
       return;
     }

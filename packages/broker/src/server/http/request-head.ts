@@ -4,6 +4,8 @@
  * other form is not judged here: node:http parses it, and reports what is wrong with it.
  */
 
+import { detached } from '../../api/protocol/detached.ts';
+
 export interface RequestHead {
   readonly path: string;
   /** The part after the question mark; empty if there is none. */
@@ -73,8 +75,7 @@ const names: Map<string, string> = new Map();
 function usualNameOf(name: string): string | undefined {
   const known = names.get(name);
   if (known !== undefined) return known;
-  // A slice would keep the whole request in memory.
-  const copy = Buffer.from(name, 'latin1').toString('latin1');
+  const copy = detached(name);
   const lowerCase = copy.toLowerCase();
   if (unusualHeaders.has(lowerCase)) return undefined;
   if (name.length > rememberedLengthMax) return lowerCase;

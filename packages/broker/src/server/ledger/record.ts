@@ -95,13 +95,13 @@ export const contextId = 'urn:oncemq:context:ledger:1';
 /** The fields as a line of the file, with their PROV-O relations. */
 export function lineOf(id: string, time: string, fields: LedgerFields): string {
   const { queue, topic } = fields;
-  const place = queue === undefined ? topic && `topic:${topic}` : `queue:${queue}`;
+  const owner = queue === undefined ? topic && `topic:${topic}` : `queue:${queue}`;
   const record = {
     '@context': contextId,
     '@id': `urn:oncemq:record:${id}`,
     '@type': 'prov:Activity',
     'prov:startedAtTime': time,
-    'prov:atLocation': place && `urn:oncemq:${place}`,
+    'prov:atLocation': owner && `urn:oncemq:${owner}`,
     ...relations(fields),
     ...fields,
   };

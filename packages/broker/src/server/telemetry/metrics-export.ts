@@ -28,7 +28,7 @@ export interface MetricsExport {
 const pointsAtOnce = 2_000;
 
 export function startMetricsExport(
-  { exporters, intervalMs, timeoutMs }: NonNullable<TelemetryExports['metrics']>,
+  exports: NonNullable<TelemetryExports['metrics']>,
   collect: () => Promise<readonly Measured[]>,
   log: Log,
 ): MetricsExport {
@@ -46,6 +46,16 @@ export function startMetricsExport(
       return { resourceMetrics, errors: [] };
     },
   };
+  const provider = metricsProvider(exports, [producer], log);
+  return { close: () => closeExport(provider) };
+}
+
+/** Reads its own instruments and the producers at an interval, and exports what they have. */
+export function metricsProvider(
+  { exporters, intervalMs, timeoutMs }: NonNullable<TelemetryExports['metrics']>,
+  producers: MetricProducer[],
+  log: Log,
+): MeterProvider {
   const otlp = (): OTLPMetricExporter => telling(log, () => new OTLPMetricExporter());
   const readers = exporters.map(
     (name) =>
@@ -54,9 +64,8 @@ export function startMetricsExport(
         exportIntervalMillis: intervalMs,
         exportTimeoutMillis: timeoutMs,
         maxExportBatchSize: pointsAtOnce,
-        metricProducers: [producer],
+        metricProducers: producers,
       }),
   );
-  const provider = new MeterProvider({ resource: serverResource(), readers });
-  return { close: () => closeExport(provider) };
+  return new MeterProvider({ resource: serverResource(), readers });
 }

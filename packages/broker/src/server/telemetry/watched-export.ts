@@ -43,7 +43,10 @@ export function watched<Items>(
     const fails = code !== ExportResultCode.SUCCESS;
     if (fails && !isFailing) {
       const reason = error?.message || (error as NodeJS.ErrnoException | undefined)?.code;
-      log.error(`${signal} cannot be exported; the server keeps running and keeps trying`, reason);
+      log.error(
+        `${signal} cannot be exported; everything else goes on, and so do the attempts`,
+        reason,
+      );
     }
     if (!fails && isFailing) log.info(`${signal} are exported again`);
     isFailing = fails;

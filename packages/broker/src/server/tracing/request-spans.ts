@@ -28,7 +28,6 @@ import {
 import { BoundedMap } from '../bounded-map.ts';
 import { ForgottenOriginals } from './forgotten-originals.ts';
 import {
-  type Asked,
   aboutDuplicate,
   aboutEntry,
   isSame,
@@ -39,6 +38,7 @@ import {
   type Received,
   type SpanDetails,
   startSpan,
+  type TimedRequest,
 } from './server-span.ts';
 import {
   type Carrier,
@@ -52,6 +52,8 @@ export interface SpanOptions {
   readonly tracer: Tracer;
   readonly readContext: ReadContext;
   readonly backend: Backend;
+  /** The same, as requests use it. */
+  readonly actionBackend: ActionBackend;
   readonly onError: (error: unknown) => void;
 }
 
@@ -74,7 +76,7 @@ interface Message {
   readonly operation: Operation;
   readonly about: Attributes;
   readonly carrier: Carrier;
-  readonly asked: Asked;
+  readonly timed: TimedRequest;
 }
 
 interface Duplicate {
@@ -117,7 +119,7 @@ export class RequestSpans {
 
   /** The backend for this request, which records its spans. */
   backendFor(request: ApiRequest): ActionBackend {
-    const { backend } = this.#options;
+    const { actionBackend: backend } = this.#options;
     return {
       realm: backend.realm,
       run: (command, prepare) => {
@@ -127,9 +129,9 @@ export class RequestSpans {
           : this.#told(backend.run(command, withOutcome(prepare)), tell);
       },
       receive: (command, client, prepare) => {
-        const asked = { request, startedAt: performance.now() };
+        const timed = { request, startedAt: performance.now() };
         return this.#told(backend.receive(command, client, withOutcome(prepare)), (outcome) =>
-          this.#toldReceive(command.queue, outcome, asked),
+          this.#toldReceive(command.queue, outcome, timed),
         );
       },
     };
@@ -137,14 +139,14 @@ export class RequestSpans {
 
   /** How to record the outcome of a command; undefined for commands without spans. */
   #tellerOf(command: PlainCommand, request: ApiRequest): Teller | undefined {
-    const asked = { request, startedAt: performance.now() };
+    const timed = { request, startedAt: performance.now() };
     switch (command.type) {
       case 'send':
-        return (outcome) => this.#toldSend(command, outcome as Outcome<'send'>, asked);
+        return (outcome) => this.#toldSend(command, outcome as Outcome<'send'>, timed);
       case 'publish':
-        return (outcome) => this.#toldPublish(command, outcome as Outcome<'publish'>, asked);
+        return (outcome) => this.#toldPublish(command, outcome as Outcome<'publish'>, timed);
       case 'delete-messages':
-        return (outcome) => this.#toldDelete(command, outcome as Outcome<'delete-messages'>, asked);
+        return (outcome) => this.#toldDelete(command, outcome as Outcome<'delete-messages'>, timed);
       default:
         return undefined;
     }
@@ -175,7 +177,7 @@ export class RequestSpans {
   #toldSend(
     { queue, entries, isBatch }: CommandOf<'send'>,
     outcome: Outcome<'send'> | Fault,
-    asked: Asked,
+    timed: TimedRequest,
   ): void {
     const operation = queueOperation('send', 'send', queue);
     const forgotten: Duplicate[] = [];
@@ -183,7 +185,7 @@ export class RequestSpans {
       const result = outcome.ok ? (outcome.results[at] as SendResult | Refusal) : outcome;
       const { body = '', groupId } = entry;
       const about = aboutEntry(body, groupId, isBatch ? entries.length : undefined);
-      const message = { operation, about, carrier: carriedBySend(entry), asked };
+      const message = { operation, about, carrier: carriedBySend(entry), timed };
       if (result.ok && this.#isForgotten(result)) forgotten.push({ message, result });
       else this.#toldMessage(message, result);
     }
@@ -193,7 +195,7 @@ export class RequestSpans {
   #toldPublish(
     { topicArn = '', entries, isBatch }: CommandOf<'publish'>,
     outcome: Outcome<'publish'> | Fault,
-    asked: Asked,
+    timed: TimedRequest,
   ): void {
     const destination = lastPartOf(topicArn);
     const operation = { name: 'publish', type: 'send', system: 'aws.sns', destination } as const;
@@ -203,7 +205,7 @@ export class RequestSpans {
       const result = outcome.ok ? (outcome.results[at] as PublishResult) : outcome;
       const { message = '', groupId } = entry;
       const about = aboutEntry(message, groupId, isBatch ? entries.length : undefined);
-      this.#toldMessage({ operation, about, carrier: carriedByPublication(entry), asked }, result);
+      this.#toldMessage({ operation, about, carrier: carriedByPublication(entry), timed }, result);
     }
   }
 
@@ -225,17 +227,17 @@ export class RequestSpans {
   }
 
   #toldMessage(
-    { operation, about, carrier, asked }: Message,
+    { operation, about, carrier, timed }: Message,
     result: SendResult | PublishResult | Fault,
     late: { readonly original?: SpanContext | undefined; readonly endedAt?: number } = {},
   ): void {
     const carried = this.#options.readContext(carrier);
-    const { traceparent, tracestate } = asked.request.headers;
+    const { traceparent, tracestate } = timed.request.headers;
     const parent = this.#options.readContext({ traceparent, tracestate }) ?? carried;
     const links: Link[] =
       carried === undefined || isSame(carried, parent) ? [] : [{ context: carried }];
     if (!result.ok) {
-      this.#tell(operation, asked, { parent, links, attributes: about, fault: result });
+      this.#tell(operation, timed, { parent, links, attributes: about, fault: result });
       return;
     }
     const { messageId, suppressed, violation } = result;
@@ -249,7 +251,7 @@ export class RequestSpans {
       if (context !== undefined) links.push(originalLink(context, suppressed));
       Object.assign(attributes, aboutDuplicate(suppressed));
     }
-    const span = this.#span(operation, asked, { parent, links, attributes });
+    const span = this.#span(operation, timed, { parent, links, attributes });
     if (suppressed === undefined) {
       this.#sent.set(messageId, span.spanContext());
       this.#tellFanOut(span, messageId);
@@ -274,12 +276,12 @@ export class RequestSpans {
   #toldReceive(
     queue: string,
     outcome: { readonly ok: true; readonly messages: readonly Delivered[] } | Fault,
-    asked: Asked,
+    timed: TimedRequest,
   ): void {
     const operation = queueOperation('receive', 'receive', queue);
-    const parent = this.#options.readContext(asked.request.headers);
+    const parent = this.#options.readContext(timed.request.headers);
     if (!outcome.ok) {
-      this.#tell(operation, asked, { parent, fault: outcome });
+      this.#tell(operation, timed, { parent, fault: outcome });
       return;
     }
     if (outcome.messages.length === 0) return;
@@ -291,13 +293,13 @@ export class RequestSpans {
     });
     const attributes = { 'messaging.batch.message_count': received.length };
     const links = received.flatMap(linkTo);
-    this.#tell(operation, asked, { parent, links, attributes });
+    this.#tell(operation, timed, { parent, links, attributes });
   }
 
   #toldDelete(
     { queue, entries, isBatch }: CommandOf<'delete-messages'>,
     outcome: Outcome<'delete-messages'> | Fault,
-    asked: Asked,
+    timed: TimedRequest,
   ): void {
     const operation = queueOperation('delete', 'settle', queue);
     const results = outcome.ok ? outcome.results : [];
@@ -310,16 +312,16 @@ export class RequestSpans {
       ? { 'messaging.batch.message_count': entries.length }
       : { ...(only && { 'messaging.message.id': only.messageId }) };
     const failure = outcome.ok ? results.find((result) => !result.ok) : outcome;
-    const parent = this.#options.readContext(asked.request.headers) ?? only?.context;
-    this.#tell(operation, asked, { parent, links, attributes, fault: failure });
+    const parent = this.#options.readContext(timed.request.headers) ?? only?.context;
+    this.#tell(operation, timed, { parent, links, attributes, fault: failure });
   }
 
-  #span(operation: Operation, asked: Asked, details: SpanDetails): Span {
-    return startSpan(this.#options.tracer, operation, asked, details);
+  #span(operation: Operation, timed: TimedRequest, details: SpanDetails): Span {
+    return startSpan(this.#options.tracer, operation, timed, details);
   }
 
-  #tell(operation: Operation, asked: Asked, details: SpanDetails): void {
-    this.#span(operation, asked, details).end(performance.now());
+  #tell(operation: Operation, timed: TimedRequest, details: SpanDetails): void {
+    this.#span(operation, timed, details).end(performance.now());
   }
 }
 

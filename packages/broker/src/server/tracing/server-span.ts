@@ -33,8 +33,8 @@ export interface Operation {
   readonly destination: string;
 }
 
-/** One request in progress. */
-export interface Asked {
+/** A request, and when it began. */
+export interface TimedRequest {
   readonly request: ApiRequest;
   /** By `performance.now()`. */
   readonly startedAt: number;
@@ -52,7 +52,7 @@ export interface SpanDetails {
 export function startSpan(
   tracer: Tracer,
   { name, type, system, destination }: Operation,
-  { request, startedAt }: Asked,
+  { request, startedAt }: TimedRequest,
   { parent, links = [], attributes = {}, fault }: SpanDetails,
 ): Span {
   const span = tracer.startSpan(

@@ -27,6 +27,8 @@ import { contextReader } from './trace-context.ts';
 
 export interface TracingOptions {
   readonly backend: Backend;
+  /** The same, as requests use it. */
+  readonly actionBackend: ActionBackend;
   readonly traces: NonNullable<TelemetryExports['traces']>;
   readonly log: Log;
 }
@@ -38,13 +40,14 @@ export interface Tracing {
   close(): Promise<void>;
 }
 
-export function startTracing({ backend, traces, log }: TracingOptions): Tracing {
+export function startTracing({ backend, actionBackend, traces, log }: TracingOptions): Tracing {
   const provider = new BasicTracerProvider({
     resource: serverResource(),
     spanProcessors: traces.exporters.map((exporter) => processorOf(exporter, log)),
   });
   const spans = new RequestSpans({
     backend,
+    actionBackend,
     tracer: provider.getTracer('oncemq', version),
     readContext: contextReader(traces.propagators),
     onError: (error) => log.error('a span could not be created', error),

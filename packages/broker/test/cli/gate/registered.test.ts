@@ -55,7 +55,7 @@ test('what breaks the contract is found, and a program that fails is a finding',
   repository.commit({ 'producers/orders.mjs': program("'order'") });
   const shared = repository.gate('--base', 'main');
   assert.equal(shared.code, 1);
-  assert.match(shared.out, /orders in oncemq\.contract\.json, hash-behaviour: key-shared/);
+  assert.match(shared.out, /orders in oncemq\.contract\.json, hash-behavior: key-shared/);
   repository.commit({ 'producers/orders.mjs': 'process.exit(3);\n', 'a.py': python });
   const { code, out } = repository.gate('--base', 'main');
   assert.equal(code, 1);

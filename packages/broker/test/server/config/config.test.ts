@@ -31,6 +31,7 @@ test('without any configuration every setting has its default', () => {
     publicUrl: undefined,
     allowedHosts: [],
     bodyBytesMax: 256 * 1024 * 1024,
+    http: 'plain',
     profile: 'aws',
     limits: 'strict',
     log: 'pretty',
@@ -184,6 +185,7 @@ test('data is kept either in a directory or in memory, not both', () => {
     /cannot be used together/,
   );
   refused(() => readConfig({ durability: 'none' }, {}), /must be one of fsync, os, not none/);
+  refused(() => readConfig({}, { ONCEMQ_HTTP: 'fast' }), /ONCEMQ_HTTP must be one of plain, node/);
 });
 
 test('a switch can be turned off by flag, variable or file', () => {
@@ -214,11 +216,17 @@ test('the storage is chosen by the setting with the highest precedence', () => {
   assert.deepEqual(readConfig({ memory: 'true' }, kept).storage, { kind: 'memory' });
 });
 
-test('PostgreSQL storage, which is not available yet, is refused with what to use instead', () => {
-  refused(
-    () => readConfig({ postgres: 'postgres://' }, {}),
-    /not available yet; use --data or --memory/,
-  );
+test('a database and its standbys are one choice of storage', () => {
+  const [one, other] = ['postgres://one/mq', 'postgresql://two/mq'];
+  const { storage } = readConfig({ postgres: `${one},${other}` }, { ONCEMQ_MEMORY: 'true' });
+  assert.deepEqual(storage, { kind: 'postgres', urls: [one, other] });
+  assert.deepEqual(readConfig({ memory: 'true' }, { ONCEMQ_POSTGRES: one }).storage, {
+    kind: 'memory',
+  });
+  const both = { postgres: one, data: './here' };
+  refused(() => readConfig(both, {}), /^postgres and data cannot be used together: the database/);
+  refused(() => readConfig({ postgres: one, memory: 'true' }, {}), /^memory and postgres cannot/);
+  refused(() => readConfig({ postgres: 'one/mq' }, {}), /^postgres: one\/mq is not valid/);
 });
 
 test('a file that is missing, not JSON or not an object is refused', () => {

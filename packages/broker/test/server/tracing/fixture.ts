@@ -74,7 +74,7 @@ export async function createFifo(sqs: SQS, name = 'jobs.fifo'): Promise<string> 
 }
 
 /** A trace context of the test's own, in the forms in which it is transmitted. */
-export interface Travelling {
+export interface Traveling {
   readonly traceId: string;
   readonly spanId: string;
   readonly traceparent: string;
@@ -85,7 +85,7 @@ export interface Travelling {
 
 let contexts = 0;
 
-export function newContext(): Travelling {
+export function newContext(): Traveling {
   contexts += 1;
   const traceId = `5b8efff798038103d269b633${String(contexts).padStart(8, '0')}`;
   const spanId = `eee19b7e${String(contexts).padStart(8, '0')}`;
@@ -111,10 +111,10 @@ export function named(spans: readonly CollectedSpan[], name: string): CollectedS
 }
 
 /** Where a span's parent, or a link, points. */
-export function placeOf(of: { traceId: string; spanId: string }): string {
+export function idsOf(of: { traceId: string; spanId: string }): string {
   return `${of.traceId} ${of.spanId}`;
 }
 
 export function parentOf({ traceId, parentSpanId }: CollectedSpan): string {
-  return placeOf({ traceId, spanId: parentSpanId });
+  return idsOf({ traceId, spanId: parentSpanId });
 }

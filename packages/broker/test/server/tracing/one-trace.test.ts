@@ -12,7 +12,7 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
-import { createFifo, named, openTraced, parentOf, placeOf } from './fixture.ts';
+import { createFifo, idsOf, named, openTraced, parentOf } from './fixture.ts';
 
 const prices = defineProducer<{ part: string }>({
   source: 'kfm.shop.prices',
@@ -48,10 +48,10 @@ test('send, queue, handler and delete are one trace, and a retry links to it', a
   const [settle] = named(told, 'delete jobs.fifo');
   assert.ok(send !== undefined && duplicate !== undefined);
   assert.ok(receive !== undefined && settle !== undefined);
-  assert.equal(parentOf(send), placeOf(first.spanContext()));
-  assert.equal(parentOf(settle), placeOf(first.spanContext()));
-  assert.deepEqual(receive.links.map(placeOf), [placeOf(first.spanContext())]);
-  assert.equal(parentOf(duplicate), placeOf(retry.spanContext()));
-  assert.deepEqual(duplicate.links.map(placeOf), [placeOf(send)]);
+  assert.equal(parentOf(send), idsOf(first.spanContext()));
+  assert.equal(parentOf(settle), idsOf(first.spanContext()));
+  assert.deepEqual(receive.links.map(idsOf), [idsOf(first.spanContext())]);
+  assert.equal(parentOf(duplicate), idsOf(retry.spanContext()));
+  assert.deepEqual(duplicate.links.map(idsOf), [idsOf(send)]);
   assert.deepEqual(duplicate.attributes['oncemq.dedupe.differed'], []);
 });

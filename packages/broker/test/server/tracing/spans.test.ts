@@ -14,11 +14,11 @@ import { type CollectedSpan, openCollector } from '../../support/span-collector.
 import {
   addHeaders,
   createFifo,
+  idsOf,
   named,
   newContext,
   openTraced,
   parentOf,
-  placeOf,
   setVariables,
 } from './fixture.ts';
 
@@ -54,7 +54,7 @@ describe('the life of a message that carries a trace', () => {
     );
 
     const send = only(told, 'send jobs.fifo');
-    assert.equal(parentOf(send), placeOf(context));
+    assert.equal(parentOf(send), idsOf(context));
     const { 'aws.request_id': requestId, ...attributes } = send.attributes;
     assert.match(String(requestId), /^[0-9a-f-]{36}$/);
     assert.deepEqual(attributes, {
@@ -72,13 +72,13 @@ describe('the life of a message that carries a trace', () => {
     const receive = only(told, 'receive jobs.fifo');
     assert.equal(receive.attributes['messaging.operation.type'], 'receive');
     assert.equal(receive.attributes['messaging.batch.message_count'], 1);
-    assert.deepEqual(receive.links.map(placeOf), [placeOf(context)]);
+    assert.deepEqual(receive.links.map(idsOf), [idsOf(context)]);
     assert.equal(receive.links[0]?.attributes['messaging.message.id'], MessageId);
 
     const settle = only(told, 'delete jobs.fifo');
     assert.equal(settle.attributes['messaging.operation.type'], 'settle');
     assert.equal(settle.attributes['messaging.message.id'], MessageId);
-    assert.equal(parentOf(settle), placeOf(context));
+    assert.equal(parentOf(settle), idsOf(context));
   });
 
   test('is found by AWSTraceHeader when there is no traceparent', async (t) => {
@@ -89,8 +89,8 @@ describe('the life of a message that carries a trace', () => {
     await sqs.sendMessage({ QueueUrl, ...message, MessageSystemAttributes: { AWSTraceHeader } });
     await sqs.receiveMessage({ QueueUrl });
     const told = await spans();
-    assert.equal(parentOf(only(told, 'send jobs.fifo')), placeOf(context));
-    assert.deepEqual(only(told, 'receive jobs.fifo').links.map(placeOf), [placeOf(context)]);
+    assert.equal(parentOf(only(told, 'send jobs.fifo')), idsOf(context));
+    assert.deepEqual(only(told, 'receive jobs.fifo').links.map(idsOf), [idsOf(context)]);
   });
 
   test('is found by the header X-Amzn-Trace-Id, which becomes the AWSTraceHeader', async (t) => {
@@ -102,8 +102,8 @@ describe('the life of a message that carries a trace', () => {
     const { Messages = [] } = await sqs.receiveMessage({ QueueUrl, ...all });
     assert.equal(Messages[0]?.Attributes?.AWSTraceHeader, context.xray);
     const told = await spans();
-    assert.equal(parentOf(only(told, 'send jobs.fifo')), placeOf(context));
-    assert.equal(parentOf(only(told, 'receive jobs.fifo')), placeOf(context));
+    assert.equal(parentOf(only(told, 'send jobs.fifo')), idsOf(context));
+    assert.equal(parentOf(only(told, 'receive jobs.fifo')), idsOf(context));
   });
 
   test("is below the request's own traceparent, with a link to the trace of the message", async (t) => {
@@ -113,8 +113,8 @@ describe('the life of a message that carries a trace', () => {
     addHeaders(sqs, { traceparent: request.traceparent });
     await sqs.sendMessage({ QueueUrl, ...message, MessageAttributes: carried.attributes });
     const send = only(await spans(), 'send jobs.fifo');
-    assert.equal(parentOf(send), placeOf(request));
-    assert.deepEqual(send.links.map(placeOf), [placeOf(carried)]);
+    assert.equal(parentOf(send), idsOf(request));
+    assert.deepEqual(send.links.map(idsOf), [idsOf(carried)]);
   });
 });
 
@@ -128,7 +128,7 @@ test('a message without a trace gets none, and its receive links to the span of 
   const told = await spans();
   const send = only(told, 'send jobs.fifo');
   assert.equal(send.parentSpanId, '');
-  assert.deepEqual(only(told, 'receive jobs.fifo').links.map(placeOf), [placeOf(send)]);
+  assert.deepEqual(only(told, 'receive jobs.fifo').links.map(idsOf), [idsOf(send)]);
 });
 
 test('a traceparent that cannot be parsed is ignored', async (t) => {
@@ -173,7 +173,7 @@ describe("a suppressed duplicate's span", () => {
       CollectedSpan,
     ];
     assert.equal(original.attributes['oncemq.duplicate'], undefined);
-    assert.equal(parentOf(duplicate), placeOf(context));
+    assert.equal(parentOf(duplicate), idsOf(context));
     assert.deepEqual(duplicate.links, [
       {
         traceId: original.traceId,
@@ -204,7 +204,7 @@ describe("a suppressed duplicate's span", () => {
     await second.sqs.deleteMessage({ QueueUrl, ReceiptHandle: Messages[0]?.ReceiptHandle });
     await second.sqs.sendMessage({ QueueUrl, ...message });
     const [duplicate, later] = named(await second.spans(), 'send jobs.fifo');
-    assert.deepEqual(duplicate?.links.map(placeOf), [placeOf(context)]);
+    assert.deepEqual(duplicate?.links.map(idsOf), [idsOf(context)]);
     assert.deepEqual(later?.links, [], 'the original is gone, and with it what it carried');
   });
 
@@ -248,8 +248,8 @@ describe("a suppressed duplicate's span", () => {
     const told = second.spans();
     goOn();
     assert.deepEqual(
-      named(await told, 'send jobs.fifo').map(({ links }) => links.map(placeOf)),
-      contexts.map((context) => [placeOf(context)]),
+      named(await told, 'send jobs.fifo').map(({ links }) => links.map(idsOf)),
+      contexts.map((context) => [idsOf(context)]),
     );
   });
 });
@@ -266,13 +266,13 @@ test('each message of a batch has a span, including a duplicate or refused one',
   }));
   await sqs.sendMessageBatch({ QueueUrl, Entries });
   const sends = named(await spans(), 'send jobs.fifo');
-  assert.deepEqual(sends.map(parentOf), contexts.map(placeOf));
+  assert.deepEqual(sends.map(parentOf), contexts.map(idsOf));
   assert.deepEqual(
     sends.map(({ attributes }) => attributes['messaging.batch.message_count']),
     [3, 3, 3],
   );
   const [first, duplicate, refused] = sends as [CollectedSpan, CollectedSpan, CollectedSpan];
-  assert.deepEqual(duplicate.links.map(placeOf), [placeOf(first)]);
+  assert.deepEqual(duplicate.links.map(idsOf), [idsOf(first)]);
   assert.equal(refused.hasFailed, true);
   assert.equal(refused.attributes['error.type'], 'MissingParameter');
 });
@@ -315,7 +315,7 @@ test('a batch of deletes is one span with a link for each message', async (t) =>
   await sqs.deleteMessageBatch({ QueueUrl, Entries });
   const settle = only(await spans(), 'delete jobs.fifo');
   assert.equal(settle.attributes['messaging.batch.message_count'], 2);
-  assert.deepEqual(settle.links.map(placeOf), contexts.map(placeOf));
+  assert.deepEqual(settle.links.map(idsOf), contexts.map(idsOf));
 });
 
 test('a request refused as a whole is one failed span with the name of the error', async (t) => {
@@ -375,15 +375,15 @@ describe('a publication', () => {
       CollectedSpan,
     ];
     assert.equal(publish.attributes['messaging.system'], 'aws.sns');
-    assert.equal(parentOf(publish), placeOf(context));
+    assert.equal(parentOf(publish), idsOf(context));
     assert.equal(publish.attributes['oncemq.fan_out.queues'], 2);
     assert.deepEqual(
       publish.events.map(({ attributes }) => attributes['messaging.destination.name']),
       queues,
     );
     assert.equal(publish.events[1]?.attributes['messaging.message.id'], Messages[0]?.MessageId);
-    assert.deepEqual(only(told, 'receive west.fifo').links.map(placeOf), [placeOf(publish)]);
-    assert.deepEqual(duplicate.links.map(placeOf), [placeOf(publish)]);
+    assert.deepEqual(only(told, 'receive west.fifo').links.map(idsOf), [idsOf(publish)]);
+    assert.deepEqual(duplicate.links.map(idsOf), [idsOf(publish)]);
     assert.equal(duplicate.attributes['oncemq.duplicate'], true);
     assert.deepEqual(duplicate.events, []);
   });

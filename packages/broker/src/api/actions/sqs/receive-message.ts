@@ -3,7 +3,6 @@
  * ends when the client disconnects.
  */
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Delivered } from '../../../storage/backend.ts';
 import type { ValueMap } from '../../shapes/shape.ts';
 import type { Answer, Call, Result } from '../action.ts';
@@ -40,7 +39,7 @@ export function receiveMessage(input: Input, call: Call): Promise<Result> {
     return isLarge(messages) ? { large: messages } : call.respond(answerOf(input, messages));
   });
   return received.then((result) =>
-    'large' in result ? inTurns(() => call.respond(answerOf(input, result.large))) : result,
+    'large' in result ? call.respondInTurns(answerOf(input, result.large)) : result,
   );
 }
 
@@ -53,42 +52,37 @@ const largeChars = 2 * 1024 * 1024;
 
 function isLarge(messages: readonly Delivered[]): boolean {
   let chars = 0;
-  for (const { content } of messages) chars += content.body.length;
+  for (const { content } of messages) {
+    chars += content.body.length;
+    for (const { value } of content.attributes) chars += value.length;
+  }
   return chars > largeChars;
-}
-
-/** Other requests get their turn before the answer is written, and before it is sent. */
-async function inTurns(write: () => Result): Promise<Result> {
-  await nextTurn();
-  const result = write();
-  await nextTurn();
-  return result;
 }
 
 function answerOf(input: Input, messages: readonly Delivered[]): Answer {
   const { AttributeNames = none, MessageSystemAttributeNames = none } = input;
-  const asked: Asked = {
+  const wanted: WantedAttributes = {
     system: askedSystemAttributes([...AttributeNames, ...MessageSystemAttributeNames]),
     message: input.MessageAttributeNames ?? none,
   };
-  return { ok: true, output: { Messages: messages.map((each) => wordsOf(each, asked)) } };
+  return { ok: true, output: { Messages: messages.map((each) => wordsOf(each, wanted)) } };
 }
 
 const none: readonly string[] = [];
 
-interface Asked {
+interface WantedAttributes {
   readonly system: readonly SystemAttribute[];
   readonly message: readonly string[];
 }
 
-function wordsOf(message: Delivered, asked: Asked): ValueMap {
-  const { attributes, md5 } = selectMessageAttributes(message, asked.message);
+function wordsOf(message: Delivered, wanted: WantedAttributes): ValueMap {
+  const { attributes, md5 } = selectMessageAttributes(message, wanted.message);
   return {
     MessageId: message.messageId,
     ReceiptHandle: message.receiptHandle,
     MD5OfBody: message.content.bodyMd5,
     Body: message.content.body,
-    Attributes: selectSystemAttributes(message, asked.system),
+    Attributes: selectSystemAttributes(message, wanted.system),
     MD5OfMessageAttributes: md5,
     MessageAttributes: attributes,
   };

@@ -3,6 +3,8 @@
  * Amazon's has the same form, so tools that decode handles still work.
  */
 
+import { parseObject } from '../../../core/json-object.ts';
+
 export interface TaskName {
   readonly taskId: string;
   readonly sourceArn: string;
@@ -14,13 +16,8 @@ export function writeTaskHandle({ taskId, sourceArn }: TaskName): string {
 
 /** Undefined for a text that is not a handle. */
 export function readTaskHandle(handle: string): TaskName | undefined {
-  try {
-    const read: unknown = JSON.parse(Buffer.from(handle, 'base64').toString('utf8'));
-    const { taskId, sourceArn } = read as Partial<Record<keyof TaskName, unknown>>;
-    const isWhole = typeof taskId === 'string' && typeof sourceArn === 'string';
-    return isWhole ? { taskId, sourceArn } : undefined;
-  } catch {
-    // Not JSON, or null.
-    return undefined;
-  }
+  const read = parseObject(Buffer.from(handle, 'base64').toString('utf8'));
+  const { taskId, sourceArn } = read ?? {};
+  const isWhole = typeof taskId === 'string' && typeof sourceArn === 'string';
+  return isWhole ? { taskId, sourceArn } : undefined;
 }

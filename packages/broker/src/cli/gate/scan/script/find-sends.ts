@@ -22,7 +22,7 @@ export interface FoundSend {
   readonly name: string;
 }
 
-/** A place that sends, if its input is FIFO. */
+/** An expression that sends, if its input is FIFO. */
 interface Site {
   readonly node: Node;
   readonly name: string;

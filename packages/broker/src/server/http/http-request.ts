@@ -7,7 +7,6 @@ import { randomUUID } from 'node:crypto';
 import { channel } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import type { ApiRequest } from '../../api/handler.ts';
-import { MessageIds } from '../../core/message-id.ts';
 
 /** Published on the diagnostics channel `oncemq.request` right before a request is handled. */
 export interface RequestNotice {
@@ -24,16 +23,17 @@ export function tellOf(request: ApiRequest, socket: Socket): void {
 /** Calls the listener when the client disconnects; immediately if it already has. */
 export type WhenGone = (listener: () => void) => void;
 
-const requestIds = new MessageIds(randomUUID());
+/** The same for all requests of the process: with a `randomUUID` for each, an id takes twice as long (0.6 µs). */
+const idPrefix = randomUUID().slice(0, 24);
 let requests = 0;
 
-/** Made like the ids of messages, in a third of the time of `randomUUID`, which joins twenty texts. */
+/** Has the form of a UUID. Nobody gains anything by guessing it. */
 function newRequestId(): string {
   requests += 1;
-  return requestIds.of(requests);
+  return idPrefix + requests.toString(16).padStart(12, '0');
 }
 
-export class Call implements ApiRequest {
+export class HttpRequest implements ApiRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
