@@ -20,6 +20,7 @@ export {
   type ObservedRuns,
   sentDifference,
 } from './compliance/judge-runs.ts';
+export { ambiguousProgramKeys, type SendEvents } from './compliance/program-escaping.ts';
 export { type QueueUnderTest, queueUnderTest } from './compliance/queue-under-test.ts';
 export { type ConsumeOptions, consume } from './consumer/consume.ts';
 export {
@@ -132,6 +133,11 @@ export {
   redisInbox,
 } from './inbox/redis-inbox.ts';
 export { type SqliteInbox, type SqliteInboxOptions, sqliteInbox } from './inbox/sqlite-inbox.ts';
+export {
+  type DynamodbOutbox,
+  type DynamodbOutboxOptions,
+  dynamodbOutbox,
+} from './outbox/dynamodb-outbox.ts';
 export { type FileOutbox, type FileOutboxOptions, openFileOutbox } from './outbox/file-outbox.ts';
 export type {
   Backlog,
@@ -146,6 +152,11 @@ export {
   type PostgresOutboxOptions,
   postgresOutbox,
 } from './outbox/postgres-outbox.ts';
+export {
+  type RedisOutbox,
+  type RedisOutboxOptions,
+  redisOutbox,
+} from './outbox/redis-outbox.ts';
 export { createRelay, type Relay, type Relayed, type RelayOptions } from './outbox/relay.ts';
 export type { RelayStatus, RunOptions } from './outbox/relay-loop.ts';
 export {

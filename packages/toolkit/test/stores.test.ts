@@ -19,8 +19,10 @@ import { memoryInbox } from '../src/inbox/memory-inbox.ts';
 import { postgresInbox } from '../src/inbox/postgres-inbox.ts';
 import { redisInbox } from '../src/inbox/redis-inbox.ts';
 import { sqliteInbox } from '../src/inbox/sqlite-inbox.ts';
+import { dynamodbOutbox } from '../src/outbox/dynamodb-outbox.ts';
 import { openFileOutbox } from '../src/outbox/file-outbox.ts';
 import { postgresOutbox } from '../src/outbox/postgres-outbox.ts';
+import { redisOutbox } from '../src/outbox/redis-outbox.ts';
 import { sqliteOutbox } from '../src/outbox/sqlite-outbox.ts';
 import type { RunSql } from '../src/sqlite.ts';
 import {
@@ -123,6 +125,19 @@ const outboxes: Readonly<Record<string, Kind<OutboxUnderTest>>> = {
       await outbox.migrate();
       await outbox.migrate();
       return { ...outbox, append: (message) => outbox.append(run, message) };
+    },
+  },
+  Redis: {
+    needed: redisServer.needed,
+    open: async (options) => redisOutbox({ run: runCommand, prefix: randomUUID(), ...options }),
+  },
+  DynamoDB: {
+    needed: dynamodbServer.needed,
+    open: async (options) => {
+      const outbox = dynamodbOutbox({ client: dynamodb, table: `t-${randomUUID()}`, ...options });
+      await outbox.migrate();
+      await outbox.migrate();
+      return outbox;
     },
   },
 };
@@ -280,4 +295,87 @@ test('in DynamoDB an effect that outlives its lease fails', dynamodbServer.neede
   });
   await assert.rejects(slow, { name: 'ConditionalCheckFailedException' });
   assert.equal(await inbox.once(event, async () => assert.fail()), 'duplicate');
+});
+
+const kept = (key: string, groupId = 'g', text = '') => ({
+  body: JSON.stringify({
+    dedupe_key: key,
+    event_source: 's',
+    event_time: '2025-12-04T00:00:00Z',
+    text,
+  }),
+  groupId,
+});
+
+for (const [store, needed, open] of [
+  ['Redis', redisServer.needed, outboxes['Redis']?.open],
+  ['DynamoDB', dynamodbServer.needed, outboxes['DynamoDB']?.open],
+] as const) {
+  test(
+    `in ${store} every group gets its turn, and what was sent is forgotten`,
+    needed,
+    async () => {
+      let time = 1_765_000_000_000;
+      const outbox = await (open as OutboxUnderTest)({ now: () => time });
+      // Groups whose names begin alike, or need encoding.
+      const groups = ['a', 'a b', 'a!', 'a!b', 'ab', 'ä', '~~~', '%20'];
+      for (const groupId of groups) {
+        for (const part of ['1', '2']) await outbox.append(kept(groupId + part, groupId));
+      }
+      const taken: string[] = [];
+      const takeThree = (): Promise<number> =>
+        outbox.take(3, new Set(['ab']), async (given) => {
+          taken.push(...given.map(({ message }) => message.groupId));
+          return { sent: given.map(({ id }) => id) };
+        });
+      await takeThree();
+      await takeThree();
+      await takeThree();
+      assert.equal(new Set(taken).size, groups.length - 1);
+      while ((await takeThree()) > 0);
+      assert.equal(taken.length, 2 * (groups.length - 1));
+      time += 1;
+      await outbox.prune(time);
+      const left: string[] = [];
+      for await (const { message } of outbox.between({ from: 0, to: time }))
+        left.push(message.groupId);
+      assert.deepEqual(left, ['ab', 'ab']);
+      // The key is free again.
+      await outbox.append(kept('a1', 'a', 'other'));
+      assert.equal((await outbox.backlog()).unsent, 3);
+    },
+  );
+}
+
+test('in Redis a message is kept with its commands, once', redisServer.needed, async () => {
+  const outbox = redisOutbox({ run: runCommand, prefix: randomUUID() });
+  const counter = randomUUID();
+  const id = await outbox.append(kept('a'), [['INCR', counter]]);
+  assert.equal(await outbox.append(kept('a'), [['INCR', counter]]), id);
+  await assert.rejects(outbox.append(kept('a', 'g', 'other'), [['INCR', counter]]), /key/);
+  assert.equal(await redis.get(counter), '1');
+  await assert.rejects(outbox.append(kept('b'), [['LPUSH', counter, 'x']]), /WRONGTYPE/);
+  assert.equal((await outbox.backlog()).unsent, 1);
+});
+
+test('in DynamoDB a message is kept with the transaction', dynamodbServer.needed, async () => {
+  const TableName = `t-${randomUUID()}`;
+  const outbox = dynamodbOutbox({ client: dynamodb, table: TableName });
+  await outbox.migrate();
+  const item = { kind: { S: 'order' }, place: { S: '1' } };
+  const change = {
+    Put: { TableName, Item: item, ConditionExpression: 'attribute_not_exists(kind)' },
+  };
+  const first = await outbox.writes(kept('a'));
+  await dynamodb.transactWriteItems({ TransactItems: [change, ...first.writes] });
+  assert.deepEqual(await outbox.writes(kept('a')), { id: first.id, writes: [] });
+  const { writes } = await outbox.writes(kept('b'));
+  const again = dynamodb.transactWriteItems({ TransactItems: [change, ...writes] });
+  await assert.rejects(again, { name: 'TransactionCanceledException' });
+  assert.equal((await outbox.backlog()).unsent, 1);
+  // Drawn before, committed after a later one: both are sent, and the same key only once.
+  const both = [kept('c'), kept('c')];
+  const ids = await Promise.all(both.map((message) => outbox.append(message)));
+  assert.equal(ids[0], ids[1]);
+  assert.equal((await outbox.backlog()).unsent, 2);
 });

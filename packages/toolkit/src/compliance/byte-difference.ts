@@ -1,12 +1,12 @@
 /**
- * Says in which bytes two bodies differ: the members of the envelope for a summary, and for a person the place and both
+ * Says in which bytes two bodies differ: the members of the envelope for a summary, and for a person the path and both
  * texts, `payload.day: "2025-12-04" → "2025-12-05"`.
  */
 
 /** How much of a text is shown. */
 const shownCharsMax = 80;
-/** Further places are counted only. */
-const placesMax = 3;
+/** Further ones are only counted. */
+const differencesMax = 3;
 
 /** The members in which two envelopes differ; just `the body` if the texts are not JSON. */
 export function differingMembers(first: string, second: string): string[] {
@@ -23,15 +23,15 @@ export function differingMembers(first: string, second: string): string[] {
 /** Where two different bodies differ, and how. */
 export function byteDifference(first: string, second: string): string {
   const [a, b] = [objectIn(first), objectIn(second)];
-  const places = a === undefined || b === undefined ? [] : differingPlaces(a, b);
-  if (places.length === 0) return firstDifference(first, second);
-  const rest = places.length - placesMax;
-  const shown = places.slice(0, placesMax).join(', ');
+  const differences = a === undefined || b === undefined ? [] : differencesBetween(a, b);
+  if (differences.length === 0) return firstDifference(first, second);
+  const rest = differences.length - differencesMax;
+  const shown = differences.slice(0, differencesMax).join(', ');
   return rest > 0 ? `${shown} and ${rest} more` : shown;
 }
 
 /** Not recursive: a body may be nested as deeply as it is long. */
-function differingPlaces(first: object, second: object): string[] {
+function differencesBetween(first: object, second: object): string[] {
   const found: string[] = [];
   const open: [path: string, a: unknown, b: unknown][] = [['', first, second]];
   for (let next = open.shift(); next !== undefined; next = open.shift()) {

@@ -1,5 +1,5 @@
 /**
- * The compliance tests of a producer, as functions for any test runner: the contract's three (hash behaviour, attribute
+ * The compliance tests of a producer, as functions for any test runner: the contract's three (hash behavior, attribute
  * ignorance, replay window) and four more. Each takes the producer, its samples and a queue, and returns its
  * findings; an empty list is a pass.
  *
@@ -75,9 +75,9 @@ export const complianceChecks: readonly ComplianceCheck[] = [
       ambiguousKeys(producer, samplesOf({ producer, ...subject })),
   },
   {
-    name: 'hash-behaviour',
+    name: 'hash-behavior',
     title: 'a different key gives a different body and a different hash',
-    run: async (subject) => hashBehaviour(messagesOf(subject)),
+    run: async (subject) => hashBehavior(messagesOf(subject)),
   },
   {
     name: 'attribute-ignorance',
@@ -164,7 +164,7 @@ function brokenBy(
   return checked.ok ? undefined : checked;
 }
 
-function hashBehaviour(messages: readonly ProducerMessage[]): Finding[] {
+function hashBehavior(messages: readonly ProducerMessage[]): Finding[] {
   const found: Finding[] = [];
   const bodyOfKey = new Map<string, string>();
   for (const { body } of messages) {

@@ -5,6 +5,7 @@
  * From each sample, pairs of neighbors are generated: events that differ only in which of two values has the characters
  * around a separator. The values are strings and numbers at any depth, and lists; the separators are common ones, and what
  * stands between the two values in the sample's own key. Events that the producer refuses prove nothing.
+ * program-escaping.ts does the same for programs.
  */
 
 import { inspect } from 'node:util';
@@ -24,9 +25,9 @@ const samplesMax = 50;
 const separatorCharsMax = 16;
 const depthMax = 16;
 
-type Path = readonly string[];
-type Changes = readonly (readonly [Path, unknown])[];
-interface Neighbors {
+export type Path = readonly string[];
+export type Changes = readonly (readonly [Path, unknown])[];
+export interface Neighbors {
   readonly one: Changes;
   readonly other: Changes;
 }
@@ -50,27 +51,47 @@ function ambiguousKey(producer: AnyProducer, sample: unknown): Finding[] {
   const paths = valuePaths(sample)
     .filter((path) => keyOf([[path, alteredValue(valueAt(sample, path))]]) !== own)
     .slice(0, valuesMax);
-  for (const { one, other } of neighborsOf(sample, paths, own)) {
+  const marks = (a: string, b: string): readonly string[] => [...separators, ...between(own, a, b)];
+  for (const { one, other } of neighborsOf(sample, paths, marks)) {
     const key = keyOf(one);
     if (key === undefined || key !== keyOf(other)) continue;
     const areSent = [one, other].every(
       (changes) => messageOf(producer, changed(sample, changes)) !== undefined,
     );
     if (!areSent) continue;
-    const fields = [...new Set([...one, ...other].map(([path]) => path.join('.')))].join(' and ');
-    return [finding('key-ambiguous', { fields, key }, inspect(sample))];
+    return [ambiguous({ one, other }, key, sample)];
   }
   return [];
 }
 
-function* neighborsOf(sample: unknown, paths: readonly Path[], key: string): Generator<Neighbors> {
+export function ambiguous({ one, other }: Neighbors, key: string, sample: unknown): Finding {
+  const fields = [...new Set([...one, ...other].map(([path]) => path.join('.')))].join(' and ');
+  return finding('key-ambiguous', { fields, key }, inspect(sample));
+}
+
+/** Which separators to try between two texts. */
+export type Marks = (a: string, b: string) => readonly string[];
+
+/** What stands between two texts in the key, in either order; where the key does not show them, every separator. */
+export function likelyMarks(key: string): Marks {
+  return (a, b) => {
+    const shown = [...between(key, a, b), ...between(key, b, a)];
+    return shown.length > 0 ? shown : separators;
+  };
+}
+
+export function* neighborsOf(
+  sample: unknown,
+  paths: readonly Path[],
+  marks: Marks,
+): Generator<Neighbors> {
   for (const a of paths) {
     const first = valueAt(sample, a);
     if (Array.isArray(first)) yield* listNeighbors(a, first);
     for (const b of paths.filter((path) => path !== a)) {
       const second = valueAt(sample, b);
       if (Array.isArray(first) && Array.isArray(second)) yield* movedElement(a, b);
-      for (const [left, right] of splits(first, second, key)) {
+      for (const [left, right] of splits(first, second, marks)) {
         yield {
           one: [
             [a, left[0]],
@@ -89,11 +110,11 @@ function* neighborsOf(sample: unknown, paths: readonly Path[], key: string): Gen
 type Pair = readonly [unknown, unknown];
 
 /** The same characters, divided between two values in two ways. */
-function* splits(first: unknown, second: unknown, key: string): Generator<readonly [Pair, Pair]> {
+function* splits(first: unknown, second: unknown, marks: Marks): Generator<readonly [Pair, Pair]> {
   const kinds = `${typeof first} ${typeof second}`;
   if (kinds === 'string string') {
     const [a, b] = [first as string, second as string];
-    for (const mark of new Set([...separators, ...between(key, a, b)])) {
+    for (const mark of new Set(marks(a, b))) {
       yield [
         [`${a}${mark}${b}`, b],
         [a, `${b}${mark}${b}`],
@@ -157,14 +178,14 @@ function* movedElement(a: Path, b: Path): Generator<Neighbors> {
   };
 }
 
-function alteredValue(value: unknown): unknown {
+export function alteredValue(value: unknown): unknown {
   if (typeof value === 'string') return `${value}x`;
   if (typeof value === 'number') return value + 1;
   return Array.isArray(value) ? [...value, typeof value[0] === 'number' ? 1 : 'x'] : value;
 }
 
 /** Where the strings, numbers and lists of a sample are. */
-function valuePaths(value: unknown, path: Path = []): Path[] {
+export function valuePaths(value: unknown, path: Path = []): Path[] {
   if (typeof value === 'string' || typeof value === 'number') return path.length > 0 ? [path] : [];
   if (path.length >= depthMax) return [];
   const below = isPlain(value) || Array.isArray(value) ? Object.entries(value) : [];
@@ -172,12 +193,12 @@ function valuePaths(value: unknown, path: Path = []): Path[] {
   return [...own, ...below.flatMap(([name, member]) => valuePaths(member, [...path, name]))];
 }
 
-function valueAt(value: unknown, path: Path): unknown {
+export function valueAt(value: unknown, path: Path): unknown {
   return path.reduce((part, name) => Object(part)[name], value);
 }
 
 /** A copy of the sample with other values at some paths. */
-function changed(sample: unknown, changes: Changes): unknown {
+export function changed(sample: unknown, changes: Changes): unknown {
   return changes.reduce((copy, [path, value]) => replaced(copy, path, value), sample);
 }
 

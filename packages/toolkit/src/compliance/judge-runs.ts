@@ -1,7 +1,7 @@
 /**
  * The compliance tests for a program in any language, judged by what it sends to one queue or topic with content-based
  * deduplication: the program was run twice within the window and once after it, always with the same input. The contract's
- * three tests have their names here as well: hash behaviour, attribute ignorance, replay window.
+ * three tests have their names here as well: hash behavior, attribute ignorance, replay window.
  *
  * A later run that sends nothing is not a fault: a program may remember what it has sent.
  */
@@ -63,7 +63,7 @@ export function judgeRuns(runs: ObservedRuns, rules: MessageRules = {}): CheckRe
   if (first.messages.length + first.duplicates.length === 0) return [envelope];
   return [
     envelope,
-    result('hash-behaviour', 'every event has its own key, and its own body and hash', [
+    result('hash-behavior', 'every event has its own key, and its own body and hash', [
       ...sharedKeys(first),
       ...collapsed(first),
     ]),

@@ -180,16 +180,16 @@ function errorText({ keyword, instancePath, params, message, schemaPath }: Error
     .slice(1)
     .replace(/\/(\d+)/g, '[$1]')
     .replaceAll('/', '.');
-  const place = where === '' ? '' : `${where}: `;
+  const prefix = where === '' ? '' : `${where}: `;
   if (keyword === 'additionalProperties') {
     const name = String(params['additionalProperty']);
     const near = nearestName(
       name,
       Object.keys((schemaAt(schemaPath)['properties'] ?? {}) as object),
     );
-    return `${place}there is no setting ${name}.${near === undefined ? '' : ` Did you mean ${near}?`}`;
+    return `${prefix}there is no setting ${name}.${near === undefined ? '' : ` Did you mean ${near}?`}`;
   }
-  if (keyword === 'required') return `${place}${params['missingProperty']} is missing.`;
+  if (keyword === 'required') return `${prefix}${params['missingProperty']} is missing.`;
   const { description = '' } = schemaAt(schemaPath);
   const allowed: unknown = params['allowedValues'];
   const must = Array.isArray(allowed) ? `must be ${allowed.join(' or ')}` : message;

@@ -17,7 +17,7 @@ export function compileSchema(schema: JsonSchema): SchemaCheck {
   // Validation would return promises, which are always truthy.
   if (schema['$async'] !== undefined) throw new Error('$async is not supported');
   const isDraft7 = String(schema['$schema'] ?? '').includes('draft-07');
-  // Strict about the schema, so that a misspelt keyword or an unknown format does not go unnoticed.
+  // Strict about the schema, so that a misspelled keyword or an unknown format does not go unnoticed.
   const options = { strict: true, strictTypes: false, strictRequired: false };
   const ajv = isDraft7 ? new Ajv(options) : new Ajv2020(options);
   formats.default(ajv);

@@ -3,26 +3,14 @@
  * never events: a retry of the same event has different ones. So comparisons of messages ignore them.
  */
 
-export const traceContextNames: ReadonlySet<string> = new Set([
-  // W3C.
-  'traceparent',
-  'tracestate',
-  'baggage',
-  // X-Ray.
-  'x-amzn-trace-id',
-  'awstraceheader',
-  // Zipkin, as a single header and as several.
-  'b3',
-  'x-b3-traceid',
-  'x-b3-spanid',
-  'x-b3-parentspanid',
-  'x-b3-sampled',
-  'x-b3-flags',
-  // Jaeger, Datadog, Sentry.
-  'uber-trace-id',
-  '_datadog',
-  'sentry-trace',
-]);
+export const traceContextNames: ReadonlySet<string> = new Set(
+  [
+    'traceparent tracestate baggage', // W3C
+    'x-amzn-trace-id awstraceheader', // X-Ray
+    'b3 x-b3-traceid x-b3-spanid x-b3-parentspanid x-b3-sampled x-b3-flags', // Zipkin
+    'uber-trace-id _datadog sentry-trace', // Jaeger, Datadog, Sentry
+  ].flatMap((names) => names.split(' ')),
+);
 
 /** The attributes that may distinguish events, in a stable order. */
 export function comparedAttributes(

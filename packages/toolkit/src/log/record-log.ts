@@ -22,7 +22,7 @@ import { sha256 } from '../contract/canonical.ts';
 import { lockFolder } from './folder-lock.ts';
 
 /** Where a record is. */
-export interface Place {
+export interface LogPosition {
   readonly segment: number;
   readonly offset: number;
   readonly length: number;
@@ -35,7 +35,7 @@ export interface RecordLogOptions {
 
 interface Waiting {
   readonly line: Buffer;
-  done(place: Place): void;
+  done(position: LogPosition): void;
   failed(error: unknown): void;
 }
 
@@ -61,7 +61,7 @@ export class RecordLog {
   static async open(
     folder: string,
     options: RecordLogOptions,
-    onRecord: (record: unknown, place: Place) => void,
+    onRecord: (record: unknown, position: LogPosition) => void,
   ): Promise<RecordLog> {
     const unlock = lockFolder(folder);
     try {
@@ -91,14 +91,14 @@ export class RecordLog {
   }
 
   /** Resolves when the record is on disk. */
-  append(record: object): Promise<Place> {
+  append(record: object): Promise<LogPosition> {
     return new Promise((done, failed) => {
       this.#waiting.push({ line: lineOf(record), done, failed });
       this.#writing ??= this.#writeAll();
     });
   }
 
-  async read({ segment, offset, length }: Place): Promise<unknown> {
+  async read({ segment, offset, length }: LogPosition): Promise<unknown> {
     const file = await open(fileOf(this.#folder, segment), 'r');
     try {
       const line = Buffer.alloc(length);
@@ -144,8 +144,8 @@ export class RecordLog {
     while (this.#waiting.length > 0) {
       const batch = this.#nextBatch();
       try {
-        const places = await this.#write(batch);
-        for (const [index, { done }] of batch.entries()) done(places[index] as Place);
+        const positions = await this.#write(batch);
+        for (const [index, { done }] of batch.entries()) done(positions[index] as LogPosition);
       } catch (error) {
         for (const { failed } of batch) failed(error);
       }
@@ -162,7 +162,7 @@ export class RecordLog {
     return this.#waiting.splice(0, count < 0 ? this.#waiting.length : count);
   }
 
-  async #write(batch: readonly Waiting[]): Promise<Place[]> {
+  async #write(batch: readonly Waiting[]): Promise<LogPosition[]> {
     if (this.#isClosed) throw new Error(`The log ${this.#folder} is closed.`);
     if (this.#isTorn) await this.#cutOff();
     if (this.#size > this.#segmentBytesMax) {
@@ -173,17 +173,17 @@ export class RecordLog {
     }
     this.#file ??= await openToAppend(this.#folder, this.#segment);
     let offset = this.#size;
-    const places = batch.map(({ line: { length } }) => {
-      const place = { segment: this.#segment, offset, length };
+    const positions = batch.map(({ line: { length } }) => {
+      const position = { segment: this.#segment, offset, length };
       offset += length;
-      return place;
+      return position;
     });
     this.#isTorn = true;
     await this.#file.appendFile(Buffer.concat(batch.map(({ line }) => line)));
     await this.#file.datasync();
     this.#isTorn = false;
     this.#size = offset;
-    return places;
+    return positions;
   }
 
   /** Removes what a failed write (a full disk) left behind: it was reported as failed, so it must not be there later. */
@@ -216,7 +216,7 @@ async function readSegment(
   folder: string,
   segment: number,
   isLast: boolean,
-  onRecord: (record: unknown, place: Place) => void,
+  onRecord: (record: unknown, position: LogPosition) => void,
 ): Promise<number> {
   const file = fileOf(folder, segment);
   const bytes = await readFile(file);

@@ -61,14 +61,14 @@ export async function openFileOutbox(
 ): Promise<FileOutbox> {
   const unsent = new UnsentMessages();
   const keys = new KeptKeys();
-  const log = await RecordLog.open(folder, options, (value, place) => {
+  const log = await RecordLog.open(folder, options, (value, position) => {
     const record = value as LogRecord;
     if (isMark(record)) apply(record, unsent);
     else if (!('message' in record)) throw new Error(`${folder} is not an outbox folder.`);
     else {
       const { id, at, message } = record;
-      unsent.add({ id, groupId: message.groupId, place, at });
-      keys.add(message, Promise.resolve(id), place.segment);
+      unsent.add({ id, groupId: message.groupId, position, at });
+      keys.add(message, Promise.resolve(id), position.segment);
     }
   });
   return new FolderOutbox(log, unsent, keys, options.now ?? Date.now);
@@ -122,9 +122,9 @@ class FolderOutbox implements FileOutbox {
     const { body, groupId, attributes } = message;
     const id = this.#unsent.newId();
     const at = this.#now();
-    const place = await this.#log.append({ id, at, message: { body, groupId, attributes } });
-    this.#unsent.add({ id, groupId, place, at });
-    this.#keys.place(message, place.segment);
+    const position = await this.#log.append({ id, at, message: { body, groupId, attributes } });
+    this.#unsent.add({ id, groupId, position, at });
+    this.#keys.locate(message, position.segment);
     this.#wake();
     return id;
   }
@@ -220,8 +220,8 @@ class FolderOutbox implements FileOutbox {
     for (const wake of this.#listeners) wake();
   }
 
-  async #read({ place }: Unsent): Promise<KeptMessage> {
-    return keptOf((await this.#log.read(place)) as MessageRecord);
+  async #read({ position }: Unsent): Promise<KeptMessage> {
+    return keptOf((await this.#log.read(position)) as MessageRecord);
   }
 }
 

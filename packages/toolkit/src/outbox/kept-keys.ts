@@ -52,7 +52,7 @@ export class KeptKeys {
   }
 
   /** The message is on disk, in this segment. */
-  place(message: ProducerMessage, segment: number): void {
+  locate(message: ProducerMessage, segment: number): void {
     const known = this.#byKey.get(sha256(scopedKey(eventKeyOf(message))));
     if (known !== undefined) known.segment = segment;
   }

@@ -2,10 +2,17 @@
  * An outbox in the producer's own PostgreSQL: a message is kept in the transaction that makes its event true, or not at
  * all. `append` uses the caller's connection; `pg` itself is not imported.
  *
- * Ids are assigned when a message is inserted, not when its transaction commits. To make the order of ids the order of
- * commits within a group, `append` holds a lock on the group until the transaction ends. Messages of several groups belong
- * in one `append`, which takes their locks in one order: two transactions that take them in different orders deadlock.
- * Each append notifies the relay, which PostgreSQL tells at the commit.
+ * No lock orders the appends of a group, because the order that matters holds without one. An id is drawn when a message
+ * is inserted, and the sequence only grows. If an append begins after another one was committed, it therefore has the larger
+ * id; and whoever sees the later message also sees the earlier one, because a snapshot in PostgreSQL that contains a commit
+ * contains all commits before it. So if the relay reads a group in one statement, and of its unsent messages takes the one
+ * with the smallest id, everything that was committed before that message was appended has been sent or parked. Appends of
+ * transactions that overlap have no order: a smaller id can be committed, and sent, after a larger one. Hence append after
+ * the change that the message tells of: where the rows of two changes exclude each other, their messages are in order.
+ *
+ * Two conditions: the sequence of the ids must not be changed to draw numbers in advance (CACHE above 1), and the relay must
+ * read the primary, because on a standby commits can become visible in another order. Each append notifies the relay, which
+ * PostgreSQL tells at the commit.
  *
  * After an outage there can be any number of unsent messages, in one group or in as many groups. So `take` reads neither
  * all messages nor all groups: it goes through the index from group to group and reads only the first entry of each,
@@ -38,7 +45,9 @@ export interface PostgresOutboxOptions {
 export interface PostgresOutbox extends Outbox {
   /**
    * Keeps the message in the transaction that is open on the connection and resolves to its id; for a message that is
-   * kept already, to the id it has. Throws a ContractError if the key was used for another body.
+   * kept already, to the id it has. Throws a ContractError if the key was used for another body. Waits for a transaction
+   * that has appended the same key: two that append the same keys in opposite order deadlock (40P01), as on any unique
+   * index, and the one that fails can be repeated.
    */
   append(connection: Queryable, message: ProducerMessage): Promise<number>;
   /** The same for several messages, also of several groups; at most 1,000. */
@@ -76,17 +85,6 @@ export function postgresOutbox(options: PostgresOutboxOptions): PostgresOutbox {
   /** PostgreSQL cuts longer names off. */
   const channel = `oncemq ${sha256(name).slice(0, 32)}`;
 
-  const lock = async (connection: Queryable, groups: readonly string[]): Promise<void> => {
-    // The locks themselves are sorted: two groups can have the same one.
-    await connection.query(
-      // As text, because not every library can read PostgreSQL's void.
-      `select pg_advisory_xact_lock(lock)::text from (
-         select distinct hashtextextended(name, 0) as lock from unnest($1::text[]) as name order by 1
-       ) as locks`,
-      [groups.map((groupId) => `${name} ${groupId}`)],
-    );
-  };
-
   const appendAll = async (
     connection: Queryable,
     messages: readonly ProducerMessage[],
@@ -95,10 +93,6 @@ export function postgresOutbox(options: PostgresOutboxOptions): PostgresOutbox {
       throw new RangeError(`An append takes at most ${appendedMax} messages.`);
     }
     for (const message of messages) timeToKeep(message);
-    await lock(
-      connection,
-      messages.map(({ groupId }) => groupId),
-    );
     const ids: number[] = [];
     for (const message of messages) ids.push(await insert(connection, message));
     await connection.query('select pg_notify($1, $2)::text', [channel, '']);
@@ -134,6 +128,7 @@ export function postgresOutbox(options: PostgresOutboxOptions): PostgresOutbox {
   /**
    * The oldest unsent message of each group, at most `limit`, in order of the groups. PostgreSQL computes only as many
    * rows of the recursion as the limit asks for; the groups left out are passed on the way, with one index lookup each.
+   * Each statement has a snapshot of its own, but a group belongs to one of the two.
    */
   const heads = async (
     connection: Queryable,

@@ -3,12 +3,12 @@
  * no longer needed. No bodies.
  */
 
-import type { Place } from '../log/record-log.ts';
+import type { LogPosition } from '../log/record-log.ts';
 
 export interface Unsent {
   readonly id: number;
   readonly groupId: string;
-  readonly place: Place;
+  readonly position: LogPosition;
   /** When it was appended, epoch milliseconds. */
   readonly at: number;
 }
@@ -48,15 +48,15 @@ export class UnsentMessages {
   }
 
   add(unsent: Unsent): void {
-    const { id, groupId, place, at } = unsent;
+    const { id, groupId, position, at } = unsent;
     this.#idMax = Math.max(this.#idMax, id);
     this.#byId.set(id, unsent);
     const group = this.#groups.get(groupId) ?? new Map<number, Unsent>();
     this.#groups.set(groupId, group.set(id, unsent));
-    const segment = this.#segments.get(place.segment) ?? { newestAt: at, unsent: 0 };
+    const segment = this.#segments.get(position.segment) ?? { newestAt: at, unsent: 0 };
     segment.newestAt = Math.max(segment.newestAt, at);
     segment.unsent += 1;
-    this.#segments.set(place.segment, segment);
+    this.#segments.set(position.segment, segment);
   }
 
   remove(id: number): void {
@@ -66,7 +66,7 @@ export class UnsentMessages {
     this.#byId.delete(id);
     this.#parked.delete(id);
     this.#leaveGroup(unsent);
-    const segment = this.#segments.get(unsent.place.segment);
+    const segment = this.#segments.get(unsent.position.segment);
     if (segment !== undefined) segment.unsent -= 1;
   }
 
@@ -78,7 +78,7 @@ export class UnsentMessages {
     this.#leaveGroup(unsent);
   }
 
-  /** It takes its old place in its group again. */
+  /** It is again where it was in its group. */
   retry(id: number): void {
     const parked = this.#parked.get(id);
     if (parked === undefined) return;

@@ -157,7 +157,7 @@ describe('a bad producer is found', () => {
     [
       'a key that omits what differs',
       landsat({ dedupeKey: ({ day }) => day }),
-      { 'hash-behaviour': ['key-shared'] },
+      { 'hash-behavior': ['key-shared'] },
     ],
     [
       'uniqueness in an attribute',

@@ -1,9 +1,10 @@
 /**
  * The consumer of the chaos run: `consume`, an inbox in PostgreSQL, and effects in a table, in a process that the test
- * kills, pauses and starts again. A scene whose tile begins with `poison` fails; one with `killer` kills the process.
+ * kills, pauses and starts again. A scene whose tile begins with `poison` fails; one with `killer` kills the process. It
+ * answers each message of the test with whether it is at work, so that the test moves the clock only while it is not.
  */
 
-import { SQS } from '@aws-sdk/client-sqs';
+import { ReceiveMessageCommand, SQS } from '@aws-sdk/client-sqs';
 import pg from 'pg';
 import { consume } from '../../src/consumer/consume.ts';
 import { idempotent } from '../../src/consumer/idempotent.ts';
@@ -24,6 +25,24 @@ const pool = new pg.Pool({ connectionString: order.databaseUrl, max: 8 });
 pool.on('error', () => {});
 const client = new SQS(order.clientConfig);
 const ending = new AbortController();
+/** Handlers, and requests other than those that wait for messages. */
+let atWork = 0;
+const counted = async <T>(work: () => Promise<T>): Promise<T> => {
+  atWork += 1;
+  try {
+    return await work();
+  } finally {
+    atWork -= 1;
+  }
+};
+const send = client.send.bind(client) as (...given: unknown[]) => Promise<unknown>;
+const watched = {
+  send: (command: unknown, options: unknown) =>
+    command instanceof ReceiveMessageCommand
+      ? send(command, options)
+      : counted(() => send(command, options)),
+} as Pick<SQS, 'send'>;
+process.on('message', () => process.send?.(atWork === 0));
 process.once('SIGTERM', () => ending.abort());
 
 const handler = idempotent<Scene, Queryable>(
@@ -40,12 +59,13 @@ const handler = idempotent<Scene, Queryable>(
   postgresInbox({ pool, table: order.inboxTable, waitMs: 100 }),
 );
 await consume({
-  client,
+  client: watched,
   queueUrl: order.queueUrl,
-  handler,
+  handler: (message, held) => counted(() => handler(message, held)),
   signal: ending.signal,
   waitSeconds: 1,
   concurrency: 4,
 });
 client.destroy();
 await pool.end();
+process.disconnect?.();

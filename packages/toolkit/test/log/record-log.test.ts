@@ -23,7 +23,7 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
-import { type Place, RecordLog } from '../../src/log/record-log.ts';
+import { type LogPosition, RecordLog } from '../../src/log/record-log.ts';
 
 function folder(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), 'oncemq-log-'));
@@ -34,14 +34,14 @@ function folder(t: TestContext): string {
 async function opened(
   path: string,
   segmentBytesMax = 1_000,
-): Promise<{ log: RecordLog; records: unknown[]; places: Place[] }> {
+): Promise<{ log: RecordLog; records: unknown[]; positions: LogPosition[] }> {
   const records: unknown[] = [];
-  const places: Place[] = [];
-  const log = await RecordLog.open(path, { segmentBytesMax }, (record, place) => {
+  const positions: LogPosition[] = [];
+  const log = await RecordLog.open(path, { segmentBytesMax }, (record, position) => {
     records.push(record);
-    places.push(place);
+    positions.push(position);
   });
-  return { log, records, places };
+  return { log, records, positions };
 }
 
 test('a log below /proc, where no folder can be made, is an error', async (t) => {
@@ -59,7 +59,7 @@ test('records are in order when the log is reopened, over any number of segments
   assert.ok(readdirSync(path).length > 3);
   const again = await opened(path);
   assert.deepEqual(again.records, written);
-  assert.deepEqual(await again.log.read(again.places[42] as Place), written[42]);
+  assert.deepEqual(await again.log.read(again.positions[42] as LogPosition), written[42]);
   const streamed: unknown[] = [];
   for await (const record of again.log.records()) streamed.push(record);
   assert.deepEqual(streamed, written);
@@ -79,8 +79,8 @@ test('wherever a crash cuts the last segment, all records before the cut are rea
     truncateSync(file, cut);
     const again = await opened(path, 1_000_000);
     assert.equal(again.records.length, ends.filter((end) => end <= cut).length);
-    const place = await again.log.append({ after: cut });
-    assert.deepEqual(await again.log.read(place), { after: cut });
+    const position = await again.log.append({ after: cut });
+    assert.deepEqual(await again.log.read(position), { after: cut });
     await again.log.close();
   }
 });

@@ -30,7 +30,7 @@ test('a key is forgotten with its segment, and one that is still being written i
   keys.add(first, Promise.resolve(1), 1);
   keys.add(second, Promise.resolve(2));
   keys.add(third, Promise.resolve(3));
-  keys.place(third, 2);
+  keys.locate(third, 2);
   keys.forgetSegmentsBefore(2);
   assert.equal(keys.find(first), undefined);
   assert.equal(await keys.find(second), 2);

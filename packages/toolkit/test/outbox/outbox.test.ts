@@ -298,29 +298,115 @@ test('a message in PostgreSQL is committed or rolled back with its transaction',
   assert.equal((await createRelay({ ...queue, outbox }).flush()).sent, 1);
 });
 
-test('in PostgreSQL the order of a group is the order of commits', async (t) => {
-  const queue = await openQueue(t);
+/** The ways in which two connections can take their steps: which of them takes the next one. */
+function interleavings(first: number, second: number): number[][] {
+  if (first === 0 && second === 0) return [[]];
+  return [
+    ...(first > 0 ? interleavings(first - 1, second).map((rest) => [0, ...rest]) : []),
+    ...(second > 0 ? interleavings(first, second - 1).map((rest) => [1, ...rest]) : []),
+  ];
+}
+
+describe('in PostgreSQL what was committed before an append is sent before it', () => {
+  // One connection commits two messages together, the other one after another.
+  const together = ['append', 'append', 'commit'] as const;
+  const apart = ['append', 'commit', 'append', 'commit'] as const;
+  const orders = interleavings(together.length, apart.length);
+  const inOneGroup = landsat({ groupId: () => 'g' });
+  for (const [name, every] of [
+    ['a relay takes after each step', 1],
+    ['a relay takes after every third step', 3],
+    ['a relay takes at the end', Number.POSITIVE_INFINITY],
+  ] as const) {
+    test(`${name}, in each of ${orders.length} interleavings`, async (t) => {
+      const { pool } = database;
+      const outbox = postgresOutbox({ pool, table: database.newTable() });
+      await outbox.migrate();
+      const connections = [await pool.connect(), await pool.connect()];
+      t.after(() => {
+        for (const connection of connections) connection.release(true);
+      });
+      for (const [round, order] of orders.entries()) {
+        const sent: string[] = [];
+        const takeOne = (): Promise<number> =>
+          outbox.take(100, new Set(), async (kept) => {
+            sent.push(...kept.map(({ message }) => message.body));
+            return { sent: kept.map(({ id }) => id) };
+          });
+        const committed: string[] = [];
+        const open: string[][] = [[], []];
+        const done = [0, 0];
+        const pairs: [before: string, after: string][] = [];
+        for (const [at, who] of order.entries()) {
+          const connection = connections[who] as pg.PoolClient;
+          const own = open[who] as string[];
+          const step = done[who] as number;
+          done[who] = step + 1;
+          if ((who === 0 ? together : apart)[step] === 'append') {
+            if (own.length === 0) await connection.query('begin');
+            const message = inOneGroup.message({ ...scene, tile: `${round}-${who}-${step}` });
+            await outbox.append(connection, message);
+            for (const before of [...committed, ...own]) pairs.push([before, message.body]);
+            own.push(message.body);
+          } else {
+            await connection.query('commit');
+            committed.push(...own.splice(0));
+          }
+          if ((at + 1) % every === 0) await takeOne();
+        }
+        while ((await takeOne()) > 0);
+        assert.equal(sent.length, 4);
+        for (const [before, after] of pairs)
+          assert.ok(sent.indexOf(before) < sent.indexOf(after), order.join(''));
+      }
+    });
+  }
+});
+
+test('in PostgreSQL appends to the same groups in opposite order do not wait for each other', async () => {
   const { pool } = database;
   const outbox = postgresOutbox({ pool, table: database.newTable() });
   await outbox.migrate();
   const [first, second] = [await pool.connect(), await pool.connect()];
-  await first.query('begin');
-  await second.query('begin');
-  await outbox.append(first, byTile.message(days(2)[0] as Scene));
-  // The second append waits for the first transaction to end, so it cannot commit earlier.
-  const waiting = outbox.append(second, byTile.message(days(2)[1] as Scene));
-  await outbox.append(pool, byTile.message(scenes(1)[0] as Scene));
-  assert.equal((await createRelay({ ...queue, outbox }).flush()).sent, 1);
-  await first.query('commit');
-  await waiting;
-  await second.query('commit');
-  first.release();
-  second.release();
-  assert.equal((await createRelay({ ...queue, outbox }).flush()).sent, 2);
-  assert.deepEqual(
-    (await drain(queue)).slice(1),
-    days(2).map((event) => byTile.message(event).body),
-  );
+  const append = (connection: pg.PoolClient, tile: string, day: string): Promise<number> =>
+    outbox.append(connection, byTile.message({ tile, day }));
+  // Whoever would have to wait fails instead.
+  for (const connection of [first, second]) {
+    await connection.query("begin; set local lock_timeout = '1s'");
+  }
+  await append(first, 'a', '2025-12-01');
+  await append(second, 'b', '2025-12-01');
+  await append(first, 'b', '2025-12-02');
+  await append(second, 'a', '2025-12-02');
+  for (const connection of [first, second]) {
+    await connection.query('commit');
+    connection.release();
+  }
+  assert.equal((await outbox.backlog()).unsent, 4);
+});
+
+test('in PostgreSQL of two appends of the same keys in opposite order one can be repeated', async () => {
+  const { pool } = database;
+  const outbox = postgresOutbox({ pool, table: database.newTable() });
+  await outbox.migrate();
+  const messages = scenes(2).map((event) => byTile.message(event));
+  const [one, other] = messages as [ProducerMessage, ProducerMessage];
+  const [first, second] = [await pool.connect(), await pool.connect()];
+  for (const connection of [first, second]) await connection.query('begin');
+  await outbox.append(first, one);
+  await outbox.append(second, other);
+  const ends = [first, second].map(async (connection, index) => {
+    const outcome = await outbox.append(connection, index === 0 ? other : one).then(
+      () => 'commit',
+      (error: { code?: string }) => error.code,
+    );
+    await connection.query(outcome === 'commit' ? 'commit' : 'rollback');
+    connection.release();
+    return outcome;
+  });
+  assert.deepEqual((await Promise.all(ends)).sort(), ['40P01', 'commit']);
+  await outbox.append(pool, messages);
+  assert.equal((await outbox.backlog()).unsent, 2);
 });
 
 describe('a take from PostgreSQL reads few of 20,000 unsent rows', () => {

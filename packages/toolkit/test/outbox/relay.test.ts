@@ -196,26 +196,6 @@ test('it removes sent messages after their time, in steps', async (t) => {
   assert.deepEqual(rows, [{ group_id: 'kept' }]);
 });
 
-test('transactions that append to the same groups in different orders do not deadlock', async () => {
-  const outbox = await openOutbox();
-  const messages = scenes(20).map((event) => byTile.message(event));
-  const other = scenes(20).map((event) => byTile.message({ ...event, day: '2025-12-05' }));
-  const transaction = async (given: typeof messages): Promise<void> => {
-    const connection = await pool.connect();
-    try {
-      await connection.query('begin');
-      await outbox.append(connection, given);
-      await connection.query('commit');
-    } finally {
-      connection.release();
-    }
-  };
-  for (let round = 0; round < 5; round += 1) {
-    await Promise.all([transaction(messages), transaction([...other].reverse())]);
-  }
-  assert.equal((await outbox.backlog()).unsent, 40);
-});
-
 test('an append of more messages than its bound is refused', async () => {
   const outbox = await openOutbox();
   const messages = Array.from({ length: 1_001 }, () => byTile.message(scene));
