@@ -3,10 +3,10 @@
  * per command and then with ten, while 1,000 to 1,000,000 messages wait in 1 to 1,000,000 groups and the window is
  * nearly empty or holds 3,000,000 ids; and how many bytes a waiting message and a window entry take.
  *
- * Everything is in one process on one core, without HTTP or disk; changes are produced and discarded. Each scenario has
- * its own process, so that none inherits another's heap; they take turns round by round, each round starting with
- * another one, so that other activity on the machine affects all of them. The floor is what no engine could do without:
- * the digests of a FIFO message's life, and one Map entry that comes and goes.
+ * Everything is in one process on one core, without HTTP or disk; changes and events are produced, as for every server,
+ * and discarded. Each scenario has its own process, so that none inherits another's heap; they take turns round by round,
+ * each round starting with another one, so that other activity on the machine affects all of them. The floor is what no
+ * engine could do without: the digests of a FIFO message's life, and one Map entry that comes and goes.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';

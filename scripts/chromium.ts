@@ -5,13 +5,14 @@
 //
 // Any Chromium on the machine will do: CHROMIUM_PATH first, then browsers in the path, then playwright's own. Whether one
 // works is found out by starting it. A missing one comes from Debian if apt-get can be used, otherwise from playwright.
-// Every step has a timeout and may fail; the script then says why.
+// Every step has a timeout and may fail; the script then says why. ONCEMQ_NO_INSTALL=1 forbids installing (installs.ts).
 
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { installWithApt } from './apt-get.ts';
+import { refusalToInstall } from './installs.ts';
 import { run } from './run-command.ts';
 
 /** Options for playwright's `launch`. Without a path, it is playwright's own browser. */
@@ -22,6 +23,7 @@ interface Launch {
 
 const installMsMax = 300_000;
 const startMsMax = 30_000;
+const why = "the console's tests and screenshots need a browser";
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
 const apple = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
@@ -72,7 +74,7 @@ async function starts(launch: Launch): Promise<boolean> {
 async function install(): Promise<string[]> {
   const complaints: string[] = [];
   for (const [name, attempt] of [
-    ['apt-get', () => installWithApt(['chromium'])],
+    ['apt-get', () => installWithApt(['chromium'], why)],
     ['playwright', installWithPlaywright],
   ] as const) {
     const complaint = await attempt();
@@ -83,8 +85,11 @@ async function install(): Promise<string[]> {
 }
 
 async function installWithPlaywright(): Promise<string | undefined> {
+  const what = 'chromium-headless-shell';
+  const refusal = refusalToInstall({ what, where: "playwright's folder in your home", why });
+  if (refusal !== undefined) return refusal;
   const cli = createRequire(import.meta.url).resolve('playwright-core/cli.js');
-  const command = [process.execPath, cli, 'install', 'chromium-headless-shell'];
+  const command = [process.execPath, cli, 'install', what];
   const { ok, complaint } = await run(command, {}, installMsMax);
   return ok ? undefined : complaint;
 }

@@ -19,6 +19,7 @@ import { fileURLToPath } from 'node:url';
 import { installWithApt } from './apt-get.ts';
 import type { Found, OtherClient, Program, Wire } from './client-program.ts';
 import { goClient } from './go-client.ts';
+import { refusalToInstall } from './installs.ts';
 import { javaClient } from './java-client.ts';
 import { run } from './run-command.ts';
 
@@ -38,6 +39,7 @@ interface Source {
 
 const probeMsMax = 20_000;
 const pipMsMax = 180_000;
+const why = 'tests drive the server with boto3 and the AWS CLI';
 
 /** The folders of pip's packages, one per wire form, because two versions of a package need two folders. */
 const pipFolders: Readonly<Record<Wire, string>> = {
@@ -66,7 +68,7 @@ const sources: readonly Source[] = [
   {
     name: 'apt-get',
     wire: 'query',
-    install: () => installWithApt(['python3-boto3', 'awscli']),
+    install: () => installWithApt(['python3-boto3', 'awscli'], why),
   },
   // The last versions that speak Query are of October 2023.
   {
@@ -190,6 +192,8 @@ async function installWithPip(
   packages: readonly string[],
 ): Promise<string | undefined> {
   const folder = pipFolders[wire];
+  const refusal = refusalToInstall({ what: packages.join(' and '), where: `${folder} (pip)`, why });
+  if (refusal !== undefined) return refusal;
   rmSync(folder, { recursive: true, force: true });
   const options = ['--quiet', '--disable-pip-version-check', '--no-input', '--target', folder];
   const pip = ['python3', '-m', 'pip', 'install', ...options, ...packages];

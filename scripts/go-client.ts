@@ -10,10 +10,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installWithApt } from './apt-get.ts';
 import type { Found, OtherClient } from './client-program.ts';
+import { refusalToInstall } from './installs.ts';
 import { run } from './run-command.ts';
 
 const versionMsMax = 20_000;
 const buildMsMax = 300_000;
+const why = 'tests drive the server with the AWS SDKs for Go';
 
 const sources = fileURLToPath(new URL('../../packages/broker/test/sdk/go-bridge', import.meta.url));
 const folder = fileURLToPath(new URL('../../.clients/go', import.meta.url));
@@ -30,8 +32,11 @@ async function find(): Promise<Found> {
 }
 
 async function install(): Promise<string | undefined> {
+  const where = `${folder} and Go's module cache`;
+  const refusal = refusalToInstall({ what: 'the AWS SDKs for Go', where, why });
+  if (refusal !== undefined) return refusal;
   if (!(await run(['go', 'version'], {}, versionMsMax)).ok) {
-    const complaint = await installWithApt(['golang-go', 'ca-certificates']);
+    const complaint = await installWithApt(['golang-go', 'ca-certificates'], why);
     if (complaint !== undefined) return `it needs Go 1.19 or newer; apt-get: ${complaint}`;
   }
   rmSync(folder, { recursive: true, force: true });

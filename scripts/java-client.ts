@@ -11,11 +11,13 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installWithApt } from './apt-get.ts';
 import type { Found, OtherClient, Wire } from './client-program.ts';
+import { refusalToInstall } from './installs.ts';
 import { run } from './run-command.ts';
 
 const versionMsMax = 20_000;
 const mavenMsMax = 300_000;
 const compileMsMax = 120_000;
+const why = 'tests drive the server with the AWS SDK for Java';
 
 const wires: readonly Wire[] = ['query', 'json'];
 
@@ -43,8 +45,11 @@ async function find(): Promise<Found> {
 }
 
 async function install(): Promise<string | undefined> {
+  const where = `${folder} and Maven's repository in your home`;
+  const refusal = refusalToInstall({ what: 'the AWS SDK for Java', where, why });
+  if (refusal !== undefined) return refusal;
   if (!(await haveTools())) {
-    const complaint = await installWithApt(['default-jdk-headless', 'maven']);
+    const complaint = await installWithApt(['default-jdk-headless', 'maven'], why);
     if (complaint !== undefined) return `it needs JDK 17 or newer and Maven; apt-get: ${complaint}`;
   }
   rmSync(folder, { recursive: true, force: true });

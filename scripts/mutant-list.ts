@@ -16,8 +16,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a topic forgets what no queue saw',
     file: 'core/topic/publish.js',
-    find: 'topic.addToWindow(turn, sequence, kept, digests);',
-    replace: 'if (topic.subscriptions.size > 0) topic.addToWindow(turn, sequence, kept, digests);',
+    find: 'topic.addToWindow(tx, sequence, kept, digests);',
+    replace: 'if (topic.subscriptions.size > 0) topic.addToWindow(tx, sequence, kept, digests);',
   },
   {
     name: 'the hash of a publication is of its envelope, attributes included',
@@ -34,8 +34,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the window of a topic is a millisecond too long',
     file: 'core/topic/topic.js',
-    find: 'this.#windowExpiresAt() <= turn.now',
-    replace: 'this.#windowExpiresAt() < turn.now',
+    find: 'this.#windowExpiresAt() <= tx.now',
+    replace: 'this.#windowExpiresAt() < tx.now',
   },
   {
     name: 'a replaying subscription also gets what is published',
@@ -54,7 +54,7 @@ export const mutants: readonly Mutant[] = [
     file: 'core/topic/fan-out.js',
     find: 'if (!subscription.isLive)',
     replace:
-      "if (turn.events.some(({ type }) => type === 'delivery-failed')) break;\n        if (!subscription.isLive)",
+      "if (tx.events.some(({ type }) => type === 'delivery-failed')) break;\n        if (!subscription.isLive)",
   },
   {
     name: 'the comparisons of filter policies have no bound',
@@ -107,8 +107,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a delete forgets the deduplication ids',
     file: 'core/queue/acknowledge.js',
-    find: 'queue.removeMessage(turn, row);',
-    replace: 'queue.removeMessage(turn, row); queue.window.clear();',
+    find: 'queue.removeMessage(tx, row);',
+    replace: 'queue.removeMessage(tx, row); queue.window.clear();',
   },
   {
     name: 'the scope messageGroup is ignored',
@@ -162,7 +162,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a duplicate is answered with ids of its own',
     file: 'core/queue/send.js',
     find: 'const { messageId, sequence } = original;',
-    replace: 'const { sequence } = original; const messageId = turn.ids.uuid();',
+    replace: 'const { sequence } = original; const messageId = tx.ids.uuid();',
   },
   {
     name: 'the content hash sees the attributes',
@@ -204,8 +204,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a message becomes visible a millisecond late',
     file: 'core/queue/visibility.js',
-    find: 'this.#hidden.time(place) <= now',
-    replace: 'this.#hidden.time(place) < now',
+    find: 'this.#hidden.time(node) <= now',
+    replace: 'this.#hidden.time(node) < now',
   },
   {
     name: 'a message lives a millisecond too long',
@@ -270,7 +270,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'what comes out of order stands at the end of the line',
     file: 'core/structures/time-queue.js',
-    find: 'this.#tail === none || this.#isBefore(this.#tail, place)',
+    find: 'this.#tail === none || this.#isBefore(this.#tail, node)',
     replace: 'true',
   },
   {
@@ -296,12 +296,6 @@ export const mutants: readonly Mutant[] = [
     file: 'storage/memory/message-columns.js',
     find: 'texts[textAt + bodyText] = undefined;',
     replace: '{}',
-  },
-  {
-    name: 'a lane that has ended goes on',
-    file: 'core/digest/four-at-once.js',
-    find: 'and(get(local), isLaneInUse)',
-    replace: 'get(local)',
   },
   {
     name: 'the tags of receipts do not depend on the queue',
@@ -422,16 +416,16 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'running tasks are counted where they are loaded',
     file: 'core/engine.js',
-    find: 'for (const { kept } of this.#catalogue.all())\n            if (kept.isMoving === true)',
+    find: 'for (const { kept } of this.#queues.all())\n            if (kept.isMoving === true)',
     replace:
-      "for (const { tasks } of this.#catalogue.all())\n            if ([...tasks.values()].some(({ status }) => status === 'RUNNING'))",
+      "for (const { tasks } of this.#queues.all())\n            if ([...tasks.values()].some(({ status }) => status === 'RUNNING'))",
   },
   {
     name: 'a token confirms a subscription of any topic',
     file: 'core/topic/topics.js',
-    find: 'confirmSubscription(this.#topics.get(read.name), command, turn)',
+    find: 'confirmSubscription(this.#topics.get(read.name), command, tx)',
     replace:
-      'confirmSubscription([...this.#topics.values()].find((each) => each.subscriptions.ofToken(token)), command, turn)',
+      'confirmSubscription([...this.#topics.values()].find((each) => each.subscriptions.ofToken(token)), command, tx)',
   },
   {
     name: 'an unknown Effect is read as Allow',
@@ -472,7 +466,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a content joins a record that the same commit removes',
     file: 'storage/lmdb/commit/batch.js',
-    find: 'if (this.#run?.id === key && this.#run.contents === contents)',
+    find: 'if (this.#pack?.id === key && this.#pack.contents === contents)',
     replace: 'if (false)',
   },
   {

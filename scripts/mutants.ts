@@ -4,7 +4,7 @@
  * longer found, fails this run.
  *
  * For the engine, the simulation runs first, with few commands, since it catches most mutants in a second or two; then the
- * behavior tests. For the store, its own tests run first, then the crash tests. Two mutants run at a time.
+ * tests of core and of conformance. For the store, its own tests run first, then the crash tests. Two mutants run at a time.
  */
 
 import { spawn } from 'node:child_process';
@@ -22,15 +22,21 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Mutant, mutants } from './mutant-list.ts';
 
-const engineSuites = [
+interface Suite {
+  readonly folder: string;
+  /** Its files take flags, and print a seed. */
+  readonly isSeeded?: boolean;
+  /** The titles of the tests that run. */
+  readonly pattern?: string;
+}
+
+const engineSuites: readonly Suite[] = [
   { folder: 'simulation', isSeeded: true },
-  { folder: 'core', isSeeded: false },
-  { folder: 'core/topic', isSeeded: false },
+  { folder: 'core' },
+  // A rule that is broken is broken on every backend.
+  { folder: 'conformance', pattern: '[(]memory[)]$' },
 ];
-const storeSuites = [
-  { folder: 'storage', isSeeded: false },
-  { folder: 'crash', isSeeded: false },
-];
+const storeSuites: readonly Suite[] = [{ folder: 'storage' }, { folder: 'crash' }];
 const commandsPerFile = 20_000;
 const testMsMax = 180_000;
 const build = resolve('packages/broker/dist');
@@ -63,19 +69,21 @@ async function work(): Promise<void> {
 /** The first suite that fails on the build with the mutant (or without one); undefined if none does. */
 async function killerOf(
   mutant: Mutant | undefined,
-  suites: readonly { readonly folder: string; readonly isSeeded: boolean }[],
+  suites: readonly Suite[],
 ): Promise<string | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'oncemq-mutant-'));
   try {
-    const copy = join(folder, 'dist');
+    const copy = join(folder, 'packages', 'broker', 'dist');
     cpSync(build, copy, { recursive: true });
-    symlinkSync(resolve('node_modules'), join(folder, 'node_modules'), 'dir');
+    // Tests start programs of the repository, by their path from here.
+    for (const name of ['node_modules', '.build', 'packages/broker/migrations'])
+      symlinkSync(resolve(name), join(folder, name), 'dir');
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     if (mutant !== undefined) mutate(join(copy, 'src', mutant.file), mutant);
     for (const suite of suites) {
       if (mutant?.suite !== undefined && mutant.suite !== suite.folder) continue;
       const files = testsIn(join(copy, 'test', suite.folder));
-      if (await fails(suite.isSeeded ? seeded(files) : [['--test', ...files]])) return suite.folder;
+      if (await fails(runsOf(suite, files))) return suite.folder;
     }
     return undefined;
   } finally {
@@ -97,22 +105,45 @@ function mutate(file: string, { name, find, replace }: Mutant): void {
 }
 
 function testsIn(folder: string): string[] {
-  return readdirSync(folder)
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.js'))
     .map((file) => join(folder, file));
 }
 
-/** One process per file, since node's test runner does not pass flags on to the file. */
-function seeded(files: readonly string[]): string[][] {
-  return files.map((file) => [file, '--commands', String(commandsPerFile)]);
+function runsOf({ isSeeded, pattern }: Suite, files: readonly string[]): string[][] {
+  // One process per file, since node's test runner does not pass flags on to the file.
+  if (isSeeded === true) return files.map((file) => [file, '--commands', String(commandsPerFile)]);
+  return [
+    ['--test', ...(pattern === undefined ? [] : [`--test-name-pattern=${pattern}`]), ...files],
+  ];
 }
 
 async function fails(runs: readonly (readonly string[])[]): Promise<boolean> {
   for (const args of runs) {
-    // A test that hangs has caught the mutant too.
-    const child = spawn(process.execPath, args, { stdio: 'ignore', timeout: testMsMax });
-    const [code] = await once(child, 'exit');
-    if (code !== 0) return true;
+    if (await isKilledBy(args)) return true;
   }
   return false;
+}
+
+/** Whether a test fails, or hangs. The first failure is enough: the tests that are still running are ended. */
+async function isKilledBy(args: readonly string[]): Promise<boolean> {
+  // In a group of its own: what the tests have started ends with them.
+  const child = spawn(process.execPath, ['--test-reporter=tap', ...args], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    detached: true,
+  });
+  const end = (): void => {
+    if (child.exitCode === null) process.kill(-(child.pid as number), 'SIGKILL');
+  };
+  const timer = setTimeout(end, testMsMax);
+  child.stdout.setEncoding('utf8');
+  let rest = '';
+  child.stdout.on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() as string;
+    if (lines.some((line) => /^\s*not ok /.test(line))) end();
+  });
+  const [code] = await once(child, 'exit');
+  clearTimeout(timer);
+  return code !== 0;
 }

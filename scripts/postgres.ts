@@ -57,6 +57,7 @@ const port = await freePort();
 const settings = [
   'fsync=off',
   'full_page_writes=off',
+  'max_connections=500',
   'listen_addresses=127.0.0.1',
   `port=${port}`,
 ];

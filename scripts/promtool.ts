@@ -15,6 +15,7 @@ import { run } from './run-command.ts';
 
 const startMsMax = 20_000;
 const unpackMsMax = 120_000;
+const why = 'promtool tests the rules for Prometheus';
 
 const folder = fileURLToPath(new URL('../../.clients/prometheus', import.meta.url));
 const unpacked = join(folder, 'usr', 'bin', 'promtool');
@@ -43,7 +44,7 @@ async function find(): Promise<string | undefined> {
 async function fetchPackage(): Promise<string | undefined> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const complaint = await downloadWithApt('prometheus', folder);
+  const complaint = await downloadWithApt('prometheus', folder, why);
   if (complaint !== undefined) return `apt-get: ${complaint}`;
   const [archive = ''] = readdirSync(folder).filter((name) => name.endsWith('.deb'));
   const unpacking = await run(['dpkg-deb', '-x', archive, '.'], {}, unpackMsMax, folder);

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installWithApt } from './apt-get.ts';
+import { refusalToInstall } from './installs.ts';
 import { run } from './run-command.ts';
 
 interface Store {
@@ -27,6 +28,8 @@ interface Store {
 const mavenMsMax = 300_000;
 const readyMsMax = 60_000;
 const pauseMs = 50;
+const redisWhy = "the tests of the toolkit's stores need Redis";
+const dynamoWhy = "the tests of the toolkit's stores need DynamoDB Local";
 
 const jars = fileURLToPath(new URL('../../.clients/dynamodb-local-2.6.1', import.meta.url));
 const pom = fileURLToPath(new URL('../../scripts/dynamodb-local.pom.xml', import.meta.url));
@@ -39,7 +42,7 @@ const stores: Readonly<Record<string, Store>> = {
       if (program === undefined) return undefined;
       return [program, '--port', String(port), '--bind', '127.0.0.1', ...nothingKept];
     },
-    install: () => installWithApt(['redis-server']),
+    install: () => installWithApt(['redis-server'], redisWhy),
   },
   dynamodb: {
     command: (port) => {
@@ -51,8 +54,11 @@ const stores: Readonly<Record<string, Store>> = {
       return [java, ...small, '-cp', join(jars, '*'), main, ...options];
     },
     install: async () => {
+      const where = `${jars} and Maven's repository in your home`;
+      const refusal = refusalToInstall({ what: 'DynamoDB Local', where, why: dynamoWhy });
+      if (refusal !== undefined) return refusal;
       if (inPath('mvn') === undefined || inPath('java') === undefined) {
-        const complaint = await installWithApt(['default-jdk-headless', 'maven']);
+        const complaint = await installWithApt(['default-jdk-headless', 'maven'], dynamoWhy);
         if (complaint !== undefined) return `it needs Java 17 and Maven; apt-get: ${complaint}`;
       }
       const get = ['mvn', '-B', '-q', '-f', pom, 'dependency:copy-dependencies'];

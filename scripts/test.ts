@@ -1,23 +1,36 @@
 // Runs the tests: every compiled *.test.js of the packages and of the root, in Node's test runner.
 //
-// Node 20's `node --test` takes files, not patterns, so this script lists them. Arguments select
-// files by part of their path (`npm test -- deduplication`); options are passed on to node
-// (`npm test -- --test-name-pattern=window`). Lint and the examples are tests like all others, so
-// one summary and one exit code cover everything.
+//   npm test -- deduplication       files with this word in their path
+//   npm test -- --verbose           every test by name, with all that it prints (Node's reporter "spec")
+//   npm test -- --no-install        installs nothing that does not come with npm, and says what is missing
+//
+// Node 20's `node --test` takes files, not patterns, so this script lists them. Other options are passed on to node
+// (`npm test -- --test-name-pattern=window`). Lint and the examples are tests like all others, so one summary and one exit
+// code cover everything.
 //
 // The console is tested in a real browser, which is installed first if there is none.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { noInstallVariable } from './installs.ts';
 
 const testFolders = ['.build/test', 'packages/broker/dist/test', 'packages/toolkit/dist/test'];
 
 const browserTests = join('test', 'console');
+/** A file that hangs fails after this time instead of never. */
+const fileMsMax = 900_000;
+const ownReporter = './.build/scripts/test-reporter.js';
 
 const args = process.argv.slice(2);
-const options = args.filter((arg) => arg.startsWith('-'));
+const given = args.filter((arg) => arg.startsWith('-'));
 const words = args.filter((arg) => !arg.startsWith('-'));
+const options = given.filter((arg) => arg !== '--verbose' && arg !== '--no-install');
+if (given.includes('--no-install')) process.env[noInstallVariable] = '1';
+options.unshift(`--test-timeout=${fileMsMax}`);
+if (!options.some((option) => option.startsWith('--test-reporter='))) {
+  options.unshift(`--test-reporter=${given.includes('--verbose') ? 'spec' : ownReporter}`);
+}
 
 const files = testFolders
   .flatMap(testFilesUnder)
@@ -33,7 +46,7 @@ if (files.length === 0) {
   }
   const { status } = spawnSync(
     process.execPath,
-    ['--enable-source-maps', '--test', '--test-reporter=spec', ...options, ...files],
+    ['--enable-source-maps', '--test', ...options, ...files],
     { stdio: 'inherit' },
   );
   process.exitCode = status ?? 1;

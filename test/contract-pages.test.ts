@@ -2,10 +2,11 @@
 // A page that no longer matches the code fails here.
 //
 // What a block imports is provided, and so is what a reader would have: a server whose clock can be moved, an AWS client
-// and a queue, a database, a folder, and the producer that the pages talk about.
+// and a queue, databases, a folder, and the producer that the pages talk about. With the same names, the compiler checks
+// the types of all pages, as strictly as in a program into which the code is pasted.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,12 +14,19 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SNS } from '@aws-sdk/client-sns';
 import { SQS } from '@aws-sdk/client-sqs';
 import * as toolkit from '@oncemq/toolkit';
+import { inboxChecks } from '@oncemq/toolkit/testing';
 import * as api from '@opentelemetry/api';
 import { transform } from '@swc/wasm-typescript';
+import { sql } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import { Redis } from 'ioredis';
 import jsonld from 'jsonld';
+import { CompiledQuery, Kysely, PostgresDialect } from 'kysely';
+import sqlite from 'node-sqlite3-wasm';
 import { startTestServer } from 'oncemq/testing';
 import pg from 'pg';
 
@@ -34,20 +42,86 @@ const pages = [
   'docs/telemetry/dedup-metrics.md',
   'docs/telemetry/message-provenance-events.md',
   'docs/guide/toolkit.md',
+  'docs/guide/consumer.md',
+  'docs/guide/relay.md',
+  'docs/guide/stores.md',
 ];
 
 for (const page of pages) {
   test(`the code shown in ${page} runs and its assertions hold`, async (t) => {
-    const blocks = [...readFileSync(page, 'utf8').matchAll(/^```ts\n([\s\S]*?)^```/gm)];
-    assert.ok(blocks.length > 0);
-    const source = blocks.map(([, code = '']) => code).join('\n');
-    await run(t, page, source);
+    await run(t, page, sourceOf(page));
   });
+}
+
+/** What a reader has, as declarations for the compiler. */
+const declared: Readonly<Record<string, string>> = {
+  assert: "import assert from 'node:assert/strict';",
+  jsonld: "import jsonld from 'jsonld';",
+  readdirSync: "import { readdirSync } from 'node:fs';",
+  readFileSync: "import { readFileSync } from 'node:fs';",
+  writeFileSync: "import { writeFileSync } from 'node:fs';",
+  startTestServer: "import { startTestServer } from 'oncemq/testing';",
+  SQS: "import { SQS } from '@aws-sdk/client-sqs';",
+  client: "declare const client: import('@aws-sdk/client-sqs').SQS;",
+  db: 'declare const db: { prepare(text: string): { all(...values: (string | number | null)[]): unknown[] } };',
+  folder: 'declare const folder: string;',
+  landsatRefresh:
+    "declare const landsatRefresh: import('@oncemq/toolkit').Producer<{ tile: string; day: string }>;",
+  pool: "declare const pool: import('pg').Pool;",
+  queueUrl: 'declare const queueUrl: string;',
+  server: "declare const server: import('oncemq/testing').TestServer;",
+};
+
+test('the code shown on all pages type-checks in strict mode', () => {
+  const place = resolve('.build/pages-typed');
+  rmSync(place, { recursive: true, force: true });
+  mkdirSync(place, { recursive: true });
+  const options = {
+    extends: '../../tsconfig.base.json',
+    compilerOptions: {
+      ...{ composite: false, incremental: false, declaration: false, isolatedDeclarations: false },
+      ...{ noEmit: true, noUnusedLocals: false },
+    },
+  };
+  writeFileSync(join(place, 'tsconfig.json'), JSON.stringify(options));
+  for (const page of pages) {
+    const source = sourceOf(page);
+    const isTaken = (name: string): boolean =>
+      new RegExp(`(const|let|class|function) ${name}\\b|import [^;]*\\b${name}\\b[^;]* from`).test(
+        source,
+      );
+    const isUsed = (name: string): boolean => new RegExp(`\\b${name}\\b`).test(source);
+    const names = Object.keys(toolkit).filter((name) => isUsed(name) && !isTaken(name));
+    const prelude = [
+      names.length === 0 ? '' : `import { ${names.join(', ')} } from '@oncemq/toolkit';`,
+      ...Object.entries(declared)
+        .filter(([name]) => isUsed(name) && !isTaken(name))
+        .map(([, text]) => text),
+    ];
+    writeFileSync(
+      join(place, `${page.replaceAll(/\W/g, '-')}.ts`),
+      `${prelude.join('\n')}\n${source}\nexport {};\n`,
+    );
+  }
+  const tsc = resolve('node_modules/typescript/bin/tsc');
+  const { stdout } = spawnSync(process.execPath, [tsc, '-p', place, '--pretty', 'false'], {
+    encoding: 'utf8',
+  });
+  assert.equal(stdout, '');
+});
+
+function sourceOf(page: string): string {
+  const blocks = [...readFileSync(page, 'utf8').matchAll(/^```ts\n([\s\S]*?)^```/gm)];
+  assert.ok(blocks.length > 0);
+  return blocks.map(([, code = '']) => code).join('\n');
 }
 
 async function run(t: TestContext, page: string, source: string): Promise<void> {
   const program = source.replace(/^import .*;$/gm, '').replace(/^export /gm, '');
-  const names = await surroundings(t, /\bpool\b/.test(program));
+  const names = await surroundings(t, {
+    needsDatabase: /\bpool\b/.test(program),
+    needsSqlite: /\bdb\b/.test(program),
+  });
   // A name that the page declares itself is not provided.
   const given = Object.keys(names).filter(
     (name) => !new RegExp(`\\bconst ${name}\\b`).test(program),
@@ -62,7 +136,7 @@ async function run(t: TestContext, page: string, source: string): Promise<void> 
 
 async function surroundings(
   t: TestContext,
-  needsDatabase: boolean,
+  { needsDatabase, needsSqlite }: Readonly<Record<'needsDatabase' | 'needsSqlite', boolean>>,
 ): Promise<Record<string, unknown>> {
   const server = await startTestServer();
   const client = new SQS(server.clientConfig);
@@ -87,8 +161,25 @@ async function surroundings(
   });
   const pool = needsDatabase ? await database(t) : undefined;
   const files = { readdirSync, readFileSync, writeFileSync };
-  const imported = { ...toolkit, ...files, api, assert, jsonld, SNS, SQS, startTestServer };
-  return { ...imported, server, client, queueUrl, folder, landsatRefresh, pool };
+  const libraries = {
+    ...{ DynamoDBClient, Redis, CompiledQuery, Kysely, PostgresDialect, sql, drizzle, inboxChecks },
+    ...{ api, assert, jsonld, SNS, SQS, startTestServer },
+  };
+  const db = needsSqlite ? sqliteIn(t, folder) : undefined;
+  const run = t.test.bind(t);
+  const here = { server, client, queueUrl, folder, landsatRefresh, pool, db, test: run };
+  return { ...toolkit, ...files, ...libraries, ...here };
+}
+
+/** The part of node:sqlite that the page uses; Node 20 does not have it. */
+function sqliteIn(t: TestContext, folder: string) {
+  const database = new sqlite.Database(join(folder, 'inbox.sqlite'));
+  t.after(() => database.close());
+  return {
+    prepare: (text: string) => ({
+      all: (...values: (string | number | null)[]) => database.all(text, values),
+    }),
+  };
 }
 
 async function database(t: TestContext): Promise<pg.Pool> {

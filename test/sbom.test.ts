@@ -30,11 +30,11 @@ function npm<Answer>(...args: string[]): Answer {
   return JSON.parse(done.stdout) as Answer;
 }
 
+/** npm also lists optional peers that are not installed; they have no version. */
 function namesIn({ dependencies = {} }: Tree): string[] {
-  return Object.entries(dependencies).flatMap(([name, tree]) => [
-    `${name}@${tree.version}`,
-    ...namesIn(tree),
-  ]);
+  return Object.entries(dependencies)
+    .filter(([, { version }]) => version !== undefined)
+    .flatMap(([name, tree]) => [`${name}@${tree.version}`, ...namesIn(tree)]);
 }
 
 for (const folder of packageFolders) {

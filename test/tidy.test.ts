@@ -34,6 +34,20 @@ const publicEntries = [
 /** Lowest first: a layer may use those before it. The console is not listed, since it only talks HTTP. */
 const layers = ['core', 'storage', 'api', 'server', 'cli'];
 
+/** What each layer may import of storage. */
+const storageDoors: Readonly<Record<string, readonly string[]>> = {
+  api: ['backend.ts'],
+  server: [
+    'backend.ts',
+    'clock.ts',
+    'make-directory.ts',
+    'lmdb/open.ts',
+    'memory/open.ts',
+    'postgres/open.ts',
+  ],
+  cli: ['lmdb/tools.ts'],
+};
+
 /** The only external import allowed in core, and the only file that may have it. */
 const coreOutsideImport = { from: `${broker}/core/digest/digests.ts`, specifier: 'node:crypto' };
 
@@ -50,7 +64,6 @@ const ownNames: readonly string[] = [
   `${broker}/api/protocol/query.ts: members`,
   `${broker}/api/protocol/xml.ts: entities`,
   `${broker}/api/protocol/xml.ts: value`,
-  `${broker}/cli/in-child.ts: env`,
   `${broker}/cli/usage.ts: flags`,
   `${broker}/cli/verify.ts: flags`,
   `${broker}/console/views/queue-list.ts: sortValues`,
@@ -75,7 +88,7 @@ const ownNames: readonly string[] = [
   `${broker}/server/http/listener.ts: statusOfError`,
   `${broker}/server/http/request-head.ts: headers`,
   `${broker}/server/telemetry/otel-environment.ts: environment`,
-  `${broker}/storage/lmdb/records/json-record.ts: this`,
+  `${broker}/storage/records/json-record.ts: this`,
   `${toolkit}/compliance/findings.ts: detail`,
   `${toolkit}/contract/refusals.ts: detail`,
   `${toolkit}/guard/guarded-messages.ts: entry`,
@@ -110,9 +123,16 @@ describe('nothing imports upwards across the layers', () => {
     file(`${broker}/storage/lmdb/d.ts`, "export * from './../../api/shapes/x.ts';"),
     file(`${broker}/storage/running/d.ts`, "import { m } from '../memory/open.ts';"),
     file(`${broker}/storage/d.ts`, "import type { L } from './lmdb/lmdb-store.ts';"),
+    file(`${broker}/storage/observers/d.ts`, "import { k } from '../lmdb/records/keys.ts';"),
+    file(`${broker}/storage/memory/d.ts`, "import { k } from '../lmdb/open.ts';"),
     file(`${broker}/api/e.ts`, "import { l } from '../storage/store.ts';"),
     file(`${broker}/server/f.ts`, "const main = await import('../cli/main.ts');"),
+    file(`${broker}/server/g.ts`, "import { s } from '../storage/lmdb/lmdb-store.ts';"),
+    file(`${broker}/server/h.ts`, "import { t } from '../storage/lmdb/tools.ts';"),
+    file(`${broker}/server/i.ts`, "import { w } from '../storage/running/writer.ts';"),
     file(`${broker}/cli/g.ts`, "import '../index.ts';"),
+    file(`${broker}/cli/h.ts`, "import { o } from '../storage/lmdb/open.ts';"),
+    file(`${broker}/cli/i.ts`, "import { d } from '../storage/lmdb/file/data-error.ts';"),
     file(`${broker}/console/h.ts`, "import { limits } from '../core/limits.ts';"),
     file(`${toolkit}/i.ts`, "import { startServer } from 'oncemq';"),
     file(`${toolkit}/j.ts`, "import { limits } from '../../broker/src/core/limits.ts';"),
@@ -124,6 +144,8 @@ describe('nothing imports upwards across the layers', () => {
     file(`${broker}/api/send.ts`, "import type { Backend } from '../storage/backend.ts';"),
     file(`${broker}/api/receive.ts`, "import type { Message } from '../core/engine.ts';"),
     file(`${broker}/cli/main.ts`, "import { engine } from '../core/engine.ts';"),
+    file(`${broker}/server/start.ts`, "import { o } from '../storage/lmdb/open.ts';"),
+    file(`${broker}/cli/data.ts`, "import { c } from '../storage/lmdb/tools.ts';"),
     file(`${broker}/server/contract.ts`, "import type { Envelope } from '@oncemq/toolkit';"),
     file('packages/toolkit/test/a.test.ts', "import { s } from 'oncemq/testing';"),
   ];
@@ -203,6 +225,68 @@ describe('every relative link in a page leads to a file', () => {
   });
 
   test('this repository has no dead link', () => holds(deadLinks));
+});
+
+describe('every page is reached from README', () => {
+  test('a page that no page links to is reported, and one that only such a page links to', () => {
+    const planted = [
+      file('README.md', '[a](docs/a.md#part)'),
+      file('docs/a.md', '[b](b.md)'),
+      file('docs/b.md'),
+      file('docs/c.md', '[d](d.md)'),
+      file('docs/d.md'),
+    ];
+    assert.deepEqual(unreachedPages(planted), [
+      'docs/c.md: no page that README leads to links to it',
+      'docs/d.md: no page that README leads to links to it',
+    ]);
+  });
+
+  test('this repository has no such page', () => holds(unreachedPages));
+});
+
+describe('every file that a page or a comment names exists', () => {
+  test('a file and a folder that are gone are reported, wherever the path begins', () => {
+    const planted = [
+      file(
+        'docs/a.md',
+        'See `core/gone.ts`, `gone-too.ts`, `core/queue` and `packages/x/src/core`.',
+      ),
+      file('docs/b.md', 'See `core/queue/queue.ts`, `queue.ts`, `src/core/queue` and `test/…`.'),
+      file('packages/x/src/core/queue/queue.ts'),
+    ];
+    assert.deepEqual(goneFiles(planted), [
+      'docs/a.md: names core/gone.ts, which is not there',
+      'docs/a.md: names gone-too.ts, which is not there',
+    ]);
+    assert.deepEqual(goneFiles([file('docs/c.md', 'See `core/gone` and `docs/gone/x.md`.')]), [
+      'docs/c.md: names core/gone, which is not there',
+      'docs/c.md: names docs/gone/x.md, which is not there',
+    ]);
+  });
+
+  test('a file that only a comment still names is reported', () => {
+    const planted = [
+      file(`${broker}/core/a.ts`, '/**\n * As b.ts and core/gone.ts do.\n */'),
+      file(`${broker}/core/b.ts`, "import { gone } from 'elsewhere/gone.ts';"),
+      file(`${broker}/cli/gate/c.ts`, '// A file of the user: src/mailer.ts.'),
+    ];
+    assert.deepEqual(goneFiles(planted), [
+      `${broker}/core/a.ts: names core/gone.ts, which is not there`,
+    ]);
+  });
+
+  test('a file of the reader, and a path in a block, are not reported', () => {
+    const planted = [
+      file(
+        'docs/guide/a.md',
+        'Write `orders.producer.ts` or `src/orders.ts`.\n```\ncore/x.ts\n```',
+      ),
+    ];
+    assert.deepEqual(goneFiles(planted), []);
+  });
+
+  test('this repository names no such file', () => holds(goneFiles));
 });
 
 describe('no test is left out', () => {
@@ -386,18 +470,21 @@ function mayImport(from: RepositoryFile, specifier: string): boolean {
   }
   if (layer === 'console') return !to.startsWith(`${broker}/`) || layerOf(to) === 'console';
   if (!to.startsWith(`${broker}/`)) return layer !== 'core';
-  if (layer === 'api' && layerOf(to) === 'storage') return to === `${broker}/storage/backend.ts`;
-  if (isSharedByStores(from.path) && isStore(to)) return false;
+  if (layer !== 'storage' && layerOf(to) === 'storage') {
+    return storageDoors[layer]?.includes(to.slice(`${broker}/storage/`.length)) === true;
+  }
+  if (layer === 'storage' && isStore(to) && storeOf(from.path) !== storeOf(to)) return false;
   return layers.slice(0, layers.indexOf(layer) + 1).includes(layerOf(to) ?? 'entry');
 }
 
-/** What every backend shares knows no store. */
-function isSharedByStores(name: string): boolean {
-  return layerOf(name) === 'storage' && !isStore(name);
+/** What every backend shares knows no store, and no store knows another. */
+function isStore(name: string): boolean {
+  return ['memory', 'lmdb'].includes(storeOf(name) ?? '');
 }
 
-function isStore(name: string): boolean {
-  return name.startsWith(`${broker}/storage/memory/`) || name.startsWith(`${broker}/storage/lmdb/`);
+/** The folder below storage. */
+function storeOf(name: string): string | undefined {
+  return new RegExp(`^${broker}/storage/([^/]+)/`).exec(name)?.[1];
 }
 
 /** The folder directly below the broker's src; undefined for its entries, its tests and everything else. */
@@ -491,14 +578,68 @@ function deadLinks(files: readonly RepositoryFile[]): string[] {
   const there = new Set(files.flatMap((each) => [each.path, ...foldersAbove(each.path)]));
   return files
     .filter(({ path }) => path.endsWith('.md'))
-    .flatMap((page) => {
-      const prose = page.text.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, '');
-      return [...prose.matchAll(/\]\(([^)\s]+)[^)]*\)/g)]
-        .map((match) => (match[1] ?? '').replace(/#.*$/, ''))
-        .filter((link) => link !== '' && !/^[a-z]+:/i.test(link))
-        .filter((link) => !there.has(path.posix.join(path.posix.dirname(page.path), link)))
-        .map((link) => `${page.path}: links to ${link}, which is not there`);
-    });
+    .flatMap((page) =>
+      linksOf(page)
+        .filter(({ to }) => !there.has(to))
+        .map(({ link }) => `${page.path}: links to ${link}, which is not there`),
+    );
+}
+
+function unreachedPages(files: readonly RepositoryFile[]): string[] {
+  const pages = new Map(
+    files.filter(({ path }) => path.endsWith('.md')).map((page) => [page.path, page]),
+  );
+  const reached = new Set(['README.md']);
+  for (const name of reached) {
+    const page = pages.get(name);
+    if (page) for (const { to } of linksOf(page)) reached.add(to);
+  }
+  return [...pages.keys()]
+    .filter((name) => name.startsWith('docs/') && !reached.has(name))
+    .map((name) => `${name}: no page that README leads to links to it`);
+}
+
+/** The relative links in a page's prose, as they are written and as paths from the root. */
+function linksOf(page: RepositoryFile): { link: string; to: string }[] {
+  const prose = page.text.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, '');
+  return Array.from(prose.matchAll(/\]\(([^)\s]+)[^)]*\)/g), ([, target = '']) =>
+    target.replace(/#.*$/, ''),
+  )
+    .filter((link) => link !== '' && !/^[a-z]+:/i.test(link))
+    .map((link) => ({ link, to: path.posix.join(path.posix.dirname(page.path), link) }));
+}
+
+/** Named in the prose of a page or in a comment. A path may leave out where it begins. */
+function goneFiles(files: readonly RepositoryFile[]): string[] {
+  const paths = [...new Set(files.flatMap((each) => [each.path, ...foldersAbove(each.path)]))];
+  const there = new Set(paths.flatMap((name) => endsOf(name)));
+  return files.flatMap((each) =>
+    namedFiles(each)
+      .filter((name) => !there.has(name))
+      .map((name) => `${each.path}: names ${name}, which is not there`),
+  );
+}
+
+/** Readers of the guides have files of their own, and so have users of the command line. */
+function namedFiles({ path, text }: RepositoryFile): string[] {
+  if (/^packages\/\w+\/src\/(?!cli\/).*\.ts$/.test(path)) {
+    const comments = text.match(/^\s*(?:\/\/|\/?\*).*/gm) ?? [];
+    return comments.flatMap((line) => line.match(/(?<![\w*./-])\w[\w./-]*\.ts\b/g) ?? []);
+  }
+  if (!path.endsWith('.md')) return [];
+  const inFolder =
+    /^(?:packages|docs|bench|scripts|examples|test|core|storage|api|server|console|cli)\/[\w./-]+$/;
+  const isGuide = path.startsWith('docs/guide/');
+  const prose = text.replace(/^```[\s\S]*?^```/gm, '');
+  return Array.from(prose.matchAll(/`([^`\n]+)`/g), ([, code = '']) => code).filter(
+    (code) => inFolder.test(code) || (!isGuide && /^[\w./-]+\.ts$/.test(code)),
+  );
+}
+
+/** A path and what is left of it without its first folders: a/b/c, b/c, c. */
+function endsOf(name: string): string[] {
+  const parts = name.split('/');
+  return parts.map((_, index) => parts.slice(index).join('/'));
 }
 
 function foldersAbove(name: string): string[] {

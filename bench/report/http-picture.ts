@@ -7,7 +7,7 @@ import { type SystemName, systemNames, systems } from '../servers/systems.ts';
 import type { Rates, Row } from './http-rows.ts';
 import { whole } from './statistics.ts';
 
-const colours: Readonly<Record<SystemName, string>> = {
+const colors: Readonly<Record<SystemName, string>> = {
   floor: '#b8bec7',
   oncemq: '#1d4ed8',
   'oncemq-memory': '#7ea6f5',
@@ -40,7 +40,7 @@ export function drawPicture(rows: readonly Row[], machine: string): string {
   const legend = names.map((name, index) => {
     const at = 16 + (index % legendColumns) * legendWidth;
     const y = 46 + Math.floor(index / legendColumns) * legendHeight;
-    return `<rect x="${at}" y="${y}" width="12" height="12" fill="${colours[name]}"/>${text(at + 18, y + 11, systems[name].label)}`;
+    return `<rect x="${at}" y="${y}" width="12" height="12" fill="${colors[name]}"/>${text(at + 18, y + 11, systems[name].label)}`;
   });
   const bars = rows.flatMap((row, index) => {
     const y = top + index * rowHeight;
@@ -67,7 +67,7 @@ function bar(rates: Rates, name: SystemName, y: number, x: (value: number) => nu
   const { median, min, max } = rates.rate;
   const middle = y + barHeight / 2;
   return [
-    `<rect x="${left}" y="${y + 1}" width="${(x(median) - left).toFixed(1)}" height="${barHeight - 2}" fill="${colours[name]}"/>`,
+    `<rect x="${left}" y="${y + 1}" width="${(x(median) - left).toFixed(1)}" height="${barHeight - 2}" fill="${colors[name]}"/>`,
     `<line x1="${x(min).toFixed(1)}" x2="${x(max).toFixed(1)}" y1="${middle}" y2="${middle}" stroke="#1d2939"/>`,
     text(
       Math.round(x(max)) + 6,
