@@ -1,6 +1,6 @@
 /**
  * What `npm test` prints: how far it is, each failure whole when it happens, and at its end the skipped tests with their
- * reasons, the failed ones again, and the totals in the words of Node's own reporter.
+ * reasons, the failed ones again, the slowest files, and the totals in the words of Node's own reporter.
  *
  * On a terminal one line is rewritten; elsewhere a line comes every 250 tests, and after 30 seconds at the latest. What a test
  * file printed (its seeds, diagnostics, warnings) is kept until it is known whether one of its tests failed: then it is shown
@@ -46,6 +46,8 @@ const msPerRewrite = 100;
 /** Of each file the newest output is kept; of skipped and failed tests, so many are listed. */
 const outputCharsMax = 32_768;
 const listedMax = 500;
+/** The slowest files are listed where there are more than a few: what to shorten when the whole takes too long. */
+const slowestMax = 12;
 /** Node 20 and 22 report every test that `--test-name-pattern` leaves out; the user asked for that. */
 const leftOut = 'test name does not match pattern';
 const eraseLine = '\r\x1b[2K';
@@ -62,6 +64,7 @@ class TestReporter extends Transform {
   readonly #failed: Failed[] = [];
   readonly #skipped: string[] = [];
   readonly #totals: string[] = [];
+  readonly #fileMs = new Map<string, number>();
   #filesBegun = 0;
   #filesEnded = 0;
   #done = 0;
@@ -90,6 +93,7 @@ class TestReporter extends Transform {
     this.#list('skipped', this.#skips, this.#skipped);
     const failed = this.#failed.map(({ title, where }) => `${title} (${where})`);
     this.#list('failed', this.#failures, failed);
+    if (this.#fileMs.size > slowestMax) this.#list('slowest files', slowestMax, this.#slowest());
     this.push(`\n${this.#totals.map((total) => `ℹ ${total}\n`).join('')}`);
     done();
   }
@@ -100,6 +104,7 @@ class TestReporter extends Transform {
     if (type === 'test:enqueue' && isFile(data)) this.#filesBegun += 1;
     if (type === 'test:complete' && isFile(data)) {
       this.#filesEnded += 1;
+      this.#fileMs.set(file, data.details?.duration_ms ?? 0);
       // A test may be defined in another file than the one that ran, so this tells best whose output matters.
       if (data.details?.passed === false) this.#failedFiles.add(file);
     }
@@ -165,6 +170,13 @@ class TestReporter extends Transform {
     const more = count > titles.length ? [`and ${count - titles.length} more`] : [];
     const lines = [...titles, ...more].map((title) => `  ${title}\n`);
     this.push(`\n${what}: ${count}\n${lines.join('')}`);
+  }
+
+  #slowest(): string[] {
+    return [...this.#fileMs]
+      .sort(([, a], [, b]) => b - a)
+      .slice(0, slowestMax)
+      .map(([file, ms]) => `${relative('.', file)}: ${Math.round(ms / 1000)} s`);
   }
 
   #showProgress(): void {

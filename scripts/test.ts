@@ -12,6 +12,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { noInstallVariable } from './installs.ts';
 
@@ -28,6 +29,11 @@ const words = args.filter((arg) => !arg.startsWith('-'));
 const options = given.filter((arg) => arg !== '--verbose' && arg !== '--no-install');
 if (given.includes('--no-install')) process.env[noInstallVariable] = '1';
 options.unshift(`--test-timeout=${fileMsMax}`);
+if (!options.some((option) => option.startsWith('--test-concurrency='))) {
+  // Node leaves one core free, so on two cores the files would run one after the other; most of them wait for a process or a
+  // disk half of their time.
+  options.unshift(`--test-concurrency=${availableParallelism()}`);
+}
 if (!options.some((option) => option.startsWith('--test-reporter='))) {
   options.unshift(`--test-reporter=${given.includes('--verbose') ? 'spec' : ownReporter}`);
 }
