@@ -6,6 +6,7 @@
  * 500 without the cause, which goes to `onError`. Both answers use the caller's wire form.
  */
 
+import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ErrorDetail } from '../core/errors.ts';
@@ -23,7 +24,7 @@ import { queryForm } from './protocol/query.ts';
 import { queryJsonForm } from './protocol/query-json.ts';
 import type { NamedAction, ReadRequest, Service, Unread, WireForm } from './protocol/wire-form.ts';
 import type { ApiRequest, ApiResponse } from './request.ts';
-import type { ActionShape } from './shapes/shape.ts';
+import type { ActionShape, Value } from './shapes/shape.ts';
 import { snsActions } from './shapes/sns.ts';
 import { sqsActions } from './shapes/sqs.ts';
 
@@ -213,18 +214,19 @@ class Exchange implements Call {
     return answer.ok ? this.#write(action, answer) : this.#refuse(toldBy(action, answer));
   }
 
-  async respondInTurns(answer: Answer): Promise<ApiResponse> {
-    await nextTurn();
+  async respondInTurns(items: Iterable<Value>): Promise<ApiResponse> {
     const action = this.#action as NamedAction;
-    const { output = noOutput } = answer;
-    const response = await (this.#form.answerInTurns?.(
-      action,
-      output,
-      this.#request.requestId,
-      nextTurn,
-    ) ?? this.respond(answer));
+    const { texts, ...head } = this.#form.answerList(action, items, this.#request.requestId);
+    const parts: Buffer[] = [];
+    let bodyBytes = 0;
     await nextTurn();
-    return response;
+    for (const text of texts) {
+      const part = Buffer.from(text);
+      parts.push(part);
+      bodyBytes += part.length;
+      await nextTurn();
+    }
+    return { ...head, body: '', parts, bodyBytes };
   }
 
   #carryOut(

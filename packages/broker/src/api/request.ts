@@ -22,6 +22,8 @@ export interface ApiResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Instead of the body if it is large: what is sent one after the other, each in a turn of its own. */
+  readonly parts?: readonly Uint8Array[];
   /** The length of the body in UTF-8, if it is known. */
   readonly bodyBytes?: number;
 }

@@ -57,8 +57,8 @@ export class TestApi {
     });
   }
 
-  /** Sends a raw request, for tests about unusual ones. */
-  send(request: {
+  /** Sends a raw request, for tests about unusual ones. The parts of a large answer are joined. */
+  async send(request: {
     method?: string;
     path?: string;
     query?: string;
@@ -67,7 +67,7 @@ export class TestApi {
     signal?: AbortSignal;
   }): Promise<ApiResponse> {
     const { method = 'POST', path = '/', query = '', headers = {}, body = '' } = request;
-    return this.api.handle({
+    const { parts, ...reply } = await this.api.handle({
       method,
       path,
       query,
@@ -76,6 +76,7 @@ export class TestApi {
       signal: request.signal ?? new AbortController().signal,
       requestId,
     });
+    return parts === undefined ? reply : { ...reply, body: Buffer.concat(parts).toString() };
   }
 
   /** AWS JSON. A string is sent as is, anything else as JSON. */

@@ -24,7 +24,7 @@ import {
 import { good, Scene } from './scene.ts';
 
 const turnMsMax = 50;
-const triesMax = 40;
+const triesMax = 12;
 
 let directory: string;
 let scene: Scene;

@@ -7,7 +7,7 @@ import { refuse } from '../../core/errors.ts';
 import type { Backend } from '../../storage/backend.ts';
 import type { Fault } from '../protocol/error-codes.ts';
 import type { ApiResponse } from '../request.ts';
-import type { ValueMap } from '../shapes/shape.ts';
+import type { Value, ValueMap } from '../shapes/shape.ts';
 
 /** The part of the backend that actions use. */
 export type ActionBackend = Pick<Backend, 'realm' | 'run' | 'receive'>;
@@ -29,8 +29,8 @@ export interface Call {
   readonly traceHeader: string | undefined;
   /** Encodes the answer. The most frequent actions do so before their changes are kept (`prepare` of the backend). */
   respond(answer: Answer | Fault): ApiResponse;
-  /** As `respond`, for an answer of megabytes: other requests get their turn while it is written. */
-  respondInTurns(answer: Answer): Promise<ApiResponse>;
+  /** For an output of one list of megabytes: each item is asked for, and encoded, in a turn of its own. */
+  respondInTurns(items: Iterable<Value>): Promise<ApiResponse>;
 }
 
 export interface Answer {

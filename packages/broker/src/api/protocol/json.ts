@@ -10,7 +10,15 @@
 import { Buffer, isAscii, isUtf8 } from 'node:buffer';
 import { type JsonSize, parseJson, parseWithin } from '../../core/json-object.ts';
 import type { ApiRequest, ApiResponse } from '../request.ts';
-import type { Dictionary, List, Structure, Type, Value, ValueMap } from '../shapes/shape.ts';
+import {
+  type Dictionary,
+  type List,
+  listIn,
+  type Structure,
+  type Type,
+  type Value,
+  type ValueMap,
+} from '../shapes/shape.ts';
 import { type Fault, fault, faultText, malformed, wireErrorOf } from './error-codes.ts';
 import {
   compileIsReady,
@@ -29,12 +37,17 @@ import {
   Unreadable,
   unconvertible,
 } from './reading.ts';
-import type { ActionTables, NamedAction, ReadRequest, Unread, WireForm } from './wire-form.ts';
+import type {
+  ActionTables,
+  ListAnswer,
+  NamedAction,
+  ReadRequest,
+  Unread,
+  WireForm,
+} from './wire-form.ts';
 
 const contentType = 'application/x-amz-json-1.0';
 const targetPrefix = 'AmazonSQS.';
-
-const countedCharsMax = 1024 * 1024;
 
 export const jsonForm: WireForm = {
   /** The header has the action, so this is exact. */
@@ -48,10 +61,14 @@ export const jsonForm: WireForm = {
   answer({ shape }: NamedAction, output: ValueMap, requestId: string): ApiResponse {
     const body = shape.output === undefined ? '' : writeStructure(shape.output, output);
     const headers = { 'Content-Type': contentType, 'x-amzn-RequestId': requestId };
-    // Counted here, where there may be time for it (`prepare` of the backend): it joins the body's texts to one. That of a
-    // large body is work for another turn.
-    if (body.length > countedCharsMax) return { status: 200, headers, body };
+    // Counted here, where there may be time for it (`prepare` of the backend): it joins the body's texts to one.
     return { status: 200, headers, body, bodyBytes: Buffer.byteLength(body) };
+  },
+
+  answerList({ shape }: NamedAction, items: Iterable<Value>, requestId: string): ListAnswer {
+    const headers = { 'Content-Type': contentType, 'x-amzn-RequestId': requestId };
+    const { name, of } = listIn(shape);
+    return { status: 200, headers, texts: listTexts(name, of, items) };
   },
 
   fail(problem: Fault, requestId: string): ApiResponse {
@@ -258,6 +275,15 @@ function writeList({ of }: List, items: readonly Value[]): string {
     text += at === 0 ? written : `,${written}`;
   }
   return `${text}]`;
+}
+
+function* listTexts(name: string, of: Type, items: Iterable<Value>): Generator<string> {
+  let before = `{${JSON.stringify(name)}:[`;
+  for (const item of items) {
+    yield before + writeValue(of, item);
+    before = ',';
+  }
+  yield ']}';
 }
 
 function writeMap({ of }: Dictionary, entries: Readonly<Record<string, Value>>): string {

@@ -8,11 +8,11 @@
  */
 
 import type { ApiResponse } from '../request.ts';
-import type { Structure, Type, Value, ValueMap } from '../shapes/shape.ts';
+import { listIn, type Structure, type Type, type Value, type ValueMap } from '../shapes/shape.ts';
 import { type Fault, queryFaultText, wireErrorOf } from './error-codes.ts';
 import { glimpseQueryRequest, queryForm, readQueryRequest } from './query.ts';
 import { encodeBase64 } from './reading.ts';
-import type { NamedAction, WireForm } from './wire-form.ts';
+import type { ListAnswer, NamedAction, WireForm } from './wire-form.ts';
 
 export const queryJsonForm: WireForm = {
   glimpse: glimpseQueryRequest,
@@ -27,6 +27,15 @@ export const queryJsonForm: WireForm = {
     return jsonResponse(200, requestId, { [`${name}Response`]: response });
   },
 
+  /** As SQS writes a list. */
+  answerList({ name, shape }: NamedAction, items: Iterable<Value>, requestId: string): ListAnswer {
+    const list = listIn(shape);
+    const before = `{"${name}Response":{"${name}Result":{"${lowerFirst(list.name)}":[`;
+    const after = `]},"ResponseMetadata":${JSON.stringify({ RequestId: requestId })}}}`;
+    const texts = listTexts(before, list.of, items, after);
+    return { status: 200, headers: headersOf(requestId), texts };
+  },
+
   fail(problem: Fault, requestId: string): ApiResponse {
     if (problem.code === 'action-missing') return queryForm.fail(problem, requestId);
     const { code, status, fault } = wireErrorOf(problem);
@@ -36,8 +45,29 @@ export const queryJsonForm: WireForm = {
 };
 
 function jsonResponse(status: number, requestId: string, body: object): ApiResponse {
-  const headers = { 'Content-Type': 'application/json', 'x-amzn-RequestId': requestId };
-  return { status, headers, body: JSON.stringify(body) };
+  return { status, headers: headersOf(requestId), body: JSON.stringify(body) };
+}
+
+function headersOf(requestId: string): ApiResponse['headers'] {
+  return { 'Content-Type': 'application/json', 'x-amzn-RequestId': requestId };
+}
+
+function* listTexts(
+  before: string,
+  of: Type,
+  items: Iterable<Value>,
+  after: string,
+): Generator<string> {
+  let text = before;
+  for (const item of items) {
+    yield text + JSON.stringify(plainOf(of, item, membersOf));
+    text = ',';
+  }
+  yield after;
+}
+
+function lowerFirst(name: string): string {
+  return name.charAt(0).toLowerCase() + name.slice(1);
 }
 
 type Members = (structure: Structure, value: ValueMap) => object;
@@ -48,7 +78,7 @@ function membersOf({ fields }: Structure, value: ValueMap): object {
     if (member === undefined) return [];
     const plain = plainOf(type, member, membersOf);
     if (Array.isArray(plain) && plain.length === 0) return [];
-    return [[type.is === 'list' ? name.charAt(0).toLowerCase() + name.slice(1) : name, plain]];
+    return [[type.is === 'list' ? lowerFirst(name) : name, plain]];
   });
   return Object.fromEntries(present);
 }

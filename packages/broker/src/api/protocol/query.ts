@@ -9,20 +9,29 @@
 import { isUtf8 } from 'node:buffer';
 import { refuse } from '../../core/errors.ts';
 import type { ApiRequest, ApiResponse } from '../request.ts';
-import type { Dictionary, List, Structure, Type, Value, ValueMap } from '../shapes/shape.ts';
+import {
+  type Dictionary,
+  type List,
+  listIn,
+  type Structure,
+  type Type,
+  type Value,
+  type ValueMap,
+} from '../shapes/shape.ts';
 import { type Fault, fault, malformed, queryFaultText, wireErrorOf } from './error-codes.ts';
 import { Parameter, plainValueOf, readParameters } from './parameters.ts';
 import { isWhole, type Reading, readBlob, Unreadable, unconvertible } from './reading.ts';
 import type {
   ActionTables,
   Glimpse,
+  ListAnswer,
   NamedAction,
   ReadRequest,
   Service,
   Unread,
   WireForm,
 } from './wire-form.ts';
-import { element, escapeXml, writeMembers, writeMembersInTurns } from './xml.ts';
+import { element, escapeXml, writeElement, writeMembers } from './xml.ts';
 
 const contentType = 'text/xml';
 const declaration = '<?xml version="1.0"?>';
@@ -47,20 +56,10 @@ export const queryForm: WireForm = {
     return answerOf(action, members, requestId);
   },
 
-  async answerInTurns(
-    action: NamedAction,
-    output: ValueMap,
-    requestId: string,
-    pause: () => Promise<void>,
-  ): Promise<ApiResponse> {
-    const { shape } = action;
-    const members =
-      shape.output === undefined
-        ? undefined
-        : await writeMembersInTurns(shape.output, output, pause);
-    const response = answerOf(action, members, requestId);
-    await pause();
-    return { ...response, bodyBytes: Buffer.byteLength(response.body) };
+  answerList(action: NamedAction, items: Iterable<Value>, requestId: string): ListAnswer {
+    const { status, headers, body } = answerOf(action, hole, requestId);
+    const [before = '', after = ''] = body.split(hole);
+    return { status, headers, texts: listTexts(before, action, items, after) };
   },
 
   fail(problem: Fault, requestId: string): ApiResponse {
@@ -76,6 +75,21 @@ export const queryForm: WireForm = {
     return xmlResponse(status, requestId, document(service, 'ErrorResponse', content));
   },
 };
+
+/** Where the items of a list belong; XML has no such character. */
+const hole = '\0';
+
+function* listTexts(
+  before: string,
+  { shape }: NamedAction,
+  items: Iterable<Value>,
+  after: string,
+): Generator<string> {
+  const { query, of } = listIn(shape);
+  yield before;
+  for (const item of items) yield writeElement(query, of, item);
+  yield after;
+}
 
 /** `members` of its output; undefined for an action without output. */
 function answerOf(

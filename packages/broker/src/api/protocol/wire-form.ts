@@ -6,7 +6,7 @@
  */
 
 import type { ApiRequest, ApiResponse } from '../request.ts';
-import type { ActionShape, ValueMap } from '../shapes/shape.ts';
+import type { ActionShape, Value, ValueMap } from '../shapes/shape.ts';
 import type { Fault } from './error-codes.ts';
 
 /** Both are served on one port; SNS only in AWS Query (SNS 1.1). */
@@ -44,6 +44,11 @@ export interface Glimpse<Action extends NamedAction> {
 /** Actions by name, for each service: both have an AddPermission. */
 export type ActionTables<Action> = Readonly<Record<Service, ReadonlyMap<string, Action>>>;
 
+/** An answer with the texts of its body, each of which is made when it is asked for. */
+export interface ListAnswer extends Pick<ApiResponse, 'status' | 'headers'> {
+  readonly texts: Iterable<string>;
+}
+
 export interface WireForm {
   /**
    * Looks for the action without parsing the body, which nobody may have signed. Only for the words of a refusal: a sender can
@@ -61,13 +66,8 @@ export interface WireForm {
 
   answer(action: NamedAction, output: ValueMap, requestId: string): ApiResponse;
 
-  /** As `answer`, for one so large that it is written in parts, with `pause` between them; absent if `answer` is fast enough. */
-  answerInTurns?(
-    action: NamedAction,
-    output: ValueMap,
-    requestId: string,
-    pause: () => Promise<void>,
-  ): Promise<ApiResponse>;
+  /** As `answer`, for an action whose output is one list, with items that are large. */
+  answerList(action: NamedAction, items: Iterable<Value>, requestId: string): ListAnswer;
 
   fail(fault: Fault, requestId: string): ApiResponse;
 }

@@ -20,30 +20,6 @@ export function writeMembers({ fields }: Structure, value: ValueMap): string {
   return text;
 }
 
-/**
- * As `writeMembers`, for an answer with a large list: `pause` is awaited after each item, so that others get their turn.
- */
-export async function writeMembersInTurns(
-  { fields }: Structure,
-  value: ValueMap,
-  pause: () => Promise<void>,
-): Promise<string> {
-  const parts: string[] = [];
-  for (const { name, query, type } of fields) {
-    const member = value[name];
-    if (member === undefined) continue;
-    if (type.is !== 'list' || type.within !== undefined) {
-      parts.push(writeElement(query, type, member));
-      continue;
-    }
-    for (const item of member as readonly Value[]) {
-      parts.push(writeElement(query, type.of, item));
-      await pause();
-    }
-  }
-  return parts.join('');
-}
-
 /** `<Name>content</Name>`, or `<Name/>` without content. */
 export function element(name: string, content: string): string {
   return content === '' ? `<${name}/>` : `<${name}>${content}</${name}>`;
@@ -56,7 +32,7 @@ export function escapeXml(text: string): string {
     : escapedBytes(text);
 }
 
-function writeElement(name: string, type: Type, value: Value): string {
+export function writeElement(name: string, type: Type, value: Value): string {
   switch (type.is) {
     case 'structure':
       return element(name, writeMembers(type, value as ValueMap));

@@ -116,6 +116,13 @@ export function structure(members: Members): Structure {
   return { is: 'structure', fields, byName: new Map(fields.map((field) => [field.name, field])) };
 }
 
+/** The only member of an output that is one list. */
+export function listIn({ output }: ActionShape): { name: string; query: string; of: Type } {
+  const [field, other] = output?.fields ?? [];
+  if (field?.type.is !== 'list' || other !== undefined) throw new Error('This is not one list.');
+  return { name: field.name, query: field.query, of: field.type.of };
+}
+
 export function actions(
   texts: Readonly<Record<string, ActionText>>,
 ): Readonly<Record<string, ActionShape>> {

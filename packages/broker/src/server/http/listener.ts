@@ -30,6 +30,7 @@ import { type Metrics, metricsPath } from '../telemetry/metrics.ts';
 import { readBody } from './bodies.ts';
 import { BodyBudget } from './held-bytes.ts';
 import { HttpRequest, tellOf } from './http-request.ts';
+import { sendParts } from './parts.ts';
 import { bareHead } from './plain-connection.ts';
 import { PlainConnections } from './plain-connections.ts';
 import { partsOf } from './request-head.ts';
@@ -189,6 +190,7 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
 
 /** A complete answer, or a stream that continues until either side ends it. */
 interface AnyResponse extends FileResponse {
+  readonly parts?: ApiResponse['parts'];
   readonly bodyBytes?: ApiResponse['bodyBytes'];
   readonly stream?: InspectResponse['stream'];
 }
@@ -215,7 +217,7 @@ function callOf(request: IncomingMessage, response: ServerResponse, body: Buffer
 }
 
 function send(response: ServerResponse, answer: AnyResponse, unread: UnreadAnswers): void {
-  const { status, headers, body, stream } = answer;
+  const { status, headers, body, parts, stream } = answer;
   if (stream !== undefined) {
     // The connection ends with the stream: a client that does not read would otherwise hold it open.
     response.shouldKeepAlive = false;
@@ -230,10 +232,12 @@ function send(response: ServerResponse, answer: AnyResponse, unread: UnreadAnswe
   ];
   for (const name in headers) lines.push(name, headers[name] as string);
   response.writeHead(status, lines as unknown as OutgoingHttpHeader[]);
-  response.end(body);
   const { socket } = response;
-  if (socket === null || socket.writableLength === 0) return;
-  unread.watch(socket);
+  if (parts === undefined) response.end(body);
+  else sendParts(response, parts, () => response.end());
+  const unreadBytes = parts === undefined ? socket?.writableLength : answer.bodyBytes;
+  if (socket === null || !unreadBytes) return;
+  unread.watch(socket, unreadBytes);
   // Before the next request begins, which may stop reading again.
   response.prependOnceListener('close', () => unread.forget(socket));
 }

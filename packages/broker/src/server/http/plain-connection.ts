@@ -15,6 +15,7 @@ import type { Socket } from 'node:net';
 import type { ApiRequest, ApiResponse } from '../../api/handler.ts';
 import { type BodyBudget, HeldBytes } from './held-bytes.ts';
 import { HttpRequest, tellOf } from './http-request.ts';
+import { sendParts } from './parts.ts';
 import { type RequestHead, readPlainHead } from './request-head.ts';
 import { copyOf, SharedReading } from './shared-reading.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
@@ -193,10 +194,17 @@ export class PlainConnection {
     this.#goneListener = undefined;
     // While the server stops, a connection must not be kept open for another request.
     const isLast = this.#isLast || this.#isCut || this.#listener.isClosing;
-    const { body, bodyBytes = Buffer.byteLength(body) } = response;
+    const { body, parts, bodyBytes = Buffer.byteLength(body) } = response;
     const text = headText(response, bodyBytes, isLast ? 0 : this.#listener.keepAliveSeconds) + body;
     const encoding = bodyBytes === body.length ? 'latin1' : 'utf8';
     const socket = this.#socket;
+    if (parts !== undefined) {
+      this.#enter('unread');
+      socket.write(text, encoding);
+      this.#listener.unread.watch(socket, bodyBytes);
+      sendParts(socket, parts, () => this.#read(isLast));
+      return;
+    }
     if (isLast) {
       this.#enter('over');
       socket.end(text, encoding, () => this.destroy());
@@ -212,11 +220,21 @@ export class PlainConnection {
     this.#listener.unread.watch(socket);
     // Called when everything before it is written.
     socket.write(noBody, (error) => {
-      if (this.#state === 'over' || error) return;
-      this.#listener.unread.forget(socket);
-      this.#proceed();
+      if (!error) this.#read(false);
     });
   };
+
+  /** The client has taken an answer that had to wait for it. */
+  #read(isLast: boolean): void {
+    if (this.#isOver) return;
+    this.#listener.unread.forget(this.#socket);
+    if (!isLast) {
+      this.#proceed();
+      return;
+    }
+    this.#enter('over');
+    this.#socket.end(() => this.destroy());
+  }
 
   /** The answer is sent: waits for the next request, or begins with what has arrived of it. */
   #proceed(): void {

@@ -1,7 +1,8 @@
 /**
  * Answers that their clients have not read: what the kernel does not take waits in the memory of the server. Meanwhile the
  * connection is not read either, so a client that does not read cannot ask for more. It is closed when it has taken nothing
- * for up to `msMax`; and when all unread answers together exceed `bytesMax`, those that have waited longest are closed.
+ * for up to `msMax`. When all unread answers together exceed `bytesMax`, those that have waited longest are closed, and the
+ * large ones first: a few of them would otherwise cost many others their answers.
  */
 
 import type { Socket } from 'node:net';
@@ -13,6 +14,9 @@ export interface UnreadBounds {
   readonly onClose?: (() => void) | undefined;
 }
 
+/** More than the largest message, escaped as badly as XML allows. */
+const largeBytes = 4 * 1024 * 1024;
+
 export class UnreadAnswers {
   readonly #bounds: UnreadBounds;
   /** Oldest first. */
@@ -23,9 +27,8 @@ export class UnreadAnswers {
     this.#bounds = bounds;
   }
 
-  /** Call after an answer was written that the kernel did not take as a whole. */
-  watch(socket: Socket): void {
-    const bytes = socket.writableLength;
+  /** Call after an answer was written that the kernel did not take as a whole, or whose parts are written from now on. */
+  watch(socket: Socket, bytes: number = socket.writableLength): void {
     const onTimeout = (): void => this.#close(socket);
     const onClose = (): void => this.forget(socket);
     const stop = (): void => {
@@ -39,10 +42,8 @@ export class UnreadAnswers {
     socket.setTimeout(this.#bounds.msMax / 2);
     socket.on('timeout', onTimeout);
     socket.on('close', onClose);
-    for (const oldest of this.#waiting.keys()) {
-      if (this.#bytes <= this.#bounds.bytesMax) break;
-      this.#close(oldest);
-    }
+    this.#closeBeyond(largeBytes);
+    this.#closeBeyond(0);
   }
 
   /** Call when the answer has been taken: the connection is read again. */
@@ -56,6 +57,14 @@ export class UnreadAnswers {
     // node:http may have set another one, for an idle connection.
     if (socket.timeout === this.#bounds.msMax / 2) socket.setTimeout(0);
     socket.resume();
+  }
+
+  /** Closes connections with more unread bytes than given, until all that remain are within the bound. */
+  #closeBeyond(bytes: number): void {
+    for (const [oldest, waiting] of this.#waiting) {
+      if (this.#bytes <= this.#bounds.bytesMax) return;
+      if (waiting.bytes > bytes) this.#close(oldest);
+    }
   }
 
   #close(socket: Socket): void {

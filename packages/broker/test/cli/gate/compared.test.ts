@@ -5,7 +5,6 @@
 
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import {
   base,
@@ -94,16 +93,13 @@ test('a base that does not run is no finding of the branch that mends it', (t) =
 });
 
 test('nothing of the comparison is left behind', (t) => {
-  const left = (): string[] =>
-    readdirSync(tmpdir()).filter((name) => /^oncemq-(base|input)-/.test(name));
-  const before = left();
   const repository = new Repository(t, { ...base, ...registered });
   repository.commit({ 'src/keys.ts': otherKeys, 'producers/orders.mjs': program("'x' + id") });
   assert.equal(repository.gate('--base', 'main').code, 1);
-  assert.deepEqual(
-    left().filter((name) => !before.includes(name)),
-    [],
+  const left = readdirSync(repository.temporary).filter((name) =>
+    /^oncemq-(base|input)-/.test(name),
   );
+  assert.deepEqual(left, []);
 });
 
 test('a producer with fewer samples or without its test file fails', (t) => {

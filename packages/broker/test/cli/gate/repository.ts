@@ -16,9 +16,14 @@ const modules = fileURLToPath(new URL('../../../../../../node_modules', import.m
 
 export class Repository {
   readonly folder: string = mkdtempSync(join(tmpdir(), 'oncemq-gate-'));
+  /** What the gate takes for the system's folder of temporary files. */
+  readonly temporary: string = mkdtempSync(join(tmpdir(), 'oncemq-gate-'));
 
   constructor(t: TestContext, files: Readonly<Record<string, string>>) {
-    t.after(() => rmSync(this.folder, { recursive: true }));
+    t.after(() => {
+      rmSync(this.folder, { recursive: true });
+      rmSync(this.temporary, { recursive: true });
+    });
     symlinkSync(modules, join(this.folder, 'node_modules'), 'junction');
     this.git('init', '-q', '-b', 'main');
     this.commit({ '.gitignore': 'node_modules\n', ...files });
@@ -52,6 +57,7 @@ export class Repository {
     const words = [main, 'gate', ...args];
     const { status, stdout, stderr } = spawnSync(process.execPath, words, {
       cwd: this.folder,
+      env: { ...process.env, TMPDIR: this.temporary },
       encoding: 'utf8',
     });
     return { code: status, out: stdout, error: stderr };

@@ -5,10 +5,9 @@
 
 import type { Delivered } from '../../../storage/backend.ts';
 import type { ValueMap } from '../../shapes/shape.ts';
-import type { Answer, Call, Result } from '../action.ts';
+import type { Call, Result } from '../action.ts';
 import {
   askedSystemAttributes,
-  type SystemAttribute,
   selectMessageAttributes,
   selectSystemAttributes,
 } from './attribute-selection.ts';
@@ -36,14 +35,15 @@ export function receiveMessage(input: Input, call: Call): Promise<Result> {
   const received = call.backend.receive(command, call, (outcome): Result | Large => {
     if (!outcome.ok) return call.respond(outcome);
     const { messages } = outcome;
-    return isLarge(messages) ? { large: messages } : call.respond(answerOf(input, messages));
+    if (isLarge(messages)) return { large: messages };
+    return call.respond({ ok: true, output: { Messages: messages.map(wordsFor(input)) } });
   });
   return received.then((result) =>
-    'large' in result ? call.respondInTurns(answerOf(input, result.large)) : result,
+    'large' in result ? call.respondInTurns(eachOf(result.large, wordsFor(input))) : result,
   );
 }
 
-/** Messages that take so long to write that they are written in a turn of their own. */
+/** Messages that take so long to write that each is written in a turn of its own. */
 interface Large {
   readonly large: readonly Delivered[];
 }
@@ -59,31 +59,29 @@ function isLarge(messages: readonly Delivered[]): boolean {
   return chars > largeChars;
 }
 
-function answerOf(input: Input, messages: readonly Delivered[]): Answer {
-  const { AttributeNames = none, MessageSystemAttributeNames = none } = input;
-  const wanted: WantedAttributes = {
-    system: askedSystemAttributes([...AttributeNames, ...MessageSystemAttributeNames]),
-    message: input.MessageAttributeNames ?? none,
-  };
-  return { ok: true, output: { Messages: messages.map((each) => wordsOf(each, wanted)) } };
+function* eachOf(
+  messages: readonly Delivered[],
+  words: (message: Delivered) => ValueMap,
+): Generator<ValueMap> {
+  for (const message of messages) yield words(message);
 }
 
 const none: readonly string[] = [];
 
-interface WantedAttributes {
-  readonly system: readonly SystemAttribute[];
-  readonly message: readonly string[];
-}
-
-function wordsOf(message: Delivered, wanted: WantedAttributes): ValueMap {
-  const { attributes, md5 } = selectMessageAttributes(message, wanted.message);
-  return {
-    MessageId: message.messageId,
-    ReceiptHandle: message.receiptHandle,
-    MD5OfBody: message.content.bodyMd5,
-    Body: message.content.body,
-    Attributes: selectSystemAttributes(message, wanted.system),
-    MD5OfMessageAttributes: md5,
-    MessageAttributes: attributes,
+function wordsFor(input: Input): (message: Delivered) => ValueMap {
+  const { AttributeNames = none, MessageSystemAttributeNames = none } = input;
+  const asked = askedSystemAttributes([...AttributeNames, ...MessageSystemAttributeNames]);
+  const askedNames = input.MessageAttributeNames ?? none;
+  return (message) => {
+    const { attributes, md5 } = selectMessageAttributes(message, askedNames);
+    return {
+      MessageId: message.messageId,
+      ReceiptHandle: message.receiptHandle,
+      MD5OfBody: message.content.bodyMd5,
+      Body: message.content.body,
+      Attributes: selectSystemAttributes(message, asked),
+      MD5OfMessageAttributes: md5,
+      MessageAttributes: attributes,
+    };
   };
 }
