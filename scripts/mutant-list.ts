@@ -238,7 +238,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'queue.receivedHere(row) > deadLetter.receiveCountMax',
   },
   {
-    name: 'receives from an earlier queue count towards the next death',
+    name: 'receives from an earlier queue count toward the next death',
     file: 'core/queue/dead-letter.js',
     find: 'queue.receivedHere(row) >= deadLetter.receiveCountMax',
     replace: 'queue.table.receiveCount(row) >= deadLetter.receiveCountMax',

@@ -1,4 +1,4 @@
--- An owner is a queue or a topic in one life of its name; number 0 is the catalogue, the settings of all of them.
+-- An owner is a queue or a topic in one life of its name; number 0 is the catalog, the settings of all of them.
 -- Every key begins with the owner's number. Times are milliseconds since 1970.
 
 CREATE TABLE {schema}.owner (

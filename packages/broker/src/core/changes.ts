@@ -285,9 +285,9 @@ export function ownerOf(change: Change): OwnerId {
  * Names the list of queues and topics with their settings, as `Engine.touches` does for a command that may change it. What
  * belongs to it is known to every engine, also about queues and topics whose contents it has not loaded.
  */
-export const catalogue: OwnerId = '*';
+export const catalog: OwnerId = '*';
 
-/** Whether the change belongs to the catalogue too. */
+/** Whether the change belongs to the catalog too. */
 export function isSetting({ kind }: Change): boolean {
   return kind === 'queue' || kind === 'name' || kind === 'topic' || kind === 'subscription';
 }

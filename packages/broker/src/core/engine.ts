@@ -13,7 +13,7 @@
  * State is its changes. `absorb` brings an engine into the same state as applying the commands that made the changes;
  * absorbing all kept entries loads an engine; `drop` forgets a single queue or topic. `touches` tells in advance which
  * queues and topics a command may read the contents of, or change. The list of queues and topics, their settings and
- * their subscriptions (the catalogue) are assumed to be available everywhere.
+ * their subscriptions (the catalog) are assumed to be available everywhere.
  *
  * An engine can also hold some queues and topics without their contents: `learn` tells it their settings, `unload` forgets
  * the contents of one. Nothing falls due there, and only commands that do not touch them may be applied.
@@ -22,7 +22,7 @@
 import type { Realm } from './arn.ts';
 import {
   type Change,
-  catalogue,
+  catalog,
   isSetting,
   type KeptQueue,
   ownerOf,
@@ -158,10 +158,10 @@ export class Engine {
     return this.#deadlines.timeOf(owner);
   }
 
-  /** What a tick would do something with; the catalogue stands for names that are free again. */
+  /** What a tick would do something with; the catalog stands for names that are free again. */
   dueBy(now: number): string[] {
     const due = this.#deadlines.dueBy(now);
-    return this.#queues.freedBy(now).length === 0 ? due : [...due, catalogue];
+    return this.#queues.freedBy(now).length === 0 ? due : [...due, catalog];
   }
 
   /** Makes room in an empty queue for what is loaded into it next: a hint, which changes no state. */
@@ -176,7 +176,7 @@ export class Engine {
 
   /**
    * The queues and topics (`ownerOf`) that the command may read the contents of, or change, if it is applied now; and the
-   * catalogue if it may change that. Limits that span queues or topics are counted in the catalogue.
+   * catalog if it may change that. Limits that span queues or topics are counted in the catalog.
    */
   touches(command: Command, now: number): readonly string[] {
     if (isTopicCommand(command)) return this.#topics.touches(command, now);
@@ -187,7 +187,7 @@ export class Engine {
         return this.#named(command.sourceArn);
       case 'start-move-task':
       case 'cancel-move-task':
-        return [...this.#named(command.sourceArn), catalogue];
+        return [...this.#named(command.sourceArn), catalog];
       case 'receive': {
         const queue = this.#queues.get(command.queue);
         const target = queue === undefined ? undefined : this.#deadLetterQueueOf(queue);
@@ -200,10 +200,10 @@ export class Engine {
         const { queue } = command;
         if (queue === undefined) return [];
         // Of one that is there, only the settings are compared.
-        return this.#queues.get(queue) === undefined ? [queue, catalogue] : [];
+        return this.#queues.get(queue) === undefined ? [queue, catalog] : [];
       }
       default:
-        return changesSettings.has(command.type) ? [command.queue, catalogue] : [command.queue];
+        return changesSettings.has(command.type) ? [command.queue, catalog] : [command.queue];
     }
   }
 
@@ -376,25 +376,25 @@ export class Engine {
       }
     }
     tx.working = undefined;
-    if (owners?.has(catalogue) !== false) this.#queues.freeNames(tx);
+    if (owners?.has(catalog) !== false) this.#queues.freeNames(tx);
     return { ok: true, posts, replays, isUnfinished };
   }
 
   #touchedByTick(now: number, owners?: ReadonlySet<string>): string[] {
     const names = new Set<string>();
-    if (owners?.has(catalogue) !== false) {
-      for (const name of this.#queues.freedBy(now)) names.add(name).add(catalogue);
+    if (owners?.has(catalog) !== false) {
+      for (const name of this.#queues.freedBy(now)) names.add(name).add(catalog);
     }
     for (const name of this.#dueBy(now, owners)) {
       names.add(name);
       const queue = this.#at(name) as Queue | Topic;
       if (queue instanceof Topic) {
         const mayEnd = queue.subscriptions.replaying > 0 || queue.isForgetting(now);
-        if (mayEnd) names.add(catalogue);
+        if (mayEnd) names.add(catalog);
         continue;
       }
-      // A task that ends is no longer among those that run, which are counted in the catalogue.
-      if (queue.kept.isMoving === true) names.add(catalogue);
+      // A task that ends is no longer among those that run, which are counted in the catalog.
+      if (queue.kept.isMoving === true) names.add(catalog);
       for (const arn of destinationsOf(queue)) {
         const destination = this.#queues.queueOf(arn);
         if (destination !== undefined) names.add(destination.name);

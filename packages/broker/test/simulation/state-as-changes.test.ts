@@ -6,7 +6,7 @@
 
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { type Change, catalogue, isSetting, ownerOf } from '../../src/core/changes.ts';
+import { type Change, catalog, isSetting, ownerOf } from '../../src/core/changes.ts';
 import type { Command } from '../../src/core/commands.ts';
 import { type Applied, Engine } from '../../src/core/engine.ts';
 import { MemoryStore } from '../../src/storage/memory/memory-store.ts';
@@ -99,7 +99,7 @@ test('a command changes only the queues it names in advance, and needs the conte
       return load(inFlightMax, atHand, moment.now).apply(command, moment);
     };
     return new Comparison(answer, (changes) => {
-      const other = [...changes.map(ownerOf), ...(changes.some(isSetting) ? [catalogue] : [])].find(
+      const other = [...changes.map(ownerOf), ...(changes.some(isSetting) ? [catalog] : [])].find(
         (owner) => !touched.includes(owner),
       );
       if (other === undefined) return;

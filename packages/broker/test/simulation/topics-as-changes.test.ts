@@ -6,7 +6,7 @@
 
 import { type TestContext, test } from 'node:test';
 import type { Change } from '../../src/core/changes.ts';
-import { catalogue, isSetting, ownerOf, topicOwner } from '../../src/core/changes.ts';
+import { catalog, isSetting, ownerOf, topicOwner } from '../../src/core/changes.ts';
 import type { Command } from '../../src/core/commands.ts';
 import type { Applied, Engine } from '../../src/core/engine.ts';
 import type { PublishResult } from '../../src/core/topic/commands.ts';
@@ -83,7 +83,7 @@ test('a command changes only what it names in advance, and needs the contents of
       after: (command, applied, moment) => {
         compare.after(command, applied, moment);
         const { changes } = applied;
-        const needed = [...changes.map(ownerOf), ...(changes.some(isSetting) ? [catalogue] : [])];
+        const needed = [...changes.map(ownerOf), ...(changes.some(isSetting) ? [catalog] : [])];
         const other = needed.find((owner) => !touched.includes(owner));
         if (other !== undefined) throw new Error(`${command.type} changed ${other}: ${touched}`);
       },

@@ -1,7 +1,7 @@
 /**
  * DeleteMessage and ChangeMessageVisibility, single and batch (§10): what a consumer says with a receipt handle.
  *
- * A standard queue honors every handle it ever gave out for a message that is still there. A FIFO queue honours only
+ * A standard queue honors every handle it ever gave out for a message that is still there. A FIFO queue honors only
  * the latest, and only until its timeout is over: by then the message may be on its way to somebody else, and
  * deleting it would break the order.
  */

@@ -5,7 +5,7 @@
 
 import type { Realm } from '../arn.ts';
 import type { KeptTopic, TopicChange } from '../changes.ts';
-import { catalogue, topicOwner } from '../changes.ts';
+import { catalog, topicOwner } from '../changes.ts';
 import { Drifted } from '../drifted.ts';
 import { type Refusal, refuse } from '../errors.ts';
 import {
@@ -122,19 +122,19 @@ export class Topics {
     }
   }
 
-  /** The owners whose contents a command may read or change, and the catalogue if it may change that (`Engine.touches`). */
+  /** The owners whose contents a command may read or change, and the catalog if it may change that (`Engine.touches`). */
   touches(command: TopicCommand, now: number): readonly string[] {
     const name = this.#nameIn(command);
     if (name === undefined) return [];
     const topic = this.#topics.get(name);
     const owner = topicOwner(name);
-    if (topic === undefined) return command.type === 'create-topic' ? [owner, catalogue] : [owner];
+    if (topic === undefined) return command.type === 'create-topic' ? [owner, catalog] : [owner];
     // Of one that is there, only the settings are compared.
     if (command.type === 'create-topic') return [];
     const isDelivering = ['publish', 'report-post', 'replay'].includes(command.type);
     const queues = isDelivering ? queuesReached(topic, this.#realm) : [];
     const isSetting = changesSettings.has(command.type) || topic.isForgetting(now);
-    return [owner, ...new Set(queues), ...(isSetting ? [catalogue] : [])];
+    return [owner, ...new Set(queues), ...(isSetting ? [catalog] : [])];
   }
 
   // The moves that absorbing a change makes too.

@@ -3,13 +3,13 @@
  * these rows. A pure function; what was written and removed within the rows leaves no trace.
  */
 
-import { type Change, catalogue, isSetting, type OwnerId } from '../../core/changes.ts';
+import { type Change, catalog, isSetting, type OwnerId } from '../../core/changes.ts';
 import { type ChangeOf, isOf, rowFamilies, rowKinds } from '../record-families.ts';
 import { ChangeWriter } from './change-codec.ts';
 import type { Content, ContentKind } from './content-codec.ts';
 import { isContentKind } from './content-codec.ts';
 import type { JournalRow } from './journal.ts';
-import { readCatalogueRow, readRow } from './journal-row.ts';
+import { readCatalogRow, readRow } from './journal-row.ts';
 import {
   contentByte,
   type Family,
@@ -36,7 +36,7 @@ export interface RowWithContents {
 
 export function checkpointOf(owner: OwnerId, rows: readonly RowWithContents[]): Checkpoint {
   const records = new Records();
-  if (owner === catalogue) for (const { row } of rows) addSettings(records, row);
+  if (owner === catalog) for (const { row } of rows) addSettings(records, row);
   else for (const row of rows) addRow(records, owner, row);
   return records;
 }
@@ -81,7 +81,7 @@ function addRow(records: Records, owner: OwnerId, { row, contents }: RowWithCont
   const besides = new Map<string, Buffer>();
   for (const { kind, id, bytes } of contents) besides.set(`${kind} ${id}`, bytes);
   for (const change of readRow(row, owner).changes) {
-    // Settings are the catalogue's.
+    // Settings are the catalog's.
     if (isSetting(change) || isOf('settings', change) || isOf('name', change)) continue;
     if (isOf('cleared', change)) {
       for (const family of clearedBy(change)) records.clear(rangeOf(family));
@@ -110,7 +110,7 @@ function written(change: Change): Buffer {
 }
 
 function addSettings(records: Records, row: JournalRow): void {
-  for (const entry of readCatalogueRow(row).entries) {
+  for (const entry of readCatalogRow(row).entries) {
     const { number, change } = entry;
     const value = 'value' in change ? change.value : null;
     const isOwner = change.kind === 'queue' || change.kind === 'topic';

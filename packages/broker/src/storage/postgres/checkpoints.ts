@@ -4,11 +4,11 @@
  * `checkpoint`; batches do not wait for it.
  */
 
-import { catalogue } from '../../core/changes.ts';
+import { catalog } from '../../core/changes.ts';
 import { checkpointOf } from './checkpoint.ts';
 import type { Connection, Statement } from './connection.ts';
 import { contentsIn } from './content-codec.ts';
-import { catalogueNumber, type JournalRow } from './journal.ts';
+import { catalogNumber, type JournalRow } from './journal.ts';
 import { quoted } from './schema.ts';
 
 export interface CheckpointsOptions {
@@ -78,7 +78,7 @@ export class Checkpoints {
       return;
     }
     const rows = (found?.rows ?? []) as unknown as (JournalRow & { contents: Buffer })[];
-    const owner = number === catalogueNumber ? catalogue : name;
+    const owner = number === catalogNumber ? catalog : name;
     const records = checkpointOf(
       owner,
       rows.map((row) => ({ row, contents: contentsIn(row.contents) })),

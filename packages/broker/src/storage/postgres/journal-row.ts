@@ -1,9 +1,9 @@
 /**
  * The changes column of a journal row: a format byte, the batch's time, the id of the row before it, the owner's changes.
- * A row of the catalogue has settings of several owners instead, each with the owner's number and version.
+ * A row of the catalog has settings of several owners instead, each with the owner's number and version.
  */
 
-import { type Change, catalogue, type OwnerId, ownerOf } from '../../core/changes.ts';
+import { type Change, catalog, type OwnerId, ownerOf } from '../../core/changes.ts';
 import { ByteReader, ByteWriter, DamagedError } from '../records/bytes.ts';
 import { ChangeWriter, readChanges } from './change-codec.ts';
 import type { JournalRow } from './journal.ts';
@@ -16,7 +16,7 @@ export interface RowHead {
 }
 
 /** A setting that was changed by the row of this version of its owner. */
-export interface CatalogueEntry {
+export interface CatalogEntry {
   readonly owner: OwnerId;
   /** 0 for a name that is only taken. */
   readonly number: number;
@@ -31,7 +31,7 @@ export function writtenRow(head: RowHead, changes: readonly Change[]): Buffer {
   return writer.bytes();
 }
 
-export function writtenCatalogueRow(head: RowHead, entries: readonly CatalogueEntry[]): Buffer {
+export function writtenCatalogRow(head: RowHead, entries: readonly CatalogEntry[]): Buffer {
   const text = JSON.stringify(entries);
   const writer = new ByteWriter(64);
   writer.begin(64 + 3 * text.length);
@@ -49,19 +49,16 @@ export function readRow(
   return { ...readHead(reader, owner), changes: readChanges(reader, owner) };
 }
 
-export function readCatalogueRow({ changes }: JournalRow): RowHead & {
-  readonly entries: readonly CatalogueEntry[];
+export function readCatalogRow({ changes }: JournalRow): RowHead & {
+  readonly entries: readonly CatalogEntry[];
 } {
   const reader = new ByteReader(changes);
-  const head = readHead(reader, catalogue);
-  return { ...head, entries: JSON.parse(reader.text()) as CatalogueEntry[] };
+  const head = readHead(reader, catalog);
+  return { ...head, entries: JSON.parse(reader.text()) as CatalogEntry[] };
 }
 
-/** The entry that a change makes in the catalogue. */
-export function entryOf(
-  change: Change,
-  owner: { number: number; version: number },
-): CatalogueEntry {
+/** The entry that a change makes in the catalog. */
+export function entryOf(change: Change, owner: { number: number; version: number }): CatalogEntry {
   return { owner: ownerOf(change), ...owner, change };
 }
 

@@ -2,13 +2,13 @@
  * The journal that all nodes share, as a batch sees it: a transaction that locks owners (queues and topics), reads what
  * others have appended, and appends. `postgres-journal.ts` keeps it in PostgreSQL; tests have one in memory.
  *
- * Every owner has a number, and versions that count its rows. The catalogue is number 0: the settings of all owners, in the
+ * Every owner has a number, and versions that count its rows. The catalog is number 0: the settings of all owners, in the
  * order in which they were changed.
  */
 
 import type { Content } from './content-codec.ts';
 
-export const catalogueNumber = 0;
+export const catalogNumber = 0;
 
 /** What one batch appended to one owner. */
 export interface JournalRow {
@@ -38,17 +38,17 @@ export interface LockedOwner extends Known {
 
 export interface LockRequest {
   readonly owners: readonly Known[];
-  readonly catalogue: number;
+  readonly catalog: number;
   /** Whether it waits for what others have locked; else it is left out. */
   readonly waits: boolean;
 }
 
 export interface Begun {
   readonly locked: readonly LockedOwner[];
-  /** The rows of the owners asked for, locked or not, and of the catalogue, beyond the known versions and in order. */
+  /** The rows of the owners asked for, locked or not, and of the catalog, beyond the known versions and in order. */
   readonly rows: readonly JournalRow[];
-  /** The catalogue's version before its rows were read. */
-  readonly catalogueVersion: number;
+  /** The catalog's version before its rows were read. */
+  readonly catalogVersion: number;
   /** The database's time or, if nodes share a virtual or manual clock, that clock's. */
   readonly now: number;
 }

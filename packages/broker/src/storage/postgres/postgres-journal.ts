@@ -14,7 +14,7 @@ import { joinedContents } from './content-codec.ts';
 import {
   type Appended,
   type Begun,
-  catalogueNumber,
+  catalogNumber,
   type Journal,
   type JournalRow,
   type Known,
@@ -69,7 +69,7 @@ export class PostgresJournal implements Journal {
     this.#schema = quoted(options.schema);
   }
 
-  async begin({ owners, catalogue, waits }: LockRequest): Promise<Begun> {
+  async begin({ owners, catalog, waits }: LockRequest): Promise<Begun> {
     const { sharedTime, writing } = this.#options;
     const clock: Statement =
       sharedTime === undefined
@@ -81,8 +81,8 @@ export class PostgresJournal implements Journal {
         owners.map(({ number }) => number),
         waits,
       ),
-      { text: `SELECT version FROM ${this.#schema}.owner WHERE number = ${catalogueNumber}` },
-      this.#rows([{ number: catalogueNumber, version: catalogue }, ...owners]),
+      { text: `SELECT version FROM ${this.#schema}.owner WHERE number = ${catalogNumber}` },
+      this.#rows([{ number: catalogNumber, version: catalog }, ...owners]),
       // A statement of its own: inside the lock's it would be as old as the wait was long.
       clock,
     );
@@ -90,7 +90,7 @@ export class PostgresJournal implements Journal {
     return {
       locked: (locked as Rows).rows as never,
       rows: rowsIn(rows),
-      catalogueVersion: Number(head?.rows[0]?.['version']),
+      catalogVersion: Number(head?.rows[0]?.['version']),
       now: sharedTime === undefined ? Number(told?.['now']) : sharedTime(String(told?.['value'])),
     };
   }
@@ -168,9 +168,9 @@ export class PostgresJournal implements Journal {
     ];
   }
 
-  /** The next page of records that an engine loads; all of the catalogue's are such. */
+  /** The next page of records that an engine loads; all of the catalog's are such. */
   #records(number: number, after: Buffer): Statement {
-    const end = number === catalogueNumber ? everyKey : contentsFrom;
+    const end = number === catalogNumber ? everyKey : contentsFrom;
     return {
       text: `SELECT key, value FROM ${this.#schema}.record
         WHERE number = $1 AND key > $2 AND key < $3 ORDER BY key LIMIT ${recordsPerPage}`,

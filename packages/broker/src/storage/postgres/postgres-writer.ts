@@ -12,7 +12,7 @@ import { randomInt } from 'node:crypto';
 import {
   type Change,
   type ContentFrom,
-  catalogue,
+  catalog,
   type OwnerId,
   ownerOf,
 } from '../../core/changes.ts';
@@ -28,13 +28,13 @@ import { type Content, type ContentKind, contentBytes, isContentKind } from './c
 import {
   type Appended,
   type Begun,
-  catalogueNumber,
+  catalogNumber,
   type Journal,
   type JournalRow,
   type Known,
   type LockedOwner,
 } from './journal.ts';
-import { writtenCatalogueRow, writtenRow } from './journal-row.ts';
+import { writtenCatalogRow, writtenRow } from './journal-row.ts';
 import { NotCommitted } from './postgres-journal.ts';
 import type { PostgresStore } from './postgres-store.ts';
 import { type Pending, Replica, type ReplicaOwner } from './replica.ts';
@@ -108,7 +108,7 @@ export class PostgresWriter implements Writer {
   #taken: ReturnType<Replica['take']> = { pending: [], entries: [] };
   /** A whole batch was skipped, since others had locked everything: the next one waits for its first command's owners. */
   #mustWait = false;
-  /** An owner was not there when it was to be loaded: the catalogue has news. */
+  /** An owner was not there when it was to be loaded: the catalog has news. */
   #hasMissed = false;
   /** Batches in a row that failed. */
   #failures = 0;
@@ -131,7 +131,7 @@ export class PostgresWriter implements Writer {
   }
 
   async load(onProgress: (changes: number) => void): Promise<void> {
-    await this.#loadCatalogue();
+    await this.#loadCatalog();
     onProgress(0);
     this.#away = undefined;
   }
@@ -216,7 +216,7 @@ export class PostgresWriter implements Writer {
     await this.#working;
     await this.#options.clear();
     this.#options.cache.clear();
-    await this.#loadCatalogue();
+    await this.#loadCatalog();
   }
 
   fileBytes(): undefined {
@@ -271,7 +271,7 @@ export class PostgresWriter implements Writer {
     try {
       const begun = await journal.begin({
         owners: [...owners].sort((one, other) => one.number - other.number),
-        catalogue: replica.catalogue.version,
+        catalog: replica.catalog.version,
         waits,
       });
       const now = await this.#catchUp(begun);
@@ -313,7 +313,7 @@ export class PostgresWriter implements Writer {
       }
       candidates.push(waiting);
       for (const owner of known) owners.add(owner);
-      if (touched.includes(catalogue)) owners.add(catalogueOwner);
+      if (touched.includes(catalog)) owners.add(catalogOwner);
       if (this.#mustWait) break;
     }
     return candidates.length === 0 && this.#loads.size > 0 && !this.#hasMissed
@@ -332,13 +332,13 @@ export class PostgresWriter implements Writer {
   }
 
   /** Absorbs what is new. Returns the batch's time. */
-  async #catchUp({ rows, now, locked, catalogueVersion }: Begun): Promise<number> {
+  async #catchUp({ rows, now, locked, catalogVersion }: Begun): Promise<number> {
     const { replica } = this;
     const { clock, journal } = this.#options;
     this.#absorb(() => replica.absorb(rows), now);
-    if (replica.catalogue.version !== catalogueVersion && !rows.some(isOfCatalogue)) {
-      this.#tellLost(replica.catalogue, { name: 'the catalogue', version: catalogueVersion });
-      throw new Drifted(catalogue, `its rows do not lead to version ${catalogueVersion}`);
+    if (replica.catalog.version !== catalogVersion && !rows.some(isOfCatalog)) {
+      this.#tellLost(replica.catalog, { name: 'the catalog', version: catalogVersion });
+      throw new Drifted(catalog, `its rows do not lead to version ${catalogVersion}`);
     }
     const { lagging } = replica;
     if (lagging.length > 0) {
@@ -355,14 +355,14 @@ export class PostgresWriter implements Writer {
     return latest;
   }
 
-  /** If rows do not follow what is known, the owner is loaded again; without the catalogue, everything is. */
+  /** If rows do not follow what is known, the owner is loaded again; without the catalog, everything is. */
   #absorb(absorb: () => void, now: number): void {
     for (;;) {
       try {
         absorb();
         return;
       } catch (error) {
-        if (!(error instanceof Drifted) || error.owner === catalogue) throw error;
+        if (!(error instanceof Drifted) || error.owner === catalog) throw error;
         const owner = this.replica.get(error.owner);
         if (owner === undefined) throw error;
         this.replica.unload(owner, now);
@@ -375,12 +375,12 @@ export class PostgresWriter implements Writer {
     const { replica } = this;
     const usable = new Set<OwnerId>();
     for (const { number, version, tail, isGone } of locked) {
-      if (number === catalogueNumber) {
-        const known = replica.catalogue;
+      if (number === catalogNumber) {
+        const known = replica.catalog;
         if (known.version !== version || known.tail !== tail) {
-          throw new Drifted(catalogue, `version ${version} is not what was read`);
+          throw new Drifted(catalog, `version ${version} is not what was read`);
         }
-        usable.add(catalogue);
+        usable.add(catalog);
         continue;
       }
       const owner = replica.byNumber(number);
@@ -413,7 +413,7 @@ export class PostgresWriter implements Writer {
     const isFree = (name: OwnerId): boolean => {
       if (blocked.has(name) || replica.hasRemoved(name)) return false;
       const owner = replica.get(name);
-      if (name !== catalogue && owner === undefined) return true;
+      if (name !== catalog && owner === undefined) return true;
       return locked.has(name) || replica.hasCreated(name);
     };
     for (const waiting of candidates) {
@@ -447,7 +447,7 @@ export class PostgresWriter implements Writer {
     for (const owner of command.owners ?? []) {
       const tick: CommandOf<'tick'> = { type: 'tick', owners: new Set([owner]) };
       if (engine.touches(tick, now).every(isFree)) owners.add(owner);
-      else if (owner !== catalogue && isReal) engine.postpone(owner, now + skippedDueMs);
+      else if (owner !== catalog && isReal) engine.postpone(owner, now + skippedDueMs);
     }
     return { type: 'tick', owners };
   }
@@ -455,7 +455,7 @@ export class PostgresWriter implements Writer {
   /** The rows of this batch; from here on the replica takes them for kept. */
   async #written(now: number): Promise<readonly Appended[]> {
     const { replica } = this;
-    const { version, tail } = replica.catalogue;
+    const { version, tail } = replica.catalog;
     const taken = replica.take();
     this.#taken = taken;
     if (taken.pending.length === 0 && taken.entries.length === 0) return [];
@@ -476,11 +476,11 @@ export class PostgresWriter implements Writer {
     );
     if (taken.entries.length > 0) {
       appended.push({
-        number: catalogueNumber,
-        name: catalogue,
+        number: catalogNumber,
+        name: catalog,
         version: version + 1,
         id,
-        changes: writtenCatalogueRow({ now, previous: tail }, taken.entries),
+        changes: writtenCatalogRow({ now, previous: tail }, taken.entries),
         contents: [],
         isNew: false,
         isGone: false,
@@ -600,8 +600,8 @@ export class PostgresWriter implements Writer {
       );
     await this.#options.journal.rollback().catch(() => {});
     for (const owner of owners) replica.unload(owner, this.#lastNow);
-    const isAllLost = error instanceof Drifted && error.owner === catalogue;
-    if (hasSettings || isAllLost || failed !== undefined) await this.#loadCatalogue();
+    const isAllLost = error instanceof Drifted && error.owner === catalog;
+    if (hasSettings || isAllLost || failed !== undefined) await this.#loadCatalog();
     if (failed !== undefined || error instanceof Drifted || error instanceof NotCommitted) return;
     this.#failures += 1;
     if (!isFromServer(error) && this.#failures >= failuresMax) throw error;
@@ -634,7 +634,7 @@ export class PostgresWriter implements Writer {
 
   async #tryAgain(): Promise<void> {
     try {
-      await this.#loadCatalogue();
+      await this.#loadCatalog();
       this.#isBack();
     } catch (error) {
       this.#isAway(error);
@@ -647,11 +647,11 @@ export class PostgresWriter implements Writer {
     this.#options.user.resume();
   }
 
-  async #loadCatalogue(): Promise<void> {
-    const loaded = await this.#options.journal.load(catalogueNumber);
+  async #loadCatalog(): Promise<void> {
+    const loaded = await this.#options.journal.load(catalogNumber);
     if (loaded === undefined) throw new Unavailable('the tables of the database are empty');
     this.#loads.clear();
-    this.replica.loadCatalogue(loaded, this.#options.clock.now());
+    this.replica.loadCatalog(loaded, this.#options.clock.now());
   }
 
   /** Loads an owner's contents, once at a time. */
@@ -677,7 +677,7 @@ export class PostgresWriter implements Writer {
       const loaded = await this.#options.journal.load(owner.number);
       if (replica.get(owner.name) !== owner || owner.mode !== 'loading') return;
       if (loaded === undefined) {
-        // It is gone; the catalogue says so.
+        // It is gone; the catalog says so.
         replica.unload(owner, this.#lastNow);
         this.#hasMissed = true;
       } else replica.load(owner, loaded, this.#options.clock.now());
@@ -685,7 +685,7 @@ export class PostgresWriter implements Writer {
       if (replica.get(owner.name) === owner) replica.unload(owner, this.#lastNow);
       if (!(error instanceof Drifted)) throw error;
       await this.#working;
-      await this.#loadCatalogue();
+      await this.#loadCatalog();
     }
   }
 }
@@ -717,14 +717,14 @@ function movedFrom(change: Change): ContentFrom['from'] | undefined {
   return 'from' in change.value.content ? change.value.content.from : undefined;
 }
 
-function isOfCatalogue({ number }: JournalRow): boolean {
-  return number === catalogueNumber;
+function isOfCatalog({ number }: JournalRow): boolean {
+  return number === catalogNumber;
 }
 
-/** Stands for the catalogue where owners are locked. */
-const catalogueOwner: ReplicaOwner = {
-  name: catalogue,
-  number: catalogueNumber,
+/** Stands for the catalog where owners are locked. */
+const catalogOwner: ReplicaOwner = {
+  name: catalog,
+  number: catalogNumber,
   // Its rows are asked for by the version that is known.
   version: Number.MAX_SAFE_INTEGER,
   tail: 0,

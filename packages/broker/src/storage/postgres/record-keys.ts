@@ -1,6 +1,6 @@
 /**
  * The keys of records: a byte for the family, then an id. Bytes compare in the order in which an engine loads them: of an
- * owner its counter, messages in order, window, rows; then what senders wrote, which no engine loads. The catalogue's
+ * owner its counter, messages in order, window, rows; then what senders wrote, which no engine loads. The catalog's
  * records are an owner's number, then its settings, then its subscriptions; and names that are taken.
  */
 
@@ -41,7 +41,7 @@ export function keyOf(family: number, id: number | string): Buffer {
   return key;
 }
 
-/** All keys of a family, or of an owner in the catalogue: from the first up to, but not including, the second. */
+/** All keys of a family, or of an owner in the catalog: from the first up to, but not including, the second. */
 export interface KeyRange {
   readonly start: Buffer;
   readonly end: Buffer;
@@ -54,7 +54,7 @@ export function rangeOf(family: number): KeyRange {
 const ownerFamily = 1;
 const nameFamily = 2;
 
-/** Of a setting in the catalogue. */
+/** Of a setting in the catalog. */
 export function settingKey(number: number, change: Change): Buffer {
   if (change.kind === 'name') return keyOf(nameFamily, change.queue);
   const owner = ownerKey(number);

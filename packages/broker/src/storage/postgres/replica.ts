@@ -1,28 +1,28 @@
 /**
- * What one node holds in memory: an engine, and how far it knows each owner's journal. All nodes know the whole catalogue;
+ * What one node holds in memory: an engine, and how far it knows each owner's journal. All nodes know the whole catalog;
  * of an owner that a node does not use it has the settings and nothing else.
  *
  * Modes of an owner here:
  *
- *   settings   its settings follow the catalogue; contents are not here.
- *   loading    its records are being read; settings do not follow the catalogue any more.
+ *   settings   its settings follow the catalog; contents are not here.
+ *   loading    its records are being read; settings do not follow the catalog any more.
  *   loaded     its state is that of a version of its own journal, settings included. Settings are never taken from the
- *              catalogue then, since its own earlier rows may depend on those it had; the catalogue only tells how far it
+ *              catalog then, since its own earlier rows may depend on those it had; the catalog only tells how far it
  *              must be caught up (`lagging`).
  *
  * Synchronous, like the engine: what is read and when it is kept is the writer's business.
  */
 
-import { type Change, catalogue, isSetting, type OwnerId, ownerOf } from '../../core/changes.ts';
+import { type Change, catalog, isSetting, type OwnerId, ownerOf } from '../../core/changes.ts';
 import type { Command } from '../../core/commands.ts';
 import { type Applied, Drifted, type Engine } from '../../core/engine.ts';
 import type { Context } from '../../core/transaction.ts';
 import { ByteReader } from '../records/bytes.ts';
 import { readChanges } from './change-codec.ts';
-import { catalogueNumber, type JournalRow, type Known, type Loaded } from './journal.ts';
-import { type CatalogueEntry, readCatalogueRow, readRow } from './journal-row.ts';
+import { catalogNumber, type JournalRow, type Known, type Loaded } from './journal.ts';
+import { type CatalogEntry, readCatalogRow, readRow } from './journal-row.ts';
 
-/** Owners that one batch can create: numbers are made from the catalogue's version and these. */
+/** Owners that one batch can create: numbers are made from the catalog's version and these. */
 const createdPerBatchMax = 4096;
 
 export interface ReplicaOwner extends Known {
@@ -32,8 +32,8 @@ export interface ReplicaOwner extends Known {
   /** The id of the row of this version. */
   tail: number;
   mode: 'settings' | 'loading' | 'loaded';
-  /** What the catalogue says of later versions of it. */
-  ahead: readonly CatalogueEntry[];
+  /** What the catalog says of later versions of it. */
+  ahead: readonly CatalogEntry[];
   /** When a command touched it last, in real time. */
   usedAt: number;
 }
@@ -52,11 +52,11 @@ export class Replica {
   #engine: Engine;
   #owners: Map<OwnerId, ReplicaOwner> = new Map();
   #byNumber: Map<number, ReplicaOwner> = new Map();
-  #catalogueVersion = 0;
-  #catalogueTail = 0;
+  #catalogVersion = 0;
+  #catalogTail = 0;
   #lagging: Set<ReplicaOwner> = new Set();
   #pending: Map<number, Pending> = new Map();
-  #entries: CatalogueEntry[] = [];
+  #entries: CatalogEntry[] = [];
   /** Names whose owner this batch has removed: whatever comes next with such a name has to wait for the next batch. */
   #removed: Set<OwnerId> = new Set();
   #created = 0;
@@ -74,8 +74,8 @@ export class Replica {
     return this.#engine;
   }
 
-  get catalogue(): { readonly version: number; readonly tail: number } {
-    return { version: this.#catalogueVersion, tail: this.#catalogueTail };
+  get catalog(): { readonly version: number; readonly tail: number } {
+    return { version: this.#catalogVersion, tail: this.#catalogTail };
   }
 
   get(owner: OwnerId): ReplicaOwner | undefined {
@@ -90,7 +90,7 @@ export class Replica {
     return this.#owners.values();
   }
 
-  /** Loaded owners whose settings are older than the catalogue's: to be caught up before anything is applied. */
+  /** Loaded owners whose settings are older than the catalog's: to be caught up before anything is applied. */
   get lagging(): readonly ReplicaOwner[] {
     return [...this.#lagging];
   }
@@ -109,28 +109,28 @@ export class Replica {
   /** Takes over rows that other nodes, or this one, appended; those that are known already are passed over. */
   absorb(rows: readonly JournalRow[]): void {
     // Settings of owners that are loaded must not be ahead of their own rows, so the order does not matter to them; and
-    // what the catalogue says is gone or new must be known before its rows come.
-    for (const row of rows) if (row.number === catalogueNumber) this.#absorbCatalogueRow(row);
-    for (const row of rows) if (row.number !== catalogueNumber) this.#absorbRow(row);
+    // what the catalog says is gone or new must be known before its rows come.
+    for (const row of rows) if (row.number === catalogNumber) this.#absorbCatalogRow(row);
+    for (const row of rows) if (row.number !== catalogNumber) this.#absorbRow(row);
   }
 
-  /** Loads the catalogue; before anything else. */
-  loadCatalogue({ records, rows, version, tail }: Loaded, now: number): void {
+  /** Loads the catalog; before anything else. */
+  loadCatalog({ records, rows, version, tail }: Loaded, now: number): void {
     this.#engine = this.#newEngine();
     this.#owners = new Map();
     this.#byNumber = new Map();
     this.#lagging = new Set();
     this.#forgetPending();
     for (const record of records) {
-      const entry = JSON.parse(record.toString('utf8')) as CatalogueEntry;
+      const entry = JSON.parse(record.toString('utf8')) as CatalogEntry;
       this.#learn(entry, now);
     }
     const first = rows[0];
-    this.#catalogueVersion = (first?.version ?? version + 1) - 1;
-    this.#catalogueTail = first === undefined ? tail : readCatalogueRow(first).previous;
+    this.#catalogVersion = (first?.version ?? version + 1) - 1;
+    this.#catalogTail = first === undefined ? tail : readCatalogRow(first).previous;
     this.absorb(rows);
-    if (this.#catalogueVersion !== version || this.#catalogueTail !== tail) {
-      throw new Drifted(catalogue, `it ends at ${this.#catalogueVersion} instead of ${version}`);
+    if (this.#catalogVersion !== version || this.#catalogTail !== tail) {
+      throw new Drifted(catalog, `it ends at ${this.#catalogVersion} instead of ${version}`);
     }
   }
 
@@ -139,7 +139,7 @@ export class Replica {
     owner.mode = 'loading';
   }
 
-  /** Takes in a loaded owner's contents; its settings come from the catalogue and from the rows that follow the records. */
+  /** Takes in a loaded owner's contents; its settings come from the catalog and from the rows that follow the records. */
   load(owner: ReplicaOwner, { records, rows, version, tail }: Loaded, now: number): void {
     if (this.#owners.get(owner.name) !== owner) return;
     const contents = function* (): Generator<Change> {
@@ -178,8 +178,8 @@ export class Replica {
     return applied;
   }
 
-  /** What was applied since the last time, and the settings among it for the catalogue. */
-  take(): { readonly pending: readonly Pending[]; readonly entries: readonly CatalogueEntry[] } {
+  /** What was applied since the last time, and the settings among it for the catalog. */
+  take(): { readonly pending: readonly Pending[]; readonly entries: readonly CatalogEntry[] } {
     const taken = { pending: [...this.#pending.values()], entries: this.#entries };
     this.#forgetPending();
     return taken;
@@ -192,25 +192,22 @@ export class Replica {
       owner.tail = id;
     }
     if (entries.length === 0) return;
-    this.#catalogueVersion += 1;
-    this.#catalogueTail = id;
+    this.#catalogVersion += 1;
+    this.#catalogTail = id;
   }
 
-  #absorbCatalogueRow(row: JournalRow): void {
-    if (row.version <= this.#catalogueVersion) return;
-    const { now, previous, entries } = readCatalogueRow(row);
-    if (row.version !== this.#catalogueVersion + 1 || previous !== this.#catalogueTail) {
-      throw new Drifted(
-        catalogue,
-        `version ${row.version} does not follow ${this.#catalogueVersion}`,
-      );
+  #absorbCatalogRow(row: JournalRow): void {
+    if (row.version <= this.#catalogVersion) return;
+    const { now, previous, entries } = readCatalogRow(row);
+    if (row.version !== this.#catalogVersion + 1 || previous !== this.#catalogTail) {
+      throw new Drifted(catalog, `version ${row.version} does not follow ${this.#catalogVersion}`);
     }
     for (const entry of entries) this.#learn(entry, now);
-    this.#catalogueVersion = row.version;
-    this.#catalogueTail = row.id;
+    this.#catalogVersion = row.version;
+    this.#catalogTail = row.id;
   }
 
-  #learn(entry: CatalogueEntry, now: number): void {
+  #learn(entry: CatalogEntry, now: number): void {
     const { owner: name, number, change } = entry;
     if (change.kind === 'name') {
       this.#engine.learn([change], now);
@@ -271,7 +268,7 @@ export class Replica {
     const isNew = owner === undefined;
     if (owner === undefined) {
       this.#created += 1;
-      const number = (this.#catalogueVersion + 1) * createdPerBatchMax + this.#created - 1;
+      const number = (this.#catalogVersion + 1) * createdPerBatchMax + this.#created - 1;
       owner = this.#add(name, number, 'loaded');
     }
     let pending = this.#pending.get(owner.number);

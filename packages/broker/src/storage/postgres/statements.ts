@@ -5,7 +5,7 @@
 
 import { randomInt } from 'node:crypto';
 import type { Connection } from './connection.ts';
-import { catalogueNumber, type Known } from './journal.ts';
+import { catalogNumber, type Known } from './journal.ts';
 import { quoted } from './schema.ts';
 
 /** More than fall due at one time; the rest is found the next time. */
@@ -25,7 +25,7 @@ export async function dueBy(
   return (rows?.rows ?? []) as unknown as Known[];
 }
 
-/** Removes everything. Nodes notice that the catalogue's rows do not lead to its version, and load it again. */
+/** Removes everything. Nodes notice that the catalog's rows do not lead to its version, and load it again. */
 export async function clearedBy(connection: Connection, schema: string): Promise<void> {
   const name = quoted(schema);
   await connection.run(
@@ -34,7 +34,7 @@ export async function clearedBy(connection: Connection, schema: string): Promise
     { text: `DELETE FROM ${name}.journal` },
     { text: `DELETE FROM ${name}.record` },
     { text: `DELETE FROM ${name}.checkpoint` },
-    { text: `DELETE FROM ${name}.owner WHERE number <> ${catalogueNumber}` },
+    { text: `DELETE FROM ${name}.owner WHERE number <> ${catalogNumber}` },
     {
       text: `UPDATE ${name}.owner SET version = version + 1, tail = $1, due_at = NULL`,
       values: [randomInt(1, 2 ** 47)],

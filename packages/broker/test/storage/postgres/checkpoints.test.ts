@@ -140,7 +140,7 @@ test('what was purged or deleted leaves the database', async () => {
     assert.deepEqual(await bodies(another), ['fresh visible']);
     await another.run({ type: 'delete-queue', queue });
     for (let round = 0; round < 4; round += 1) await checkpoint();
-    assert.equal(await count('owner'), 1, 'the catalogue alone');
+    assert.equal(await count('owner'), 1, 'the catalog alone');
     assert.equal(await count('journal'), 0);
     // The name, which stays taken for a minute.
     assert.equal(await count('record'), 1);

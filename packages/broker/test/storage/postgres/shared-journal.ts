@@ -4,17 +4,17 @@
  * can be compared with one engine; what really happens at the same time is tested with a database.
  */
 
-import { catalogue, isSetting, type OwnerId, ownerOf } from '../../../src/core/changes.ts';
+import { catalog, isSetting, type OwnerId, ownerOf } from '../../../src/core/changes.ts';
 import type { Command } from '../../../src/core/commands.ts';
 import type { Applied, Context, Engine } from '../../../src/core/engine.ts';
 import { checkpointOf, type RowWithContents } from '../../../src/storage/postgres/checkpoint.ts';
 import {
-  catalogueNumber,
+  catalogNumber,
   type JournalRow,
   type Known,
   type Loaded,
 } from '../../../src/storage/postgres/journal.ts';
-import { writtenCatalogueRow, writtenRow } from '../../../src/storage/postgres/journal-row.ts';
+import { writtenCatalogRow, writtenRow } from '../../../src/storage/postgres/journal-row.ts';
 import { contentsFrom } from '../../../src/storage/postgres/record-keys.ts';
 import { Replica, type ReplicaOwner } from '../../../src/storage/postgres/replica.ts';
 
@@ -35,7 +35,7 @@ export class SharedJournal {
   #batches = 0;
 
   constructor() {
-    this.#add(catalogueNumber, catalogue);
+    this.#add(catalogNumber, catalog);
   }
 
   rowsOf(known: readonly Known[]): JournalRow[] {
@@ -50,7 +50,7 @@ export class SharedJournal {
     const kept = this.owners.get(number);
     if (kept === undefined) return undefined;
     const records = [...kept.records.values()]
-      .filter(({ key }) => number === catalogueNumber || key.compare(contentsFrom) < 0)
+      .filter(({ key }) => number === catalogNumber || key.compare(contentsFrom) < 0)
       .sort((one, other) => one.key.compare(other.key))
       .map(({ value }) => value);
     const rows = kept.rows
@@ -60,7 +60,7 @@ export class SharedJournal {
   }
 
   append(replica: Replica, now: number): void {
-    const { version, tail } = replica.catalogue;
+    const { version, tail } = replica.catalog;
     const taken = replica.take();
     if (taken.pending.length === 0 && taken.entries.length === 0) return;
     this.#batches += 1;
@@ -73,8 +73,8 @@ export class SharedJournal {
       if (isGone) this.owners.delete(owner.number);
     }
     if (taken.entries.length > 0) {
-      const bytes = writtenCatalogueRow({ now, previous: tail }, taken.entries);
-      this.#append({ number: catalogueNumber, version: version + 1, id, changes: bytes });
+      const bytes = writtenCatalogRow({ now, previous: tail }, taken.entries);
+      this.#append({ number: catalogNumber, version: version + 1, id, changes: bytes });
     }
     replica.appended(taken, id);
   }
@@ -131,7 +131,7 @@ export class JournalNode {
   constructor(journal: SharedJournal, newEngine: () => Engine) {
     this.#journal = journal;
     this.#replica = new Replica(newEngine);
-    this.#replica.loadCatalogue(journal.load(catalogueNumber) as Loaded, 0);
+    this.#replica.loadCatalog(journal.load(catalogNumber) as Loaded, 0);
   }
 
   /** Forgets an owner's contents. */
@@ -162,15 +162,15 @@ export class JournalNode {
     throw new Error(`${command.type} touches something else each time`);
   }
 
-  /** What a node learns in its transaction: the catalogue first, then the owners asked for and those that lag behind. */
+  /** What a node learns in its transaction: the catalog first, then the owners asked for and those that lag behind. */
   #catchUp(owners: readonly ReplicaOwner[], now: number): void {
     const replica = this.#replica;
-    const { version } = replica.catalogue;
-    const end = this.#journal.owners.get(catalogueNumber)?.version;
-    const news = this.#journal.rowsOf([{ number: catalogueNumber, version }]);
-    // Too far behind for what is left of the catalogue's rows.
+    const { version } = replica.catalog;
+    const end = this.#journal.owners.get(catalogNumber)?.version;
+    const news = this.#journal.rowsOf([{ number: catalogNumber, version }]);
+    // Too far behind for what is left of the catalog's rows.
     if (news.length !== (end ?? 0) - version) {
-      replica.loadCatalogue(this.#journal.load(catalogueNumber) as Loaded, now);
+      replica.loadCatalog(this.#journal.load(catalogNumber) as Loaded, now);
     } else replica.absorb(news);
     for (const owner of [...owners, ...replica.lagging]) this.#absorb(owner, now);
   }
@@ -206,7 +206,7 @@ export class JournalNode {
     { changes }: Applied<Command['type']>,
     touched: readonly OwnerId[],
   ): void {
-    const changed = [...changes.map(ownerOf), ...(changes.some(isSetting) ? [catalogue] : [])];
+    const changed = [...changes.map(ownerOf), ...(changes.some(isSetting) ? [catalog] : [])];
     const other = changed.find((owner) => !touched.includes(owner));
     if (other !== undefined) throw new Error(`${command.type} changed ${other}: ${touched}`);
   }

@@ -92,7 +92,7 @@ class JournalFile {
     this.#syncing ??= this.#syncAll();
   }
 
-  /** With durability `os` no answer waits for the disk; the file is synced shortly afterwards. */
+  /** With durability `os` no answer waits for the disk; the file is synced shortly afterward. */
   async #syncAll(): Promise<void> {
     while (this.#isBehind) {
       this.#isBehind = false;

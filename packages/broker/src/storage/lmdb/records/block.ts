@@ -1,7 +1,7 @@
 /**
  * A block is one record with all messages and window entries that a queue accepted under 64 neighboring sequences. A start
  * reads blocks instead of messages, about thirty times fewer records, and a send costs a fraction of a put. A block only
- * grows, and only while it is the last one of its queue; afterwards it stays unchanged until everything in it is removed. A
+ * grows, and only while it is the last one of its queue; afterward it stays unchanged until everything in it is removed. A
  * separate record has one bit for each removed message.
  *
  * In a block, each message is followed by its window entry, which leaves out what the two have in common.

@@ -10,7 +10,7 @@ import { entryMembers, otherCalls } from './sdk.ts';
 import { bare, isFunction, type Node, nodesBelow } from './syntax-tree.ts';
 import { evaluate, keyOf } from './values.ts';
 
-export interface Judgement {
+export interface Judgment {
   readonly isFifo: boolean | 'unknown';
   /** Functions whose parameters the input comes from: their callers decide. */
   readonly from: readonly Node[];
@@ -29,7 +29,7 @@ export function judgeInput(
   input: readonly Node[],
   file: ScriptFile,
   groupNamed: readonly string[] = [],
-): Judgement {
+): Judgment {
   const from = new Set<Node>();
   const isFifo = input.some((node) =>
     showsFifo(node, file, [...groupNames, ...groupNamed], from, 0),

@@ -3,7 +3,7 @@
  * only pass their arguments on to a send (wrappers): a call of one is a send, in whichever file it is.
  */
 
-import { fileShowsFifo, type Judgement, judgeInput } from './fifo-sign.ts';
+import { fileShowsFifo, type Judgment, judgeInput } from './fifo-sign.ts';
 import { nameOf } from './scopes.ts';
 import type { ScriptFile } from './script-file.ts';
 import {
@@ -85,7 +85,7 @@ export class SendFinder {
   }
 
   #noteWrappers(
-    { isFifo, from }: Judgement,
+    { isFifo, from }: Judgment,
     { name }: Site,
     isReported: boolean,
     wrappers: Map<Node, string>,
