@@ -5,6 +5,8 @@
  *
  * For the engine, the simulation runs first, with few commands, since it catches most mutants in a second or two; then the
  * tests of core and of conformance. For the store, its own tests run first, then the crash tests. Two mutants run at a time.
+ *
+ * A suite that takes far longer than on the unbroken build counts as hanging, and so as failing; it is reported as such.
  */
 
 import { spawn } from 'node:child_process';
@@ -38,12 +40,16 @@ const engineSuites: readonly Suite[] = [
 ];
 const storeSuites: readonly Suite[] = [{ folder: 'storage' }, { folder: 'crash' }];
 const commandsPerFile = 20_000;
-const testMsMax = 180_000;
+/** Of how long a suite takes on the unbroken build, and for a suite that takes next to nothing. */
+const hangFactor = 5;
+const hangMsMin = 60_000;
 const build = resolve('packages/broker/dist');
 const asked = process.argv.slice(2);
 const waiting = mutants.filter(({ name }) => asked.length === 0 || asked.includes(name));
 const total = waiting.length;
 const survivors: string[] = [];
+/** How long each suite may take, by its folder. */
+const msMax: Map<string, number> = new Map();
 
 // The tests must pass on the unbroken build, or catching a mutant would mean nothing.
 const failing = await killerOf(undefined, [...engineSuites, ...storeSuites]);
@@ -83,7 +89,11 @@ async function killerOf(
     for (const suite of suites) {
       if (mutant?.suite !== undefined && mutant.suite !== suite.folder) continue;
       const files = testsIn(join(copy, 'test', suite.folder));
-      if (await fails(runsOf(suite, files))) return suite.folder;
+      const begunAt = performance.now();
+      const verdict = await verdictOf(runsOf(suite, files), msMax.get(suite.folder));
+      if (verdict !== 'pass') return verdict === 'hang' ? `${suite.folder}, hanging` : suite.folder;
+      const ms = performance.now() - begunAt;
+      if (mutant === undefined) msMax.set(suite.folder, Math.max(hangFactor * ms, hangMsMin));
     }
     return undefined;
   } finally {
@@ -118,15 +128,22 @@ function runsOf({ isSeeded, pattern }: Suite, files: readonly string[]): string[
   ];
 }
 
-async function fails(runs: readonly (readonly string[])[]): Promise<boolean> {
+type Verdict = 'pass' | 'fail' | 'hang';
+
+async function verdictOf(
+  runs: readonly (readonly string[])[],
+  ms: number | undefined,
+): Promise<Verdict> {
+  const signal = ms === undefined ? undefined : AbortSignal.timeout(ms);
   for (const args of runs) {
-    if (await isKilledBy(args)) return true;
+    const verdict = await runOf(args, signal);
+    if (verdict !== 'pass') return verdict;
   }
-  return false;
+  return 'pass';
 }
 
-/** Whether a test fails, or hangs. The first failure is enough: the tests that are still running are ended. */
-async function isKilledBy(args: readonly string[]): Promise<boolean> {
+/** The first failure is enough: the tests that are still running are ended. */
+async function runOf(args: readonly string[], signal: AbortSignal | undefined): Promise<Verdict> {
   // In a group of its own: what the tests have started ends with them.
   const child = spawn(process.execPath, ['--test-reporter=tap', ...args], {
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -135,15 +152,19 @@ async function isKilledBy(args: readonly string[]): Promise<boolean> {
   const end = (): void => {
     if (child.exitCode === null) process.kill(-(child.pid as number), 'SIGKILL');
   };
-  const timer = setTimeout(end, testMsMax);
+  signal?.addEventListener('abort', end, { once: true });
   child.stdout.setEncoding('utf8');
   let rest = '';
+  let hasFailed = false;
   child.stdout.on('data', (text: string) => {
     const lines = (rest + text).split('\n');
     rest = lines.pop() as string;
-    if (lines.some((line) => /^\s*not ok /.test(line))) end();
+    if (!lines.some((line) => /^\s*not ok /.test(line))) return;
+    hasFailed = true;
+    end();
   });
   const [code] = await once(child, 'exit');
-  clearTimeout(timer);
-  return code !== 0;
+  signal?.removeEventListener('abort', end);
+  if (code === 0) return 'pass';
+  return signal?.aborted === true && !hasFailed ? 'hang' : 'fail';
 }
