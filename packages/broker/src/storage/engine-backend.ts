@@ -2,180 +2,82 @@
  * The backend: a façade that offers the verbs of the port over a writer and a store. An answer leaves only when everything
  * applied before it is durable, because it may depend on any of it.
  *
- * What the backend accepts follows its mode: open, full, frozen, incomplete or closed (running/availability.ts). While a
- * backlog expires it also rests between ticks (running/expiry-turns.ts).
+ * Its modes. The writer decides between open, full, frozen and incomplete, and running/availability.ts what each refuses:
  *
- * This file only wires the parts together. The rules are in core; running/schedule.ts decides when things happen.
+ *   open        accepts everything. Becomes full when the disk has only the room left that removals need, and frozen when a
+ *               commit fails.
+ *   resting     open, between two ticks of a backlog that expires (running/expiry-turns.ts). No tick runs, and a request for
+ *               a queue or topic that still holds expired items waits. Ends when the last tick is kept and other requests
+ *               have had a turn.
+ *   full        refuses what adds, and answers commands that look, receive or remove. Ticks stop, because move tasks and
+ *               replays add messages. Becomes open when there is room again.
+ *   frozen      answers only commands that look; long polls still time out. The store retries a commit: it becomes full when
+ *               a small one succeeds, and open when a large one does.
+ *   incomplete  answers nothing: after a failed commit, what is kept could not be loaded again, so the in-memory state may no
+ *               longer match it. Ends with a restart; over PostgreSQL, when the database can be reached again.
+ *   closed      from any other mode when the server stops, and final: requests that are under way are answered, waits end
+ *               without messages, and nobody waits any more.
+ *
+ * This file has no rules. Those of queues and topics are in core; running/wiring.ts connects the parts that run above a writer.
  */
 
-import { randomUUID } from 'node:crypto';
-import { type Change, type MessageContent, type OwnerId, topicOwner } from '../core/changes.ts';
-import type { Command, CommandOf, Outcome } from '../core/commands.ts';
-import { type Applied, Engine, type Ids } from '../core/engine.ts';
+import type { MessageContent } from '../core/changes.ts';
+import type { CommandOf, Outcome } from '../core/commands.ts';
 import type { Refusal } from '../core/errors.ts';
 import type { Event } from '../core/events.ts';
-import { type Limits, strictLimits } from '../core/limits.ts';
-import type { Profile } from '../core/queue/attributes.ts';
-import type { Signer } from '../core/topic/envelope.ts';
-import type { Judge } from '../core/topic/fan-out.ts';
 import type {
   Backend,
-  Commit,
   DeliveryCounts,
   Explained,
   FailedDeliveries,
   PeekedPage,
   PlainCommand,
-  Poster,
   Received,
   RememberedSend,
   Usage,
 } from './backend.ts';
-import type { Clock } from './clock.ts';
-import { allOf, andThen, type NowOrLater } from './now-or-later.ts';
-import { EventReaders } from './observers/event-readers.ts';
-import { Availability } from './running/availability.ts';
-import { ContentReader } from './running/content-reader.ts';
-import { ExpiryTurns } from './running/expiry-turns.ts';
-import { OutsideWork } from './running/outside-work.ts';
-import { Queries } from './running/queries.ts';
-import { Receives } from './running/receives.ts';
-import { Schedule } from './running/schedule.ts';
-import { asItIs, type Writer, type WriterUser } from './running/writer.ts';
-import type { StoreReader } from './store.ts';
+import { allOf, andThen } from './now-or-later.ts';
+import {
+  type EngineBackendOptions,
+  type Parts,
+  type PartsOptions,
+  Wiring,
+} from './running/wiring.ts';
+import { asItIs } from './running/writer.ts';
 
-export interface EngineBackendOptions {
-  readonly clock: Clock;
-  /** Default: random UUIDs. */
-  readonly ids?: Ids;
-  readonly region?: string;
-  readonly account?: string;
-  readonly limits?: Limits;
-  /** The profile of new FIFO queues that do not set one; default aws. */
-  readonly profile?: Profile;
-  /** Called with the reason when changes can no longer be kept, and with undefined when they can again. */
-  readonly onAvailability?: ((reason: string | undefined, isFrozen: boolean) => void) | undefined;
-  /** Called with what an event listener threw; default: it is ignored. */
-  readonly onError?: (error: unknown) => void;
-  /** Called with what failed although no client asked for it: a tick, or the work for a topic; default: it is ignored. */
-  readonly onFailure?: (error: unknown) => void;
-  /** Called when a message cannot be read and no request fails with it; default: it is ignored. */
-  readonly onUnreadable?: (error: unknown) => void;
-  /** Called after each commit to the disk. */
-  readonly onCommit?: ((commit: Commit) => void) | undefined;
-  /** Whether a queue's policy must allow a topic to send to it; default false. */
-  readonly arePoliciesEnforced?: boolean;
-  /** Signs what standard topics send; without a signer nothing is signed. */
-  readonly signer?: Signer;
-  /** Decides whether topics may send to queues; without one, all may. */
-  readonly judge?: Judge | undefined;
-  /** Calls HTTP endpoints; without one no endpoint is ever reached. */
-  readonly poster?: Poster;
-}
-
-/** What a kind of store provides: its writer, and where contents are read. */
-export interface Parts {
-  readonly writer: Writer;
-  readonly store: StoreReader;
-}
-
-/** What its writer may need of a backend. */
-export interface PartsOptions {
-  readonly newEngine: () => Engine;
-  readonly ids: Ids;
-  readonly user: WriterUser;
-}
-
-const ignore = (): void => {};
-
-export class EngineBackend implements Backend, WriterUser {
+export class EngineBackend implements Backend {
   readonly realm: { readonly region: string; readonly account: string };
   readonly startedAt: number;
-  readonly #options: EngineBackendOptions;
-  readonly #writer: Writer;
-  readonly #store: StoreReader;
-  readonly #availability: Availability;
-  readonly #readers: EventReaders;
-  readonly #receives: Receives;
-  readonly #queries: Queries;
-  readonly #work: OutsideWork;
-  readonly #schedule: Schedule;
+  readonly #running: Wiring;
 
   constructor(options: EngineBackendOptions, partsFor: (options: PartsOptions) => Parts) {
-    const { region = 'us-east-1', account = '000000000000', clock } = options;
-    const { onError = ignore, onFailure = ignore, onUnreadable = ignore } = options;
-    this.#options = options;
-    this.realm = { region, account };
-    this.startedAt = clock.now();
-    const contents = new ContentReader(() => this.#store, onUnreadable);
-    this.#readers = new EventReaders((...message) => contents.ifReadable(...message), onError);
-    const parts = partsFor({
-      newEngine: () => this.#newEngine(),
-      ids: options.ids ?? { uuid: randomUUID },
-      user: this,
-    });
-    const { writer, store } = parts;
-    const availability = new Availability(writer);
-    const shared = { writer, store, contents, availability, now: () => clock.now() };
-    const turns = new ExpiryTurns({
-      ...shared,
-      follow: (tick) => this.#work.follow(tick),
-      onChange: () => this.#schedule.set(),
-      onFailure,
-    });
-    this.#writer = writer;
-    this.#store = store;
-    this.#availability = availability;
-    this.#work = new OutsideWork({
-      ...shared,
-      poster: options.poster,
-      signer: options.signer,
-      kept: () => writer.kept(),
-      step: (command) =>
-        turns.isBehind(command)
-          ? undefined
-          : andThen(writer.step(command, clock.now()), () => undefined),
-      report: (command) =>
-        this.#schedule.whenCurrent(command, async (now) => {
-          await this.#apply(command, now);
-        }),
-      onFailure: (error, topic) => turns.putOff(topic && topicOwner(topic), error),
-    });
-    this.#queries = new Queries({
-      ...shared,
-      apply: (command, now) => this.#apply(command, now),
-      suppressed: this.#readers.suppressed,
-    });
-    this.#receives = new Receives({
-      ...shared,
-      isBehind: (command) => turns.isBehind(command),
-      whenAccepted: (command, go) => this.#whenAccepted(command, go),
-      schedule: () => this.#schedule,
-    });
-    const { polls } = this.#receives;
-    this.#schedule = new Schedule({ ...shared, clock, turns, polls, work: this.#work });
+    this.#running = new Wiring(options, partsFor);
+    this.realm = this.#running.realm;
+    this.startedAt = this.#running.now();
   }
 
   get kind(): string {
-    return this.#writer.kind;
+    return this.#running.writer.kind;
   }
 
   unavailable(): string | undefined {
-    return this.#writer.unavailable();
+    return this.#running.writer.unavailable();
   }
 
   /** Loads what is kept; before anything else. */
   async load(onProgress: (changes: number) => void = () => {}): Promise<void> {
-    await this.#writer.load(onProgress);
-    this.#schedule.set();
+    await this.#running.writer.load(onProgress);
+    this.#running.schedule.set();
   }
 
   run<C extends PlainCommand, A = Outcome<C['type']>>(
     command: C,
     prepare: (outcome: Outcome<C['type']>) => A = asItIs,
   ): Promise<A> {
-    return this.#whenAccepted(command, (now) =>
-      andThen(this.#apply(command, now), (outcome) => this.#writer.answer(outcome, prepare)),
+    return this.#running.whenAccepted(command, (now) =>
+      andThen(this.#running.apply(command, now), (outcome) =>
+        this.#running.writer.answer(outcome, prepare),
+      ),
     );
   }
 
@@ -184,140 +86,88 @@ export class EngineBackend implements Backend, WriterUser {
     client: { readonly signal: AbortSignal },
     prepare: (outcome: Received) => A = asItIs,
   ): Promise<A> {
-    return this.#receives.receive(command, client, prepare);
+    return this.#running.receives.receive(command, client, prepare);
   }
 
   peek(command: CommandOf<'peek-messages'>): Promise<PeekedPage | Refusal> {
-    return this.#whenAccepted(command, (now) => this.#answer(this.#queries.peek(command, now)));
+    return this.#running.whenAccepted(command, (now) =>
+      this.#running.answer(this.#running.queries.peek(command, now)),
+    );
   }
 
   explain(
     command: CommandOf<'explain' | 'explain-topic'>,
   ): Promise<{ ok: true; entries: readonly Explained[] } | Refusal> {
-    return this.#whenAccepted(command, (now) => this.#answer(this.#queries.explain(command, now)));
+    return this.#running.whenAccepted(command, (now) =>
+      this.#running.answer(this.#running.queries.explain(command, now)),
+    );
   }
 
   suppressed(queue: string): Promise<readonly RememberedSend[]> {
-    return this.#answer(this.#readers.suppressed.ofQueue(queue));
+    return this.#running.answer(this.#running.readers.suppressed.ofQueue(queue));
   }
 
   contents(
     queue: string,
     sequences: readonly number[],
   ): Promise<readonly (MessageContent | undefined)[]> {
-    const unreliable = this.#availability.unreliable();
+    const unreliable = this.#running.availability.unreliable();
     if (unreliable !== undefined) return Promise.reject(unreliable);
-    return this.#answer(allOf(sequences.map((sequence) => this.#store.content(queue, sequence))));
+    return this.#running.answer(
+      allOf(sequences.map((sequence) => this.#running.store.content(queue, sequence))),
+    );
   }
 
   failedDeliveries(topic: string): Promise<FailedDeliveries> {
-    return Promise.resolve(this.#readers.failures.of(topic));
+    return Promise.resolve(this.#running.readers.failures.of(topic));
   }
 
   deliveryCounts(topic: string): Promise<ReadonlyMap<string, DeliveryCounts>> {
-    return Promise.resolve(this.#readers.counts.of(topic));
+    return Promise.resolve(this.#running.readers.counts.of(topic));
   }
 
   usage(): Usage {
-    return { waitingReceives: this.#receives.polls.size, storeBytes: this.#writer.fileBytes() };
+    return {
+      waitingReceives: this.#running.receives.polls.size,
+      storeBytes: this.#running.writer.fileBytes(),
+    };
   }
 
   now(): number {
-    return this.#options.clock.now();
+    return this.#running.now();
   }
 
   async advance(milliseconds: number): Promise<number> {
-    await this.#schedule.advance(milliseconds);
+    await this.#running.schedule.advance(milliseconds);
     // Answered means kept, for time too: it does not go back with a restart.
-    this.#writer.noteTime();
-    return this.#answer(this.now());
+    this.#running.writer.noteTime();
+    return this.#running.answer(this.now());
   }
 
   reset(): Promise<void> {
-    const frozen = this.#availability.frozen();
+    const frozen = this.#running.availability.frozen();
     if (frozen !== undefined) return Promise.reject(frozen);
-    this.#receives.polls.giveUpAll();
-    const cleared = andThen(this.#writer.reset(), () => {
-      this.#readers.clear();
-      this.#schedule.set();
+    this.#running.receives.polls.giveUpAll();
+    const cleared = andThen(this.#running.writer.reset(), () => {
+      this.#running.readers.clear();
+      this.#running.schedule.set();
     });
-    return this.#answer(cleared).then(() => this.#readers.tellReset());
+    return this.#running.answer(cleared).then(() => this.#running.readers.tellReset());
   }
 
   listen(listener: (event: Event) => void, onReset?: () => void): () => void {
-    return this.#readers.listen({ listener, onReset });
+    return this.#running.readers.listen({ listener, onReset });
   }
 
   endWaits(): void {
-    this.#availability.isClosed = true;
-    this.#schedule.end();
-    this.#receives.polls.giveUpAll();
+    this.#running.availability.isClosed = true;
+    this.#running.schedule.end();
+    this.#running.receives.polls.giveUpAll();
   }
 
   async close(): Promise<void> {
     this.endWaits();
-    await this.#work.close();
-    await this.#writer.close();
-  }
-
-  applied(applied: Applied<Command['type']>): void {
-    if (applied.events.length > 0) this.#readers.tell(applied.events, this.#writer.kept());
-    const { polls } = this.#receives;
-    if (polls.size > 0) polls.stir(applied.changes);
-  }
-
-  absorbed(changes: readonly Change[]): void {
-    this.#receives.polls.stir(changes);
-    this.#schedule.serve();
-  }
-
-  stirred(queues: readonly OwnerId[]): void {
-    this.#receives.polls.stirQueues(queues);
-    this.#schedule.setAnew();
-    void this.#schedule.doWhatIsDue();
-  }
-
-  suspend(): void {
-    this.#tellAvailability();
-    this.#schedule.setAnew();
-  }
-
-  committed(commit: Commit): void {
-    this.#options.onCommit?.(commit);
-  }
-
-  resume(): void {
-    this.#tellAvailability();
-    this.#receives.polls.stirAll();
-    void this.#schedule.doWhatIsDue();
-  }
-
-  #newEngine(): Engine {
-    const { limits = strictLimits, profile = 'aws', arePoliciesEnforced = false } = this.#options;
-    const { signer, judge } = this.#options;
-    return new Engine({ ...this.realm, limits, profile, arePoliciesEnforced, signer, judge });
-  }
-
-  /** Resolves with the answer once all that it depends on is kept. */
-  #answer<T>(answer: NowOrLater<T>): Promise<T> {
-    return andThen(answer, (value) => this.#writer.answer<T, T>(value, asItIs));
-  }
-
-  #tellAvailability(): void {
-    this.#options.onAvailability?.(this.unavailable(), this.#writer.isFrozen);
-  }
-
-  #whenAccepted<T>(command: Command, go: (now: number) => Promise<T>): Promise<T> {
-    return this.#schedule.whenCurrent(command, (now) => {
-      const refusal = this.#availability.refusalOf(command);
-      return refusal === undefined ? go(now) : Promise.reject(refusal);
-    });
-  }
-
-  #apply<C extends Command>(command: C, now: number): NowOrLater<Outcome<C['type']>> {
-    return andThen(this.#writer.step(command, now), ({ outcome }) => {
-      this.#schedule.serve();
-      return outcome;
-    });
+    await this.#running.work.close();
+    await this.#running.writer.close();
   }
 }

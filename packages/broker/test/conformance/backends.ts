@@ -11,10 +11,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { manualClock } from '../../src/server/clock.ts';
 import type { Backend } from '../../src/storage/backend.ts';
-import type { EngineBackendOptions } from '../../src/storage/engine-backend.ts';
 import { openDataBackend } from '../../src/storage/lmdb/open.ts';
 import { openMemoryBackend } from '../../src/storage/memory/open.ts';
 import { openPostgresBackend } from '../../src/storage/postgres/open.ts';
+import type { EngineBackendOptions } from '../../src/storage/running/wiring.ts';
 import { openLateBackend } from '../storage/late-backend.ts';
 import { startPostgres, type TestDatabase } from '../support/postgres.ts';
 

@@ -7,9 +7,10 @@
 import type { Command } from '../../src/core/commands.ts';
 import type { Applied } from '../../src/core/engine.ts';
 import type { Backend } from '../../src/storage/backend.ts';
-import { EngineBackend, type EngineBackendOptions } from '../../src/storage/engine-backend.ts';
+import { EngineBackend } from '../../src/storage/engine-backend.ts';
 import { MemoryStore } from '../../src/storage/memory/memory-store.ts';
 import { LocalWriter } from '../../src/storage/running/local-writer.ts';
+import type { EngineBackendOptions } from '../../src/storage/running/wiring.ts';
 import type { Writer } from '../../src/storage/running/writer.ts';
 import type { StoreReader } from '../../src/storage/store.ts';
 

@@ -4,9 +4,10 @@
  */
 
 import type { Backend } from '../backend.ts';
-import { EngineBackend, type EngineBackendOptions } from '../engine-backend.ts';
+import { EngineBackend } from '../engine-backend.ts';
 import { jsonOf } from '../records/json-record.ts';
 import { LocalWriter } from '../running/local-writer.ts';
+import type { EngineBackendOptions } from '../running/wiring.ts';
 import type { Store, StoreUser } from '../store.ts';
 import { damagedInPart, readingError } from './file/data-error.ts';
 import { Environment } from './file/environment.ts';

@@ -4,8 +4,9 @@
  */
 
 import type { Backend } from '../backend.ts';
-import { EngineBackend, type EngineBackendOptions } from '../engine-backend.ts';
+import { EngineBackend } from '../engine-backend.ts';
 import { LocalWriter } from '../running/local-writer.ts';
+import type { EngineBackendOptions } from '../running/wiring.ts';
 import { MemoryStore } from './memory-store.ts';
 
 export function openMemoryBackend(options: EngineBackendOptions): Backend {

@@ -4,7 +4,8 @@
  */
 
 import type { Backend } from '../backend.ts';
-import { EngineBackend, type EngineBackendOptions } from '../engine-backend.ts';
+import { EngineBackend } from '../engine-backend.ts';
+import type { EngineBackendOptions } from '../running/wiring.ts';
 import { Background } from './background.ts';
 import { Connection } from './connection.ts';
 import { ContentCache } from './content-cache.ts';

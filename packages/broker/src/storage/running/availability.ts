@@ -1,17 +1,6 @@
 /**
- * What a backend accepts, by how much of it can be kept. Its modes:
- *
- *   open        everything is accepted.
- *   full        nothing can be added, as on a full disk. Commands that look, receive or remove are answered; ticks stop,
- *               because move tasks and replays add messages. Ends when the store has room again.
- *   frozen      no change can be kept, after a commit failed. Only commands that look are answered; long polls still time
- *               out. The store retries a commit until one succeeds.
- *   incomplete  what is kept could not be loaded again, so the in-memory state may no longer match it. Nothing is
- *               answered. Ends with a restart.
- *   closed      the server is stopping: requests that are under way are answered, and nobody waits any more.
- *
- * The store decides between the first four (`Keeping`); closing is final. While a tick has left something expired, the
- * backend also rests between ticks: see expiry-turns.ts.
+ * What a backend accepts in each of its modes, which engine-backend.ts describes. The writer decides between open, full, frozen
+ * and incomplete (`Keeping`); closing is final.
  */
 
 import { isDraining, isLooking } from '../../core/command-effects.ts';
