@@ -222,6 +222,7 @@ async function openPostgres(
   try {
     return await openPostgresBackend(options, {
       urls,
+      version,
       onNotice: (text) => log.info(text),
       onLost: (text) => log.error('messages may be missing', text),
     });

@@ -13,6 +13,8 @@ export interface BackgroundOptions {
   readonly connection: Connection;
   readonly writer: PostgresWriter;
   readonly clock: Clock;
+  /** The latest format of journal rows that this node reads. */
+  readonly reads: number;
 }
 
 const roundMs = 2_000;

@@ -9,7 +9,7 @@ import { ChangeWriter } from './change-codec.ts';
 import type { Content, ContentKind } from './content-codec.ts';
 import { isContentKind } from './content-codec.ts';
 import type { JournalRow } from './journal.ts';
-import { readCatalogRow, readRow } from './journal-row.ts';
+import { latestFormat, readCatalogRow, readRow } from './journal-row.ts';
 import {
   contentByte,
   type Family,
@@ -34,10 +34,14 @@ export interface RowWithContents {
   readonly contents: Iterable<Content>;
 }
 
-export function checkpointOf(owner: OwnerId, rows: readonly RowWithContents[]): Checkpoint {
+export function checkpointOf(
+  owner: OwnerId,
+  rows: readonly RowWithContents[],
+  reads: number = latestFormat,
+): Checkpoint {
   const records = new Records();
-  if (owner === catalog) for (const { row } of rows) addSettings(records, row);
-  else for (const row of rows) addRow(records, owner, row);
+  if (owner === catalog) for (const { row } of rows) addSettings(records, row, reads);
+  else for (const row of rows) addRow(records, owner, row, reads);
   return records;
 }
 
@@ -77,10 +81,15 @@ function bytesOf(key: string): Buffer {
   return Buffer.from(key, 'latin1');
 }
 
-function addRow(records: Records, owner: OwnerId, { row, contents }: RowWithContents): void {
+function addRow(
+  records: Records,
+  owner: OwnerId,
+  { row, contents }: RowWithContents,
+  reads: number,
+): void {
   const besides = new Map<string, Buffer>();
   for (const { kind, id, bytes } of contents) besides.set(`${kind} ${id}`, bytes);
-  for (const change of readRow(row, owner).changes) {
+  for (const change of readRow(row, owner, reads).changes) {
     // Settings are the catalog's.
     if (isSetting(change) || isOf('settings', change) || isOf('name', change)) continue;
     if (isOf('cleared', change)) {
@@ -109,8 +118,8 @@ function written(change: Change): Buffer {
   return writer.bytes();
 }
 
-function addSettings(records: Records, row: JournalRow): void {
-  for (const entry of readCatalogRow(row).entries) {
+function addSettings(records: Records, row: JournalRow, reads: number): void {
+  for (const entry of readCatalogRow(row, reads).entries) {
     const { number, change } = entry;
     const value = 'value' in change ? change.value : null;
     const isOwner = change.kind === 'queue' || change.kind === 'topic';

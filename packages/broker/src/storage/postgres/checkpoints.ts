@@ -9,11 +9,14 @@ import { checkpointOf } from './checkpoint.ts';
 import type { Connection, Statement } from './connection.ts';
 import { contentsIn } from './content-codec.ts';
 import { catalogNumber, type JournalRow } from './journal.ts';
+import { UnknownFormat } from './journal-row.ts';
 import { quoted } from './schema.ts';
 
 export interface CheckpointsOptions {
   readonly schema: string;
   readonly connection: Connection;
+  /** The latest format of journal rows that this node reads. */
+  readonly reads?: number;
 }
 
 /** Owners of one round, and rows of one checkpoint. */
@@ -46,7 +49,13 @@ export class Checkpoints {
     for (const { number, name, isGone } of rows?.rows ?? []) {
       if (isOver()) return;
       if (isGone === true) await this.sweep(Number(number));
-      else await this.checkpoint(Number(number), String(name));
+      else {
+        await this.checkpoint(Number(number), String(name)).catch(async (error: unknown) => {
+          await connection.run({ text: 'ROLLBACK' });
+          // Rows of a later version are left to its servers.
+          if (!(error instanceof UnknownFormat)) throw error;
+        });
+      }
     }
   }
 
@@ -82,6 +91,7 @@ export class Checkpoints {
     const records = checkpointOf(
       owner,
       rows.map((row) => ({ row, contents: contentsIn(row.contents) })),
+      this.#options.reads,
     );
     const now = Date.now();
     const isTrimming = state.trimAt < now;

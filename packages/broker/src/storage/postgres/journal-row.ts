@@ -4,11 +4,26 @@
  */
 
 import { type Change, catalog, type OwnerId, ownerOf } from '../../core/changes.ts';
-import { ByteReader, ByteWriter, DamagedError } from '../records/bytes.ts';
+import { ByteReader, ByteWriter } from '../records/bytes.ts';
 import { ChangeWriter, readChanges } from './change-codec.ts';
 import type { JournalRow } from './journal.ts';
 
-const format = 1;
+/** The latest format that this version reads and, as long as all nodes read it (nodes.ts), writes. */
+export const latestFormat = 1;
+
+/** A later version wrote the row. */
+export class UnknownFormat extends Error {
+  override readonly name: string = 'UnknownFormat';
+  readonly owner: OwnerId;
+
+  constructor(owner: OwnerId, found: number, reads: number) {
+    const what = owner === catalog ? 'the list of queues and topics' : owner;
+    super(
+      `${what} was written by a later version of OnceMQ (format ${found}; this server reads up to ${reads}): upgrade this server`,
+    );
+    this.owner = owner;
+  }
+}
 
 export interface RowHead {
   readonly now: number;
@@ -24,14 +39,22 @@ export interface CatalogEntry {
   readonly change: Change;
 }
 
-export function writtenRow(head: RowHead, changes: readonly Change[]): Buffer {
+export function writtenRow(
+  head: RowHead,
+  changes: readonly Change[],
+  format: number = latestFormat,
+): Buffer {
   const writer = new ChangeWriter();
   writer.head(format, head.now, head.previous);
   for (const change of changes) writer.add(change);
   return writer.bytes();
 }
 
-export function writtenCatalogRow(head: RowHead, entries: readonly CatalogEntry[]): Buffer {
+export function writtenCatalogRow(
+  head: RowHead,
+  entries: readonly CatalogEntry[],
+  format: number = latestFormat,
+): Buffer {
   const text = JSON.stringify(entries);
   const writer = new ByteWriter(64);
   writer.begin(64 + 3 * text.length);
@@ -44,16 +67,18 @@ export function writtenCatalogRow(head: RowHead, entries: readonly CatalogEntry[
 export function readRow(
   { changes }: JournalRow,
   owner: OwnerId,
+  reads: number = latestFormat,
 ): RowHead & { readonly changes: Iterable<Change> } {
   const reader = new ByteReader(changes);
-  return { ...readHead(reader, owner), changes: readChanges(reader, owner) };
+  return { ...readHead(reader, owner, reads), changes: readChanges(reader, owner) };
 }
 
-export function readCatalogRow({ changes }: JournalRow): RowHead & {
-  readonly entries: readonly CatalogEntry[];
-} {
+export function readCatalogRow(
+  { changes }: JournalRow,
+  reads: number = latestFormat,
+): RowHead & { readonly entries: readonly CatalogEntry[] } {
   const reader = new ByteReader(changes);
-  const head = readHead(reader, catalog);
+  const head = readHead(reader, catalog, reads);
   return { ...head, entries: JSON.parse(reader.text()) as CatalogEntry[] };
 }
 
@@ -62,8 +87,8 @@ export function entryOf(change: Change, owner: { number: number; version: number
   return { owner: ownerOf(change), ...owner, change };
 }
 
-function readHead(reader: ByteReader, owner: OwnerId): RowHead {
+function readHead(reader: ByteReader, owner: OwnerId, reads: number): RowHead {
   const found = reader.f64();
-  if (found !== format) throw new DamagedError(`${owner} has a journal row of format ${found}`);
+  if (found > reads) throw new UnknownFormat(owner, found, reads);
   return { now: reader.f64(), previous: reader.f64() };
 }

@@ -9,6 +9,8 @@ import type { EngineBackendOptions } from '../running/wiring.ts';
 import { Background } from './background.ts';
 import { Connection } from './connection.ts';
 import { ContentCache } from './content-cache.ts';
+import { latestFormat } from './journal-row.ts';
+import { Nodes } from './nodes.ts';
 import { Notifications } from './notifications.ts';
 import { PostgresJournal } from './postgres-journal.ts';
 import { PostgresStore } from './postgres-store.ts';
@@ -24,6 +26,10 @@ export interface PostgresOptions {
   readonly schema?: string | undefined;
   /** How often versions are looked up for receivers that wait, should nobody tell of them. Default 900 ms. */
   readonly pollMs?: number | undefined;
+  /** Of this program, as other nodes and people are told. */
+  readonly version?: string;
+  /** The latest format of journal rows that this node reads; default: the one of this version. */
+  readonly reads?: number;
   /** Told when the database no longer has what was committed, as after a failover to a standby that was behind. */
   readonly onLost?: (text: string) => void;
   /** Told what was done about the tables before they could be used. */
@@ -38,6 +44,8 @@ export async function openPostgresBackend(
     urls,
     schema = defaultSchema,
     pollMs = 900,
+    version = 'unknown',
+    reads = latestFormat,
     onNotice = () => {},
     onLost = () => {},
   }: PostgresOptions,
@@ -65,7 +73,9 @@ export async function openPostgresBackend(
     reading,
     cache,
     numberOf: (owner) => writer.replica.get(owner)?.number,
+    reads,
   });
+  const nodes = new Nodes({ schema, connection: reading, version, reads });
   const notifications: Notifications = new Notifications({
     schema,
     listening,
@@ -85,11 +95,13 @@ export async function openPostgresBackend(
   const close = async (): Promise<void> => {
     await background?.close();
     await notifications.close();
+    await nodes.leave();
     await Promise.all(connections.map((connection) => connection.close()));
   };
   try {
     const applied = await migrate(writing, schema);
     for (const name of applied) onNotice(`the tables were brought up to date: ${name}`);
+    await nodes.join();
     await sharedClock?.keep();
     const backend = new EngineBackend(options, ({ newEngine, ids, user }) => {
       writer = new PostgresWriter({
@@ -103,6 +115,7 @@ export async function openPostgresBackend(
         notify: (numbers) => notifications.tell(numbers),
         noteWaiting: (owner, until) => notifications.await(owner, clock.now(), until),
         keepTime: sharedClock && (() => sharedClock.keep().then(() => notifications.tellTime())),
+        formats: { reads, writes: () => nodes.writes },
         dueBy: (time) => dueBy(reading, schema, time),
         onLost,
         clear: () => clearedBy(reading, schema),
@@ -112,7 +125,7 @@ export async function openPostgresBackend(
     });
     await backend.load();
     await notifications.start();
-    background = new Background({ schema, connection: maintaining, writer, clock });
+    background = new Background({ schema, connection: maintaining, writer, clock, reads });
     background.start();
     return backend;
   } catch (error) {

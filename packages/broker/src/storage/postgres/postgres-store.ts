@@ -31,6 +31,8 @@ export interface PostgresStoreOptions {
   readonly cache: ContentCache;
   /** The number of a queue or topic; undefined if there is none. */
   readonly numberOf: (owner: OwnerId) => number | undefined;
+  /** The latest format of journal rows that this node reads. */
+  readonly reads: number;
 }
 
 interface Wanted {
@@ -74,7 +76,7 @@ export class PostgresStore implements StoreReader {
     owner: OwnerId,
     sequences: readonly number[],
   ): Promise<readonly (KeptWindowEntry | undefined)[]> {
-    const { reading, numberOf } = this.#options;
+    const { reading, numberOf, reads } = this.#options;
     const number = numberOf(owner);
     const found = new Map<number, KeptWindowEntry>();
     if (number === undefined || sequences.length === 0) return sequences.map(() => undefined);
@@ -87,7 +89,7 @@ export class PostgresStore implements StoreReader {
     for (const { value, changes } of rows?.rows ?? []) {
       const read =
         value === null
-          ? readRow({ changes } as JournalRow, owner).changes
+          ? readRow({ changes } as JournalRow, owner, reads).changes
           : readChanges(new ByteReader(value as Buffer), owner);
       for (const change of read) {
         if (isOf('window', change) && change.value !== null) found.set(change.id, change.value);

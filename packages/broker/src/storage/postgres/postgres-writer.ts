@@ -20,6 +20,7 @@ import type { Command, CommandOf } from '../../core/commands.ts';
 import { type Applied, CommandFailed, Drifted, type Engine, type Ids } from '../../core/engine.ts';
 import { Unavailable } from '../backend.ts';
 import type { Clock } from '../clock.ts';
+import { DamagedError } from '../records/bytes.ts';
 import { preparedNow } from '../running/prepared-answers.ts';
 import type { Writer, WriterUser } from '../running/writer.ts';
 import { isFromServer } from './connection.ts';
@@ -34,7 +35,7 @@ import {
   type Known,
   type LockedOwner,
 } from './journal.ts';
-import { writtenCatalogRow, writtenRow } from './journal-row.ts';
+import { UnknownFormat, writtenCatalogRow, writtenRow } from './journal-row.ts';
 import { NotCommitted } from './postgres-journal.ts';
 import type { PostgresStore } from './postgres-store.ts';
 import { type Pending, Replica, type ReplicaOwner } from './replica.ts';
@@ -55,6 +56,8 @@ export interface PostgresWriterOptions {
   readonly keepTime: (() => Promise<void>) | undefined;
   /** Numbers and versions of owners with something due by this time. */
   readonly dueBy: (time: number) => Promise<readonly Known[]>;
+  /** The formats of journal rows: the latest that this node reads, and the latest that all nodes read. */
+  readonly formats: { readonly reads: number; readonly writes: () => number };
   /** Told when the database no longer has what was committed, as after a failover to a standby that was behind. */
   readonly onLost: (text: string) => void;
   /** Removes everything; resolves when the database is empty. */
@@ -74,6 +77,8 @@ const failedPauseMs = 20;
 /** Due work of an owner that another node used last is left to it for this long; and what is locked is tried again after. */
 const othersDueMs = 1_500;
 const skippedDueMs = 50;
+/** What cannot be read is tried again after this long. */
+const unreadableMs = 5_000;
 
 interface Waiting {
   command: Command;
@@ -110,12 +115,16 @@ export class PostgresWriter implements Writer {
   #mustWait = false;
   /** An owner was not there when it was to be loaded: the catalog has news. */
   #hasMissed = false;
+  /** Queues and topics that this version cannot read, why, and until when that is taken for granted. */
+  readonly #unreadable: Map<OwnerId, { readonly error: Error; readonly until: number }> = new Map();
   /** Batches in a row that failed. */
   #failures = 0;
 
   constructor(options: PostgresWriterOptions) {
     this.#options = options;
-    this.replica = new Replica(options.newEngine, (changes) => this.#noteAbsorbed(changes));
+    const { newEngine, formats } = options;
+    const onAbsorbed = (changes: readonly Change[]): void => this.#noteAbsorbed(changes);
+    this.replica = new Replica(newEngine, onAbsorbed, formats.reads);
   }
 
   get isFrozen(): boolean {
@@ -186,6 +195,7 @@ export class PostgresWriter implements Writer {
     for (const { number, version } of await this.#options.dueBy(until)) {
       const owner = this.replica.byNumber(number);
       if (owner === undefined || (owner.mode === 'loaded' && owner.version >= version)) continue;
+      if (this.#problemIn([owner.name]) !== undefined) continue;
       await this.#working;
       this.replica.unload(owner, this.#lastNow);
       await this.#load(owner);
@@ -304,6 +314,11 @@ export class PostgresWriter implements Writer {
     for (const waiting of this.#waiting) {
       if (candidates.length >= batchCommandsMax) break;
       const touched = this.#touched(waiting);
+      const problem = this.#problemIn(touched);
+      if (problem !== undefined) {
+        this.#reject([waiting], new Unavailable(problem.message, { cause: problem }));
+        continue;
+      }
       const known = touched.flatMap((name) => this.replica.get(name) ?? []);
       const missing = known.filter(({ mode }) => mode !== 'loaded');
       for (const owner of missing) this.#load(owner).catch(() => {});
@@ -319,6 +334,20 @@ export class PostgresWriter implements Writer {
     return candidates.length === 0 && this.#loads.size > 0 && !this.#hasMissed
       ? undefined
       : { candidates, owners: [...owners] };
+  }
+
+  /** Why one of these cannot be used here; the others can. */
+  #problemIn(owners: readonly OwnerId[]): Error | undefined {
+    if (this.#unreadable.size === 0) return undefined;
+    const now = performance.now();
+    for (const [owner, { until }] of this.#unreadable) {
+      if (until < now) this.#unreadable.delete(owner);
+    }
+    return owners.map((owner) => this.#unreadable.get(owner)?.error).find(Boolean);
+  }
+
+  #cannotRead(owner: OwnerId, error: Error): void {
+    this.#unreadable.set(owner, { error, until: performance.now() + unreadableMs });
   }
 
   #touched(waiting: Waiting): readonly OwnerId[] {
@@ -362,9 +391,11 @@ export class PostgresWriter implements Writer {
         absorb();
         return;
       } catch (error) {
-        if (!(error instanceof Drifted) || error.owner === catalog) throw error;
+        const isAboutOwner = error instanceof Drifted || error instanceof UnknownFormat;
+        if (!isAboutOwner || error.owner === catalog) throw error;
         const owner = this.replica.get(error.owner);
         if (owner === undefined) throw error;
+        if (error instanceof UnknownFormat) this.#cannotRead(error.owner, error);
         this.replica.unload(owner, now);
       }
     }
@@ -461,13 +492,14 @@ export class PostgresWriter implements Writer {
     if (taken.pending.length === 0 && taken.entries.length === 0) return [];
     const id = randomInt(1, 2 ** 47);
     const contents = await this.#contentsOf(taken.pending);
+    const format = this.#options.formats.writes();
     const appended = taken.pending.map(
       ({ owner, changes, isNew, isGone }, index): Appended => ({
         number: owner.number,
         name: owner.name,
         version: owner.version + 1,
         id,
-        changes: writtenRow({ now, previous: owner.tail }, changes),
+        changes: writtenRow({ now, previous: owner.tail }, changes, format),
         contents: contents[index] as readonly Content[],
         isNew,
         isGone,
@@ -480,7 +512,7 @@ export class PostgresWriter implements Writer {
         name: catalog,
         version: version + 1,
         id,
-        changes: writtenCatalogRow({ now, previous: tail }, taken.entries),
+        changes: writtenCatalogRow({ now, previous: tail }, taken.entries, format),
         contents: [],
         isNew: false,
         isGone: false,
@@ -624,7 +656,8 @@ export class PostgresWriter implements Writer {
   #isAway(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
     const wasAway = this.#away !== undefined;
-    this.#away = `the database does not answer: ${reason}`;
+    const isReached = error instanceof UnknownFormat || isFromServer(error);
+    this.#away = isReached ? reason : `the database does not answer: ${reason}`;
     this.#reject(this.#waiting, new Unavailable(this.#away, { cause: error }));
     this.#loads.clear();
     if (!wasAway) this.#options.user.suspend();
@@ -683,6 +716,10 @@ export class PostgresWriter implements Writer {
       } else replica.load(owner, loaded, this.#options.clock.now());
     } catch (error) {
       if (replica.get(owner.name) === owner) replica.unload(owner, this.#lastNow);
+      if (error instanceof UnknownFormat || error instanceof DamagedError) {
+        this.#cannotRead(owner.name, error);
+        return;
+      }
       if (!(error instanceof Drifted)) throw error;
       await this.#working;
       await this.#loadCatalog();

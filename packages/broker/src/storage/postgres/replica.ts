@@ -20,7 +20,7 @@ import type { Context } from '../../core/transaction.ts';
 import { ByteReader } from '../records/bytes.ts';
 import { readChanges } from './change-codec.ts';
 import { catalogNumber, type JournalRow, type Known, type Loaded } from './journal.ts';
-import { type CatalogEntry, readCatalogRow, readRow } from './journal-row.ts';
+import { type CatalogEntry, latestFormat, readCatalogRow, readRow } from './journal-row.ts';
 
 /** Owners that one batch can create: numbers are made from the catalog's version and these. */
 const createdPerBatchMax = 4096;
@@ -49,6 +49,7 @@ export interface Pending {
 export class Replica {
   readonly #newEngine: () => Engine;
   readonly #onAbsorbed: (changes: readonly Change[]) => void;
+  readonly #reads: number;
   #engine: Engine;
   #owners: Map<OwnerId, ReplicaOwner> = new Map();
   #byNumber: Map<number, ReplicaOwner> = new Map();
@@ -64,9 +65,11 @@ export class Replica {
   constructor(
     newEngine: () => Engine,
     onAbsorbed: (changes: readonly Change[]) => void = () => {},
+    reads: number = latestFormat,
   ) {
     this.#newEngine = newEngine;
     this.#onAbsorbed = onAbsorbed;
+    this.#reads = reads;
     this.#engine = newEngine();
   }
 
@@ -127,7 +130,7 @@ export class Replica {
     }
     const first = rows[0];
     this.#catalogVersion = (first?.version ?? version + 1) - 1;
-    this.#catalogTail = first === undefined ? tail : readCatalogRow(first).previous;
+    this.#catalogTail = first === undefined ? tail : readCatalogRow(first, this.#reads).previous;
     this.absorb(rows);
     if (this.#catalogVersion !== version || this.#catalogTail !== tail) {
       throw new Drifted(catalog, `it ends at ${this.#catalogVersion} instead of ${version}`);
@@ -145,12 +148,13 @@ export class Replica {
     const contents = function* (): Generator<Change> {
       for (const record of records) yield* readChanges(new ByteReader(record), owner.name);
     };
-    const first = rows[0];
+    const [first] = rows;
+    const head = first && readRow(first, owner.name, this.#reads);
     // Rows are absorbed at their own times; what was there before them is not to be later than they are.
-    this.#engine.absorb(contents(), first === undefined ? now : readRow(first, owner.name).now);
+    this.#engine.absorb(contents(), head?.now ?? now);
     this.#engine.reschedule(owner.name);
     owner.version = (first?.version ?? version + 1) - 1;
-    owner.tail = first === undefined ? tail : readRow(first, owner.name).previous;
+    owner.tail = head?.previous ?? tail;
     owner.mode = 'loaded';
     for (const row of rows) this.#absorbRow(row);
     if (owner.version !== version || owner.tail !== tail) {
@@ -198,7 +202,7 @@ export class Replica {
 
   #absorbCatalogRow(row: JournalRow): void {
     if (row.version <= this.#catalogVersion) return;
-    const { now, previous, entries } = readCatalogRow(row);
+    const { now, previous, entries } = readCatalogRow(row, this.#reads);
     if (row.version !== this.#catalogVersion + 1 || previous !== this.#catalogTail) {
       throw new Drifted(catalog, `version ${row.version} does not follow ${this.#catalogVersion}`);
     }
@@ -238,7 +242,7 @@ export class Replica {
   #absorbRow(row: JournalRow): void {
     const owner = this.#byNumber.get(row.number);
     if (owner?.mode !== 'loaded' || row.version <= owner.version) return;
-    const { now, previous, changes } = readRow(row, owner.name);
+    const { now, previous, changes } = readRow(row, owner.name, this.#reads);
     if (row.version !== owner.version + 1 || previous !== owner.tail) {
       throw new Drifted(owner.name, `version ${row.version} does not follow ${owner.version}`);
     }

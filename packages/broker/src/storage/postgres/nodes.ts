@@ -1,0 +1,123 @@
+/**
+ * The table of nodes: each renews its row every few seconds. From the rows of those that live follows which format of
+ * journal rows all of them read; no node writes a later one, so that servers of two versions can run side by side. Nothing
+ * else depends on it: a node that is not in the table works as well.
+ */
+
+import { randomUUID } from 'node:crypto';
+import type { Connection } from './connection.ts';
+import { latestFormat } from './journal-row.ts';
+import { quoted } from './schema.ts';
+
+export interface NodesOptions {
+  readonly schema: string;
+  readonly connection: Connection;
+  /** Of the program. */
+  readonly version: string;
+  /** The latest format that this node reads; default: the one of this version. */
+  readonly reads?: number | undefined;
+  /** Where other nodes reach this one. */
+  readonly address?: string | undefined;
+}
+
+export interface Node {
+  readonly id: string;
+  readonly startedAt: number;
+  readonly seenAt: number;
+  readonly reads: number;
+  readonly version: string;
+  readonly address: string | null;
+}
+
+const beatMs = 2_000;
+/** A node that was not seen for this long is not running. */
+export const runningMsMax = 10_000;
+/** It may still come back, as after a pause, and read what others have written meanwhile. */
+const returningMsMax = 60_000;
+const forgottenMsMin = 3_600_000;
+
+const databaseNow = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
+
+/** The nodes that were seen within so many milliseconds, the longest running first. */
+export async function nodesSeen(
+  connection: Connection,
+  schema: string,
+  withinMs: number = runningMsMax,
+): Promise<readonly Node[]> {
+  const [rows] = await connection.run({
+    text: `SELECT id, started_at AS "startedAt", seen_at AS "seenAt", reads, version, address
+      FROM ${quoted(schema)}.node WHERE seen_at > ${databaseNow} - $1::bigint ORDER BY started_at, id`,
+    values: [withinMs],
+  });
+  return (rows?.rows ?? []) as unknown as Node[];
+}
+
+export class Nodes {
+  readonly id: string = randomUUID();
+  readonly #options: NodesOptions;
+  readonly #reads: number;
+  readonly #table: string;
+  #writes: number;
+  #timer: NodeJS.Timeout | undefined;
+  #isGone = false;
+
+  constructor(options: NodesOptions) {
+    const { reads = latestFormat, schema } = options;
+    this.#options = options;
+    this.#reads = reads;
+    this.#writes = reads;
+    this.#table = `${quoted(schema)}.node`;
+  }
+
+  /** The latest format of journal rows that every living node reads. */
+  get writes(): number {
+    return this.#writes;
+  }
+
+  /** Before anything is written. */
+  async join(): Promise<void> {
+    await this.#beat();
+    this.#plan();
+  }
+
+  /** The others need not wait for it any more. */
+  async leave(): Promise<void> {
+    this.#isGone = true;
+    clearTimeout(this.#timer);
+    const { connection } = this.#options;
+    const left = { text: `DELETE FROM ${this.#table} WHERE id = $1`, values: [this.id] };
+    // A database that is away forgets it later.
+    if (connection.isOpen) await connection.run(left).catch(() => {});
+  }
+
+  /** A beat that fails is made up for by the next one. */
+  #plan(): void {
+    if (this.#isGone) return;
+    this.#timer = setTimeout(() => {
+      this.#beat()
+        .catch(() => {})
+        .finally(() => this.#plan());
+    }, beatMs);
+    this.#timer.unref();
+  }
+
+  /** Says that this node lives, and looks who else does. */
+  async #beat(): Promise<void> {
+    const { connection, version, address = null, schema } = this.#options;
+    await connection.run(
+      { text: 'BEGIN; SET LOCAL synchronous_commit = off' },
+      {
+        text: `INSERT INTO ${this.#table} (id, started_at, seen_at, reads, version, address)
+          VALUES ($1, ${databaseNow}, ${databaseNow}, $2, $3, $4)
+          ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, address = excluded.address`,
+        values: [this.id, this.#reads, version, address],
+      },
+      {
+        text: `DELETE FROM ${this.#table} WHERE seen_at < ${databaseNow} - ${forgottenMsMin}`,
+      },
+      { text: 'COMMIT' },
+    );
+    const seen = await nodesSeen(connection, schema, returningMsMax);
+    this.#writes = Math.min(this.#reads, ...seen.map(({ reads }) => reads));
+  }
+}
