@@ -53,11 +53,13 @@ async function aRunningTask(api: TestApi): Promise<Json> {
   for (const MessageBody of ['one', 'two']) {
     await api.called('SendMessage', { QueueUrl: dead, MessageBody });
   }
-  return api.called('StartMessageMoveTask', {
+  const task = await api.called('StartMessageMoveTask', {
     SourceArn: arnOf('dead'),
     DestinationArn: arnOf('jobs'),
     MaxNumberOfMessagesPerSecond: 1,
   });
+  await api.backend.advance(0);
+  return task;
 }
 
 async function attributesOf(api: TestApi, ...names: string[]): Promise<Json> {

@@ -211,10 +211,26 @@ export class TestBackend {
     return this.run({ type: 'create-topic', name, attributes: { ...fifo, ...attributes } });
   }
 
+  /** Resolves when so many receivers wait. */
+  async parked(count: number): Promise<void> {
+    const waiting = (): number =>
+      this.#nodes.reduce((sum, node) => sum + node.usage().waitingReceives, 0);
+    while (waiting() < count) await nextTurn();
+  }
+
+  /** Resolves when every node has done what it was about to do: commands are applied in order. */
+  async settle(): Promise<void> {
+    // What the first of them changed may wake a receiver, whose retry the second comes after.
+    for (const _ of [1, 2]) {
+      await nextTurn();
+      await Promise.all(this.#nodes.map((node) => node.run({ type: 'list-queues' })));
+    }
+  }
+
   /** All events so far. */
   async events(): Promise<readonly Event[]> {
     // Events are told in the same turn of the event loop as the answer that they belong to.
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     return [...this.#events];
   }
 
@@ -234,20 +250,27 @@ export class TestBackend {
     return this.answer(request);
   };
 
-  #nextNode(): Backend {
+  get #nodes(): readonly Backend[] {
     assert.ok(this.#opened, 'the backend is open');
-    const { nodes } = this.#opened;
+    return this.#opened.nodes;
+  }
+
+  #nextNode(): Backend {
     this.#requests += 1;
-    return nodes[this.#requests % nodes.length] as Backend;
+    return this.#nodes[this.#requests % this.#nodes.length] as Backend;
   }
 
   #listen(): void {
-    for (const node of this.#opened?.nodes ?? []) {
+    for (const node of this.#nodes) {
       node.listen((event) => {
         this.#events.push(event);
       });
     }
   }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** A client that does not go away. */

@@ -69,7 +69,24 @@ test('a full page of peeked messages is the last if nothing follows it', async (
   assert.deepEqual([bodies, last.next], [['third', 'fourth'], undefined]);
 });
 
-test('explaining an id names its original and every suppressed send', async (open) => {
+test('explaining an id names its original', async (open) => {
+  const backend = await openPort(open);
+  const entry = { body: 'price', groupId: 'g', deduplicationId: 'p-1' };
+  const queue = 'jobs.fifo';
+  await backend.run({ type: 'send', queue, isBatch: false, entries: [entry] });
+  await backend.advance(1_000);
+  await backend.run({ type: 'send', queue, isBatch: false, entries: [entry] });
+  const found = await backend.explain({ type: 'explain', queue, deduplicationId: 'p-1', limit: 2 });
+  assert.ok(found.ok);
+  const told = found.entries.map(({ deduplicationId, groupId, source }) => ({
+    deduplicationId,
+    groupId,
+    source,
+  }));
+  assert.deepEqual(told, [{ deduplicationId: 'p-1', groupId: 'g', source: 'explicit' }]);
+});
+
+test('explaining an id names every suppressed send', async (open) => {
   const backend = await openPort(open);
   const entry = { body: 'price', groupId: 'g', deduplicationId: 'p-1' };
   const attributes = [{ name: 'market', type: 'String', stringValue: 'retail' }];

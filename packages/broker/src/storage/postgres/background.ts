@@ -57,7 +57,7 @@ export class Background {
       await writer.loadDue(clock.now() - leftMs);
       writer.timeMoved();
     }
-    writer.forgetUnused(performance.now() - unusedMsMax);
+    await writer.forgetUnused(performance.now() - unusedMsMax);
     await this.#checkpoints.round(() => this.#isClosed);
   }
 }

@@ -59,7 +59,10 @@ export async function openPostgresBackend(
   const maintaining = new Connection(urls, 'oncemq maintenance');
   const loading = new Connection(urls, 'oncemq loader');
   const connections = [writing, reading, listening, maintaining, loading];
-  const sharedClock = clock.kind === 'real' ? undefined : new SharedClock(clock, schema, reading);
+  // What falls due is looked for when whatever found out is done with it.
+  const onMoved = (): void => void setImmediate(() => writer.timeMoved());
+  const sharedClock =
+    clock.kind === 'real' ? undefined : new SharedClock(clock, schema, reading, onMoved);
   const journal = new PostgresJournal({
     schema,
     writing,
@@ -82,13 +85,8 @@ export async function openPostgresBackend(
     telling: reading,
     pollMs,
     onNews: (numbers) => writer.hear(numbers),
-    onTime: () => {
-      const before = clock.now();
-      void sharedClock
-        ?.read()
-        .then(() => clock.now() > before && writer.timeMoved())
-        .catch(() => {});
-    },
+    // Looked at again with the next poll.
+    onTime: () => void sharedClock?.read().catch(() => {}),
   });
   let writer!: PostgresWriter;
   let background: Background | undefined;

@@ -46,6 +46,12 @@ export interface Pending {
   isGone: boolean;
 }
 
+/** What commands have changed, by owner, and the settings among it for the catalog. */
+export interface Taken {
+  readonly pending: readonly Pending[];
+  readonly entries: readonly CatalogEntry[];
+}
+
 export class Replica {
   readonly #newEngine: () => Engine;
   readonly #onAbsorbed: (changes: readonly Change[]) => void;
@@ -182,15 +188,15 @@ export class Replica {
     return applied;
   }
 
-  /** What was applied since the last time, and the settings among it for the catalog. */
-  take(): { readonly pending: readonly Pending[]; readonly entries: readonly CatalogEntry[] } {
+  /** What was applied since the last time. */
+  take(): Taken {
     const taken = { pending: [...this.#pending.values()], entries: this.#entries };
     this.#forgetPending();
     return taken;
   }
 
   /** The rows of this batch are the owners' last now. */
-  appended({ pending, entries }: ReturnType<Replica['take']>, id: number): void {
+  appended({ pending, entries }: Taken, id: number): void {
     for (const { owner } of pending) {
       owner.version += 1;
       owner.tail = id;
@@ -237,6 +243,7 @@ export class Replica {
     this.#owners.delete(owner.name);
     this.#byNumber.delete(owner.number);
     this.#lagging.delete(owner);
+    this.#onAbsorbed([end]);
   }
 
   #absorbRow(row: JournalRow): void {

@@ -11,16 +11,24 @@ export class SharedClock {
   readonly #clock: Clock;
   readonly #table: string;
   readonly #connection: Connection;
+  readonly #onMoved: () => void;
+  /** What is kept, as far as it is known here. */
+  #kept: number | undefined;
 
-  constructor(clock: Clock, schema: string, connection: Connection) {
+  /** `onMoved` is told when the time turns out to have been moved, by this node or another. */
+  constructor(clock: Clock, schema: string, connection: Connection, onMoved: () => void) {
     this.#clock = clock;
     this.#table = `${quoted(schema)}.store`;
     this.#connection = connection;
+    this.#onMoved = onMoved;
   }
 
   /** The time that is kept, brought to what it is now. */
   timeOf(kept: string): number {
     const number = Number(kept);
+    const known = this.#kept;
+    if (known === undefined || number > known) this.#kept = number;
+    if (known !== undefined && number > known) this.#onMoved();
     const time = this.#clock.kind === 'manual' ? number : Date.now() + number;
     this.#clock.notBefore(time);
     return this.#clock.now();

@@ -171,8 +171,10 @@ export class Wiring implements WriterUser {
     this.schedule.serve();
   }
 
-  stirred(queues: readonly OwnerId[]): void {
-    this.receives.polls.stirQueues(queues);
+  stirred(queues: readonly OwnerId[] | 'all'): void {
+    const { polls } = this.receives;
+    if (queues === 'all') polls.stirAll();
+    else polls.stirQueues(queues);
     this.schedule.setAnew();
     void this.schedule.doWhatIsDue();
   }

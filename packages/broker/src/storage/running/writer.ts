@@ -72,8 +72,8 @@ export interface WriterUser {
   applied(applied: Applied<Command['type']>): void;
   /** Others have made these changes, and they are kept. */
   absorbed(changes: readonly Change[]): void;
-  /** Others have written to these queues, or time has moved. */
-  stirred(queues: readonly OwnerId[]): void;
+  /** Others have written to these queues, or to any; or time has moved. */
+  stirred(queues: readonly OwnerId[] | 'all'): void;
   /** Less is accepted than before (`Keeping`). */
   suspend(): void;
   /** More is accepted again. */

@@ -1,0 +1,148 @@
+/**
+ * How a node learns what others have appended: rows are absorbed in order, and what does not follow from what is known is
+ * loaded again. Then it tells which of the locked owners are here in the very state that was locked; nothing else may be
+ * changed.
+ */
+
+import { type Change, catalog, type OwnerId, ownerOf } from '../../core/changes.ts';
+import { Drifted } from '../../core/engine.ts';
+import type { Clock } from '../clock.ts';
+import { type Begun, catalogNumber, type Journal, type JournalRow } from './journal.ts';
+import { UnknownFormat } from './journal-row.ts';
+import type { Replica } from './replica.ts';
+import type { UnreadableOwners } from './unreadable-owners.ts';
+
+export interface CatchUpOptions {
+  readonly replica: Replica;
+  readonly journal: Journal;
+  readonly unreadable: UnreadableOwners;
+  readonly clock: Clock;
+  /** Told when the database no longer has what was committed, as after a failover to a standby that was behind. */
+  readonly onLost: (text: string) => void;
+}
+
+/** Due work of an owner that another node used last is left to it for this long. */
+const othersDueMs = 1_500;
+
+export class CatchUp {
+  readonly #options: CatchUpOptions;
+  #now = 0;
+  #lead = 0;
+  #absorbed: Change[] = [];
+
+  constructor(options: CatchUpOptions) {
+    this.#options = options;
+  }
+
+  /** The time of the last batch. */
+  get now(): number {
+    return this.#now;
+  }
+
+  /** How far the clock here is ahead of the database's. */
+  get lead(): number {
+    return this.#lead;
+  }
+
+  /** Absorbs what is new. Returns the batch's time. */
+  async take({ rows, now, locked, catalogVersion }: Begun): Promise<number> {
+    const { replica, journal, clock } = this.#options;
+    this.#absorb(() => replica.absorb(rows), now);
+    if (replica.catalog.version !== catalogVersion && !rows.some(isOfCatalog)) {
+      this.#tellLost(replica.catalog, { name: 'the catalog', version: catalogVersion });
+      throw new Drifted(catalog, `its rows do not lead to version ${catalogVersion}`);
+    }
+    const { lagging } = replica;
+    if (lagging.length > 0) {
+      const more = await journal.rowsOf(lagging);
+      this.#absorb(() => replica.absorb(more), now);
+      // What is left of their rows does not lead there.
+      for (const owner of replica.lagging) replica.unload(owner, now);
+    }
+    this.#lead = clock.kind === 'real' ? Math.max(0, clock.now() - now) : 0;
+    const times = locked.map(({ time }) => time);
+    this.#now = Math.max(now, this.#now, ...times);
+    clock.notBefore(this.#now);
+    return this.#now;
+  }
+
+  /** The owners that are locked, and here in the state that was locked. */
+  usable({ locked }: Begun): ReadonlySet<OwnerId> {
+    const { replica } = this.#options;
+    const usable = new Set<OwnerId>();
+    for (const { number, version, tail, isGone } of locked) {
+      if (number === catalogNumber) {
+        const known = replica.catalog;
+        if (known.version !== version || known.tail !== tail) {
+          throw new Drifted(catalog, `version ${version} is not what was read`);
+        }
+        usable.add(catalog);
+        continue;
+      }
+      const owner = replica.byNumber(number);
+      if (owner?.mode !== 'loaded' || isGone) continue;
+      if (owner.version === version && owner.tail === tail) usable.add(owner.name);
+      else {
+        this.#tellLost(owner, { name: owner.name, version });
+        replica.unload(owner, this.#now);
+      }
+    }
+    return usable;
+  }
+
+  /** These changes were absorbed; what they make due is done first by the node that appended them. */
+  note(changes: readonly Change[]): void {
+    this.#absorbed.push(...changes);
+    const { clock, replica } = this.#options;
+    if (clock.kind !== 'real') return;
+    const now = clock.now();
+    let last: OwnerId | undefined;
+    for (const change of changes) {
+      const owner = ownerOf(change);
+      if (owner === last) continue;
+      last = owner;
+      const due = replica.engine.dueAt(owner);
+      if (due !== undefined) replica.engine.postpone(owner, Math.max(due, now) + othersDueMs);
+    }
+  }
+
+  /** What was absorbed since the last time. */
+  takeAbsorbed(): readonly Change[] {
+    const absorbed = this.#absorbed;
+    this.#absorbed = [];
+    return absorbed;
+  }
+
+  /** An owner whose rows do not follow what is known of it is loaded again; without the catalog, everything is. */
+  #absorb(absorb: () => void, now: number): void {
+    const { replica, unreadable } = this.#options;
+    for (;;) {
+      try {
+        absorb();
+        return;
+      } catch (error) {
+        const isAboutOwner = error instanceof Drifted || error instanceof UnknownFormat;
+        if (!isAboutOwner || error.owner === catalog) throw error;
+        if (error instanceof UnknownFormat) unreadable.note(error.owner, error);
+        const owner = replica.get(error.owner);
+        if (owner === undefined) throw error;
+        replica.unload(owner, now);
+      }
+    }
+  }
+
+  /** A version that is known here is one that was committed. */
+  #tellLost(
+    known: { readonly version: number },
+    found: { readonly name: string; readonly version: number },
+  ): void {
+    if (known.version < found.version) return;
+    this.#options.onLost(
+      `the database has lost commits: ${found.name} was at version ${known.version} and is at ${found.version}; what is left is loaded again`,
+    );
+  }
+}
+
+function isOfCatalog({ number }: JournalRow): boolean {
+  return number === catalogNumber;
+}

@@ -1,0 +1,101 @@
+/**
+ * Loads what a node does not have: the contents of an owner when a command touches it, each once at a time, and the catalog.
+ */
+
+import { Drifted } from '../../core/engine.ts';
+import { Unavailable } from '../backend.ts';
+import type { Clock } from '../clock.ts';
+import { DamagedError } from '../records/bytes.ts';
+import { catalogNumber, type Journal } from './journal.ts';
+import { UnknownFormat } from './journal-row.ts';
+import type { Replica, ReplicaOwner } from './replica.ts';
+import type { UnreadableOwners } from './unreadable-owners.ts';
+
+export interface OwnerLoadsOptions {
+  readonly replica: Replica;
+  readonly journal: Journal;
+  readonly unreadable: UnreadableOwners;
+  readonly clock: Clock;
+  /** Queues may have gone or changed without a row that says so. */
+  readonly onReloaded: () => void;
+  /** The time of the last batch. */
+  readonly now: () => number;
+  /** Does one thing at a time with what the node knows. */
+  readonly inTurn: (work: () => Promise<void>) => Promise<void>;
+}
+
+export class OwnerLoads {
+  readonly #options: OwnerLoadsOptions;
+  readonly #loads: Map<ReplicaOwner, Promise<void>> = new Map();
+  #hasMissed = false;
+
+  constructor(options: OwnerLoadsOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#loads.size;
+  }
+
+  /** Whether an owner was not there when it was to be loaded: the catalog has news. */
+  takeMissed(): boolean {
+    const hasMissed = this.#hasMissed;
+    this.#hasMissed = false;
+    return hasMissed;
+  }
+
+  /** Resolves when one of them has ended; rejects if it failed. */
+  async any(): Promise<void> {
+    if (this.#loads.size > 0) await Promise.race(this.#loads.values());
+  }
+
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#loads.values());
+  }
+
+  async catalog(): Promise<void> {
+    const { replica, journal, clock, onReloaded } = this.#options;
+    const loaded = await journal.load(catalogNumber);
+    if (loaded === undefined) throw new Unavailable('the tables of the database are empty');
+    this.#loads.clear();
+    replica.loadCatalog(loaded, clock.now());
+    onReloaded();
+  }
+
+  load(owner: ReplicaOwner): Promise<void> {
+    const { replica } = this.#options;
+    if (owner.mode === 'loaded') return Promise.resolve();
+    const known = this.#loads.get(owner);
+    if (known !== undefined) return known;
+    replica.beginLoad(owner);
+    owner.usedAt = performance.now();
+    const loading = this.#load(owner).finally(() => {
+      this.#loads.delete(owner);
+    });
+    this.#loads.set(owner, loading);
+    // Whoever waits for it is told; often nobody does.
+    loading.catch(() => {});
+    return loading;
+  }
+
+  async #load(owner: ReplicaOwner): Promise<void> {
+    const { replica, journal, unreadable, clock, now, inTurn } = this.#options;
+    try {
+      const loaded = await journal.load(owner.number);
+      if (replica.get(owner.name) !== owner || owner.mode !== 'loading') return;
+      if (loaded === undefined) {
+        // It is gone; the catalog says so.
+        replica.unload(owner, now());
+        this.#hasMissed = true;
+      } else replica.load(owner, loaded, clock.now());
+    } catch (error) {
+      if (replica.get(owner.name) === owner) replica.unload(owner, now());
+      if (error instanceof UnknownFormat || error instanceof DamagedError) {
+        unreadable.note(owner.name, error);
+        return;
+      }
+      if (!(error instanceof Drifted)) throw error;
+      await inTurn(() => this.catalog());
+    }
+  }
+}
