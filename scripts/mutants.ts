@@ -44,6 +44,13 @@ const commandsPerFile = 20_000;
 const hangFactor = 5;
 const hangMsMin = 60_000;
 const build = resolve('packages/broker/dist');
+/** What the tests and the server look for beside the build. */
+const linked = [
+  'node_modules',
+  '.build',
+  'packages/broker/migrations',
+  'packages/broker/package.json',
+];
 const asked = process.argv.slice(2);
 const waiting = mutants.filter(({ name }) => asked.length === 0 || asked.includes(name));
 const total = waiting.length;
@@ -82,15 +89,17 @@ async function killerOf(
     const copy = join(folder, 'packages', 'broker', 'dist');
     cpSync(build, copy, { recursive: true });
     // Tests start programs of the repository, by their path from here.
-    for (const name of ['node_modules', '.build', 'packages/broker/migrations'])
-      symlinkSync(resolve(name), join(folder, name), 'dir');
+    for (const name of linked) symlinkSync(resolve(name), join(folder, name));
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     if (mutant !== undefined) mutate(join(copy, 'src', mutant.file), mutant);
     for (const suite of suites) {
       if (mutant?.suite !== undefined && mutant.suite !== suite.folder) continue;
       const files = testsIn(join(copy, 'test', suite.folder));
       const begunAt = performance.now();
-      const verdict = await verdictOf(runsOf(suite, files), msMax.get(suite.folder));
+      const onFailure = (title: string): void => {
+        if (mutant === undefined) process.stderr.write(`fails: ${title}\n`);
+      };
+      const verdict = await verdictOf(runsOf(suite, files), msMax.get(suite.folder), onFailure);
       if (verdict !== 'pass') return verdict === 'hang' ? `${suite.folder}, hanging` : suite.folder;
       const ms = performance.now() - begunAt;
       if (mutant === undefined) msMax.set(suite.folder, Math.max(hangFactor * ms, hangMsMin));
@@ -133,17 +142,22 @@ type Verdict = 'pass' | 'fail' | 'hang';
 async function verdictOf(
   runs: readonly (readonly string[])[],
   ms: number | undefined,
+  onFailure: (title: string) => void,
 ): Promise<Verdict> {
   const signal = ms === undefined ? undefined : AbortSignal.timeout(ms);
   for (const args of runs) {
-    const verdict = await runOf(args, signal);
+    const verdict = await runOf(args, signal, onFailure);
     if (verdict !== 'pass') return verdict;
   }
   return 'pass';
 }
 
 /** The first failure is enough: the tests that are still running are ended. */
-async function runOf(args: readonly string[], signal: AbortSignal | undefined): Promise<Verdict> {
+async function runOf(
+  args: readonly string[],
+  signal: AbortSignal | undefined,
+  onFailure: (title: string) => void,
+): Promise<Verdict> {
   // In a group of its own: what the tests have started ends with them.
   const child = spawn(process.execPath, ['--test-reporter=tap', ...args], {
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -159,8 +173,10 @@ async function runOf(args: readonly string[], signal: AbortSignal | undefined): 
   child.stdout.on('data', (text: string) => {
     const lines = (rest + text).split('\n');
     rest = lines.pop() as string;
-    if (!lines.some((line) => /^\s*not ok /.test(line))) return;
+    const failed = lines.find((line) => /^\s*not ok /.test(line));
+    if (failed === undefined || hasFailed) return;
     hasFailed = true;
+    onFailure(failed.trim());
     end();
   });
   const [code] = await once(child, 'exit');
