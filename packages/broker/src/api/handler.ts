@@ -9,6 +9,7 @@
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { detached } from '../core/detached.ts';
 import type { ErrorDetail } from '../core/errors.ts';
 import { Unavailable } from '../storage/backend.ts';
 import type { Action, ActionBackend, Answer, Call } from './actions/action.ts';
@@ -17,7 +18,6 @@ import { sqsActionFunctions } from './actions/sqs/table.ts';
 import type { Authentication } from './auth/authentication.ts';
 import { type Caller, callerOf, callProblem, unsignedCallerOf } from './auth/caller.ts';
 import { isJsonRequest } from './protocol/body-size.ts';
-import { detached } from './protocol/detached.ts';
 import { type Fault, fault, type ProtocolCode } from './protocol/error-codes.ts';
 import { jsonForm } from './protocol/json.ts';
 import { queryForm } from './protocol/query.ts';

@@ -6,8 +6,8 @@
  * (`PublishBatchRequestEntries.member.1.MessageAttributes.entry.2.Value.DataType`). If a name occurs twice, the last counts.
  */
 
+import { detached } from '../../core/detached.ts';
 import type { ApiRequest } from '../request.ts';
-import { detached } from './detached.ts';
 import { type Fault, malformed } from './error-codes.ts';
 
 const parametersMax = 10_000;

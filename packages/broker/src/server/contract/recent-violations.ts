@@ -4,7 +4,7 @@
  * them.
  */
 
-import { detached } from '../../api/protocol/detached.ts';
+import { detached } from '../../core/detached.ts';
 import type { CollisionEvent, ContractViolationEvent, Event } from '../../core/events.ts';
 import type { Backend } from '../../storage/backend.ts';
 

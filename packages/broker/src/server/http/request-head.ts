@@ -4,7 +4,7 @@
  * other form is not judged here: node:http parses it, and reports what is wrong with it.
  */
 
-import { detached } from '../../api/protocol/detached.ts';
+import { detached } from '../../core/detached.ts';
 
 export interface RequestHead {
   readonly path: string;

@@ -37,7 +37,7 @@ import { nameKeyOf, probeKeyOf } from './records/keys.ts';
 import { timeKey } from './records/loading.ts';
 import { RecordMapper } from './records/record-mapper.ts';
 
-/** How many turns of the event loop a commit waits for more, while each brings much. */
+/** How many turns of the event loop a commit waits for further changes, as long as each turn brings many. */
 const gatheringTurnsMax = 8;
 /** How long a commit waits for the clients that were just answered, as a part of the time that the previous one took. */
 const awaitedShare = 0.25;

@@ -40,7 +40,7 @@ const sentAtNumber = 0;
 const delayNumber = 1;
 const slotNumbers = 2;
 
-/** In place of a message whose slot has it. */
+/** Stands for a message that is stored in its slot. */
 const inSlot: unique symbol = Symbol('in slot');
 
 class Page implements SequencePage {
@@ -48,13 +48,13 @@ class Page implements SequencePage {
   /** Messages and entries. */
   size = 0;
   readonly messages: (ResolvedMessage | typeof inSlot | undefined)[] = filled(pageSize, undefined);
-  /** In place of an entry whose slot has it: its source. */
+  /** For an entry that is stored in its slot: its source. */
   readonly entries: (KeptWindowEntry | DeduplicationSource | undefined)[] = filled(
     pageSize,
     undefined,
   );
   readonly texts: (string | undefined)[] = filled(pageSize * slotTexts, undefined);
-  // Not whole, so that the array begins with the representation that it needs.
+  // A fraction, so that V8 stores the array as doubles from the beginning.
   readonly numbers: number[] = filled(pageSize * slotNumbers, 0.5);
 
   constructor(number: number) {
@@ -170,7 +170,7 @@ function put(
   numbers[slot * slotNumbers + delayNumber] = delayMs;
 }
 
-/** Lets go of texts that nothing in the slot needs any more: first of the body, and with the entry of the others. */
+/** Drops the texts that nothing in the slot needs any more: the body goes with the message, the others with the entry. */
 function tidy({ messages, entries, texts }: Page, slot: number): void {
   if (messages[slot] === inSlot) return;
   const textAt = slot * slotTexts;

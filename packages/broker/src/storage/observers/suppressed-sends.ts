@@ -8,6 +8,7 @@
  */
 
 import { type MessageContent, type OwnerId, topicOwner } from '../../core/changes.ts';
+import { detached } from '../../core/detached.ts';
 import type { DuplicateEvent, DuplicatePublicationEvent, Event } from '../../core/events.ts';
 import {
   type RememberedContent,
@@ -133,11 +134,8 @@ function withoutContent(event: DuplicateEvent | DuplicatePublicationEvent): Supp
 }
 
 function remembered({ body, attributes }: MessageContent): RememberedContent {
-  // A slice of a string keeps the whole string alive, so it is copied.
   const cut =
-    body.length > rememberedBodyCharsMax
-      ? Buffer.from(body.slice(0, rememberedBodyCharsMax)).toString()
-      : body;
+    body.length > rememberedBodyCharsMax ? detached(body.slice(0, rememberedBodyCharsMax)) : body;
   return { body: cut, bodyLength: body.length, attributes };
 }
 

@@ -37,13 +37,13 @@ export class Batch {
   readonly heads: Set<OwnerRecords> = new Set();
   /** The queues and topics that it changes. */
   readonly owners: Set<string> = new Set();
-  /** The same, as far as more changes than their settings. */
+  /** Those of them of which more changes than the settings. */
   readonly touched: Set<OwnerRecords> = new Set();
   /** Numbers whose contents can be cleared away once it is written: until then some of them may not be in the file. */
   readonly abandoned: number[] = [];
   /** Holds its records until it is written. */
   readonly writer: ByteWriter;
-  /** The same for contents, which can share a record although others were written in between. */
+  /** Holds the contents, apart from other records: so contents can share a record although others were written in between. */
   readonly contentWriter: ByteWriter;
   readonly answers: PreparedAnswers = new PreparedAnswers();
   bytes = 0;
@@ -83,7 +83,7 @@ export class Batch {
     return this.#writes.length;
   }
 
-  /** The same, but contents that share a record count each. */
+  /** How many there are if each of the contents that share a record counts. */
   get parts(): number {
     return this.#writes.length + this.#joined;
   }
@@ -121,7 +121,7 @@ export class Batch {
     content: MessageContent | Buffer | undefined,
   ): boolean {
     if (content === undefined) {
-      // What follows must not share a record with what came before: the message between them is in none.
+      // What follows must not share a record with what came before, because the message between them has no content.
       this.#pack = undefined;
       return true;
     }

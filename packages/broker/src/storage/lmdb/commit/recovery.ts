@@ -14,18 +14,21 @@ import { diskIsFull } from '../file/lmdb-file.ts';
 
 export type Attempt = 'drain' | 'add';
 
-/** How much more room than is kept for removing there must be before something is added again. */
+/** Additions are accepted again once there is this share more room than removals need. */
 const againShare = 1 / 8;
 
 const attemptBytesMin = 64 * 1024;
-/** How many times a small commit is left out, at most: if the next one fails too, much may have to be loaded again. */
+/**
+ * The most seconds between two small test commits. They become rarer, because after one that fails much may have to be loaded
+ * again.
+ */
 const patienceMax = 60;
 
 export class Recovery {
   #reason: string | undefined;
   #isFull = false;
   #isFrozen = false;
-  /** Since all was well; each time it waits longer before a small commit. */
+  /** How often it froze since it was last open. Each time, it waits longer before a small test commit. */
   #freezes = 0;
   #patience = 0;
   #attemptBytes = 0;
@@ -48,7 +51,7 @@ export class Recovery {
     return this.#attemptBytes;
   }
 
-  /** Room was measured; undefined if there is enough. Returns whether that has changed what can be done. */
+  /** Takes a measurement of the room; undefined if there is enough. Returns whether more or less can be done than before. */
   measured(room: Room | undefined): boolean {
     const isFull = this.#isFull ? !hasSpare(room) : this.#reason === undefined && isTight(room);
     if (isFull === this.#isFull) return false;
@@ -69,7 +72,7 @@ export class Recovery {
     this.#hasDrained = this.#reason !== undefined;
   }
 
-  /** What to try now. A disk can have room for others only: so a frozen store does not insist on a large commit. */
+  /** What to try now. The free space may be reserved for other users, so a frozen store does not insist on a large commit. */
   next(hasRoom: (bytes: number) => boolean, room?: Room): Attempt | undefined {
     if (this.#isFull) return undefined;
     const isInsisting = this.#isFrozen && this.#failedLast === 'add';

@@ -60,7 +60,7 @@ export interface CheckReport {
   readonly abandoned: number;
   /** What is damaged or inconsistent, the first hundred. */
   readonly problems: readonly string[];
-  /** What is missing, but no damage. */
+  /** What is missing without any damage: commits that no client was told are durable. */
   readonly notes: readonly string[];
 }
 
@@ -202,7 +202,7 @@ class OwnerCheck {
     };
   }
 
-  /** Without a head, what is found is not compared with it. */
+  /** If the head cannot be read, what is found is not compared with it. */
   #checkBlocks(head: Head | undefined): void {
     this.#counter = head?.counter ?? Number.POSITIVE_INFINITY;
     this.#windowFrom = head?.windowFrom ?? 0;
@@ -277,7 +277,9 @@ class OwnerCheck {
     }
   }
 
-  /** Once all messages are known whose contents share a record. A record without any of them left is found later. */
+  /**
+   * Called once all messages that share a record of contents are known. A record whose messages are all gone is found later.
+   */
   #checkContents(): void {
     const [key = 0] = this.#sharing;
     const slots = new Set(this.#sharing.map(slotOf));

@@ -9,16 +9,16 @@ import { makeDirectory } from '../../make-directory.ts';
 import { DataError } from './data-error.ts';
 
 export const dataFile = 'data.mdb';
-/** Used in turns (journal.ts). */
+/** The files of the journal, used alternately (journal.ts). */
 export const journalFiles: readonly string[] = ['journal-1', 'journal-2'];
-/** Room on the disk for what is only in the journal (journal.ts). */
+/** The file that keeps space free for what is only in the journal (journal.ts). */
 export const reserveFile = 'journal-reserve';
 const lockFile = 'lock.mdb';
 
-/** Only the server's user reads them, as the directories that are made for them (make-directory.ts). */
+/** Only the server's user may read the files and the directories that are made for them (make-directory.ts). */
 export const fileMode = 0o600;
 
-/** What LMDB's two files take at first, with a margin. */
+/** What LMDB's two files take at the beginning, with a margin. */
 const firstBytes = 64 * 1024;
 
 /** Creates the directory if it does not exist. */
@@ -53,7 +53,7 @@ function tighten(file: string): void {
   if (isOurs && (mode & 0o777) !== fileMode) chmodSync(file, fileMode);
 }
 
-/** Where LMDB cannot write its lock file, it does without: processes do not see each other then. */
+/** If LMDB cannot write its lock file, it goes on without one, and processes do not notice each other. */
 export function prepareToRead(directory: string, isAlone: boolean): void {
   try {
     refuseFile(directory);
@@ -102,7 +102,7 @@ export function freeBytes(directory: string): number {
   }
 }
 
-/** LMDB maps its new files before there is space behind them, and writes there: on a full disk it would be killed. */
+/** LMDB maps its new files before the disk has space for them. On a full disk, the first write would then kill the process. */
 function requireRoom(directory: string): void {
   const hasBlocks = (name: string): boolean =>
     (statSync(join(directory, name), { throwIfNoEntry: false })?.blocks ?? 0) > 0;

@@ -15,7 +15,7 @@ export const remedy = 'Restore a backup, or move the directory away to start emp
 
 /** The data cannot be read. */
 export class DamagedDataError extends DataError {
-  /** The message without the advice to look closer with `oncemq check`, which is no advice for that command itself. */
+  /** The message for `oncemq check` itself, without the advice to run it. */
   readonly finding: string;
 
   constructor(directory: string, finding: string, options: ErrorOptions) {
@@ -29,7 +29,7 @@ export function damaged(directory: string, what: string, cause?: unknown): DataE
   return new DamagedDataError(directory, finding, { cause });
 }
 
-/** The same where the rest can be read: with --accept-loss, a server starts with that. */
+/** Something is damaged, but the rest can be read: with --accept-loss, a server starts with the rest. */
 export function damagedInPart(directory: string, what: readonly string[]): DataError {
   const shown = what.slice(0, damageShownMax);
   const more = what.length - shown.length;

@@ -151,7 +151,8 @@ export class Environment {
     const directory = resolve(given);
     if (isReadOnly) prepareToRead(directory, isAlone);
     else prepareToWrite(directory);
-    // Beside a server the journal is read first: what it checkpoints meanwhile is then in both, and not in neither.
+    // While a server runs, the journal is read first. What the server checkpoints in between is then read twice, and not
+    // missed.
     const before = isAlone ? undefined : readJournal(directory);
     const file = await LmdbFile.open(directory, { isReadOnly, isAlone });
     try {
@@ -170,8 +171,8 @@ export class Environment {
   }
 
   /**
-   * A server may have written while its journal was read: then some commit seems to be missing that is there a moment later. What
-   * comes before it is a state of the store all the same. Damage is what stays.
+   * A server may write while its journal is read, so that a commit seems to be missing that is there a moment later. Everything
+   * before that commit is a consistent state anyway. Only what is still missing in the last reading is damage.
    */
   #readWhatLasts(): void {
     for (let reading = 1; reading < readingsMax && this.#left.flaws.cutOff > 0; reading += 1) {
@@ -212,7 +213,7 @@ export class Environment {
     return this.#format;
   }
 
-  /** Whether no record has a checksum, and versions that know none may use it. */
+  /** Whether the store has a format without checksums, which older versions can still use. */
   get #isOfOldFormat(): boolean {
     return (this.#format ?? firstSealedFormat) < firstSealedFormat;
   }
@@ -292,8 +293,8 @@ export class Environment {
   async sealRecords(format: number, onProgress: (records: number) => void): Promise<void> {
     let records = 0;
     let from = this.#unsealedFrom;
-    // What the journal of the older version has, goes into LMDB's file as it is, and while the file is still of that format:
-    // on a disk that is nearly full this takes several transactions.
+    // The older version's journal is checkpointed unchanged, while the file still has the old format. On a nearly full disk
+    // this takes several transactions.
     await this.checkpoint();
     this.#format = format;
     if (from !== undefined) await this.#noteUnsealed(from, []);
@@ -342,23 +343,23 @@ export class Environment {
   }
 
   /**
-   * Measures it, and takes what is kept for removing from the disk. Undefined while the journal takes commits: it has its room
-   * already. Not while something is written.
+   * Measures the room, and allocates the part that is reserved for removals. Undefined while the journal takes commits, which
+   * has its room already. Must not be called during a write.
    */
   room(): Room | undefined {
     if (this.#isJournaling) return undefined;
     const free = freeBytes(this.directory);
     const { usedBytes, unusedBytes } = this.#file.pages();
     const drainingBytes = Math.min(drainingBytesMax, usedBytes * drainingShare);
-    // In large pieces: whatever the file gets this way is written twice.
+    // In large pieces, because everything that is allocated this way is written twice.
     const missing = Math.min(drainingBytes - unusedBytes, free);
     if (missing > drainingBytes / 16 && free < journalBytesMin) this.#file.extend(missing);
     return { bytes: unusedBytes + free, drainingBytes };
   }
 
   /**
-   * Brings all that is only in the journal into LMDB's file, so that what it removes there makes room. LMDB uses that room
-   * not in the next transaction but in the one after it; so there is an empty one in between.
+   * Writes everything that is only in the journal to LMDB's file, so that the removals among it free pages. LMDB reuses freed
+   * pages not in the next transaction but in the one after it, hence the empty one.
    */
   async checkpoint(): Promise<void> {
     if (!this.hasJournaled) return;
@@ -372,9 +373,9 @@ export class Environment {
   }
 
   /**
-   * Writes a consistent copy into an existing directory that has no data; for somebody who only reads. The copy may have a
-   * journal. If a server has checkpointed something since this was opened, it is twice in the copy, which does no harm: a frame
-   * counts only if it follows what LMDB's file has.
+   * Writes a consistent copy into an existing directory without data. Only for an environment that was opened for reading. The
+   * copy may have a journal. What a server has checkpointed since then is in the copy twice, which does no harm: a frame counts
+   * only if it follows what LMDB's file has.
    */
   async copyTo(target: string): Promise<void> {
     for (const [index, name] of journalFiles.entries()) {
@@ -397,7 +398,7 @@ export class Environment {
     }
   }
 
-  /** A journal whose records are all in LMDB's file is not left behind. */
+  /** Does not leave a journal behind whose records are all in LMDB's file. */
   async #closeJournal(journal: Journal): Promise<void> {
     const last = await this.#writeAll(() => {}).catch(() => undefined);
     await (last === undefined ? journal.close() : this.#dropJournal(last));
@@ -420,7 +421,7 @@ export class Environment {
     try {
       appended = journal.append(writes);
     } finally {
-      // The disk already works for the commit.
+      // The commit is already on its way to the disk.
       if (sealed !== undefined) this.#checkpoint(sealed, journal);
     }
     try {
@@ -462,9 +463,9 @@ export class Environment {
   }
 
   /**
-   * Only the last part names the frames as checkpointed: until then the next start finds them in the journal, and writes the same
-   * again. So nothing may be added to the journal before the last part is written, as a layer forgets what comes and goes
-   * within it.
+   * Only the last part records the frames as checkpointed. A start before that finds them in the journal and writes the same
+   * records again. So nothing may be appended to the journal until the last part is written, because a layer forgets records
+   * that were written and removed within it.
    */
   async #checkpointInParts(): Promise<void> {
     this.#isJournaling = false;
@@ -479,7 +480,7 @@ export class Environment {
     this.#forgetJournaled();
   }
 
-  /** Gives its room back to the disk. All its records are in LMDB's file. */
+  /** Gives the journal's space back to the disk. All its records are in LMDB's file. */
   async #dropJournal({ number }: Checkpoint): Promise<void> {
     if (!this.#hasFiles) return;
     await this.#journal?.close();
@@ -533,7 +534,7 @@ export class Environment {
     };
   }
 
-  /** Opens the journal if it is not open. A journal that cannot be opened is done without. */
+  /** Opens the journal if it is not open. If it cannot be opened, all commits are direct. */
   #hasJournal(last: Checkpoint): boolean {
     try {
       this.#hasFiles = true;

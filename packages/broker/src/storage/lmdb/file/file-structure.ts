@@ -29,7 +29,7 @@ const metaPages = 2;
 /** A tree of this depth would have more records than any disk. */
 const depthMax = 24;
 
-/** Of how many large values a start looks at the head of their pages: of all in a file of some 64 MB. */
+/** A start checks the page headers of this many large values: of all of them in a file of about 64 MB. */
 const headsReadMax = 16_384;
 
 /** What is wrong; undefined if nothing is. */
@@ -106,7 +106,8 @@ class FileStructure {
     const first = metaIn(this.#read(Buffer.alloc(metaBytes), 0, 0), 0);
     const second = metaIn(this.#read(Buffer.alloc(metaBytes), first.pageSize, 1), 1);
     require(first.pageSize === second.pageSize, 1, 'has a wrong size');
-    // A transaction writes the page that its number is even or odd for. In a new file, or a copy, one page is still unused.
+    // Transactions write the two meta pages alternately, by whether their number is even or odd. In a new file or a copy, one
+    // is still unused.
     for (const [page, { transaction }] of [first, second].entries()) {
       require(transaction <= 1 ||
         transaction % metaPages === page, page, 'has a wrong transaction');

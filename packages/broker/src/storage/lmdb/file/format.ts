@@ -67,8 +67,8 @@ export function formatOf(environment: Environment): number | undefined {
 }
 
 /**
- * The text of the format's record, the only one without a checksum: versions that know none must be able to read it. They
- * take `5.0` for the number that it is; and no change of one byte makes it a number that they, or this version, would accept.
+ * The text of the format's record, the only one without a checksum, because versions without checksums must be able to read it.
+ * They read `5.0` as the number 5, and no change of a single byte makes it a number that they or this version would accept.
  */
 export function formatText(format: number): string {
   return format < firstSealedFormat ? String(format) : `${format}.0`;

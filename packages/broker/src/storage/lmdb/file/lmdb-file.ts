@@ -61,7 +61,7 @@ const zeros: Buffer = Buffer.alloc(1024 * 1024);
 
 export const diskIsFull = 'the disk is full';
 
-/** With less free space than this, a failed commit is put down to a full disk. */
+/** With less free space than this, a failed commit is blamed on a full disk. */
 const fullBytes = 1024 * 1024;
 
 /** LMDB's errors for a commit that meets a damaged page. */
@@ -91,10 +91,10 @@ export class LmdbFile {
     const db = openDatabase(directory, isReadOnly);
     try {
       const release = isAlone ? await takeLock(directory, db) : () => {};
-      // Until it had the lock, another process could have written.
+      // Another process could have written before this one had the lock.
       db.resetReadTxn();
       if (!isReadOnly) extendToWhole(file);
-      // Beside a server, pages change meanwhile.
+      // While a server runs, pages would change during the check.
       if (isAlone) refuse(directory, structureProblem(file, isReadOnly));
       return new LmdbFile(directory, db, release);
     } catch (error) {
@@ -189,7 +189,7 @@ export class LmdbFile {
         closeSync(descriptor);
       }
     } catch {
-      // Then the file has what it could get.
+      // The disk is full, and the file has taken what was left.
     }
   }
 

@@ -24,7 +24,7 @@ const metaFlag = 8;
 
 const nodeHeadBytes = 8;
 const bigData = 1;
-/** In the node of a record on pages of its own: their first one, the transaction, and how many they are. */
+/** In the node of a record that has pages of its own: the first page, the transaction, and the number of pages. */
 const bigNodeBytes = 24;
 
 export interface Tree {
@@ -85,7 +85,7 @@ export interface Overflow {
   readonly pages: number;
 }
 
-/** The head of the first of them says the same as the tree. */
+/** The header of the first of them repeats what the tree says. */
 export function requireOverflow(
   head: Buffer,
   { first, pages }: Overflow,

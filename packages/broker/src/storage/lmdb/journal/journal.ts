@@ -49,7 +49,7 @@ const recordsMax = 4096;
 /** A commit that takes more than this part of a file goes into LMDB's file at once: a second copy would cost more than a sync. */
 const frameShareMax = 1 / 8;
 
-/** How much room a record takes in LMDB's file, at worst, for each byte that it has in the journal: values have whole pages. */
+/** How much room a record takes in LMDB's file, at worst, for each byte in the journal: a large value fills whole pages. */
 const growthMax = 2;
 
 const reservePieceBytes = 1024 * 1024;
@@ -239,7 +239,7 @@ function empty(file: JournalFile): void {
   file.end = 0;
 }
 
-/** So that a new file is found again. Windows has no such thing. */
+/** Syncs the directory, so that a new file survives a power cut. Windows has no such call. */
 function syncDirectory(directory: string): void {
   if (process.platform === 'win32') return;
   const descriptor = openSync(directory, 'r');
@@ -276,7 +276,7 @@ export function removeJournal(directory: string): void {
   for (const name of [...journalFiles, reserveFile]) rmSync(join(directory, name), { force: true });
 }
 
-/** Makes room on the disk. */
+/** Removes the reserve, which makes room on the disk. */
 export function releaseReserve(directory: string): void {
   rmSync(join(directory, reserveFile), { force: true });
 }

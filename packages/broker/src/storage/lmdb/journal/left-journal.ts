@@ -17,7 +17,7 @@ export interface LeftJournal {
 }
 
 interface Flaws extends JournalFlaws {
-  /** Whether commits can be missing after a power cut. */
+  /** Whether a power cut may have taken commits that were answered. */
   readonly isExpected: boolean;
   /** Why it is not known which commits LMDB's file has. */
   readonly unknown: string | undefined;

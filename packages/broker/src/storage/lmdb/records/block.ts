@@ -91,7 +91,7 @@ export class GrowingBlock {
     return this.#writer.end - this.#writer.start;
   }
 
-  /** Its record so far. Bytes that were handed out are not overwritten. */
+  /** Its record so far. Bytes that were handed out are never overwritten. */
   bytes(): Buffer {
     return this.#writer.record();
   }

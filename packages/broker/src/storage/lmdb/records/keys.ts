@@ -115,7 +115,7 @@ export function rangeOf(kind: Kind, contents?: number): { start: Buffer; end: Bu
   return { start, end };
 }
 
-/** A record that only shows that there is room. */
+/** The key of a test commit, whose record only shows that there is room. */
 export function probeKeyOf(name: string): Buffer {
   return nameKeyOf('store', `probe${name}`);
 }

@@ -266,7 +266,7 @@ function ifWhole(reader: RecordReader, key: Buffer): Buffer | undefined {
   }
 }
 
-/** By how much a lost counter is set beyond the messages that are there: numbers must not come twice. */
+/** A lost counter is set this far beyond the messages that are left, so that no number is used twice. */
 const counterLeap = 2 ** 32;
 
 function loadHead(loading: Loading): Head {
@@ -274,7 +274,7 @@ function loadHead(loading: Loading): Head {
   const lost = 'sequence numbers continue with a leap, and a window that was cleared may be back';
   const before = damage.count;
   let head: Head | undefined;
-  // There is one; but a damaged byte of its key makes it another's, which only a look at all of them finds.
+  // The record exists, but a damaged byte of its key assigns it to another owner. Only a look at all of them finds that.
   for (const { value } of entriesOf(loading, 'head', records.contents, lost))
     head = readHead(value);
   const [block] = reader.keys(rangeOf('block', records.contents), 1);
@@ -288,7 +288,7 @@ function loadHead(loading: Loading): Head {
   return head;
 }
 
-/** What a head that is lost can be replaced by. */
+/** What a lost head is replaced by. */
 function headWithout(reader: RecordReader, records: OwnerRecords): Head {
   let lastBlock = 0;
   const { start, end } = rangeOf('block', records.contents);
@@ -356,7 +356,7 @@ function rangeText(block: number): string {
   return `${first} to ${first + sequencesPerBlock - 1}`;
 }
 
-/** If it may be lost which messages of the block were removed: those without content were. */
+/** If the list of a block's removed messages may be lost, those without content count as removed. */
 function isStillThere({ reader, records }: Loading, block: Block, change: Change): boolean {
   if (change.kind !== 'message') return true;
   const key = block.contentKey(change.id);

@@ -50,7 +50,9 @@ import {
 import { type Catalog, loadCatalog, loadOwner, strayKeys } from './loading.ts';
 import { OwnerRecords } from './owner-records.ts';
 
-/** How many keys one commit clears away, so that clearing never delays anybody: fewer while there is other work. */
+/**
+ * How many keys of abandoned contents one commit removes, so that this never delays a request; fewer while there is other work.
+ */
 const sweptKeysMax = 1000;
 const sweptKeysBusyMax = 50;
 
@@ -369,8 +371,8 @@ export class RecordMapper {
   }
 
   /**
-   * The content of a message that moves, as it is in the file if it is there: one that cannot be read moves as well. It is
-   * to reach a dead-letter queue like any other that nobody can handle.
+   * The content of a message that moves, as bytes if the file has it. A content that cannot be read moves too, so that its
+   * message reaches a dead-letter queue like any other that nobody can handle.
    */
   #moved({ queue, sequence }: ContentFrom['from']): MessageContent | Buffer | undefined {
     const records = this.#owners.get(queue);
@@ -396,7 +398,7 @@ export class RecordMapper {
   }
 }
 
-/** In place of a content that was lost: this cannot be read either. */
+/** Stands for a content that was lost: reading it fails like reading the original. */
 const unreadable: Buffer = Buffer.alloc(0);
 
 function writeOwner(records: OwnerRecords, batch: Batch): void {
