@@ -8,17 +8,21 @@
 // (`npm test -- --test-name-pattern=window`). Lint and the examples are tests like all others, so one summary and one exit
 // code cover everything.
 //
-// The console is tested in a real browser, which is installed first if there is none.
+// The console is tested in a real browser, which is installed first if there is none. One PostgreSQL serves all files that
+// need one, each with a database of its own: to create a server takes longer than most of their tests.
 
-import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { noInstallVariable } from './installs.ts';
 
 const testFolders = ['.build/test', 'packages/broker/dist/test', 'packages/toolkit/dist/test'];
 
 const browserTests = join('test', 'console');
+const conformanceTests = join('test', 'conformance');
 /** A file that hangs fails after this time instead of never. */
 const fileMsMax = 900_000;
 const ownReporter = './.build/scripts/test-reporter.js';
@@ -50,12 +54,32 @@ if (files.length === 0) {
     const browser = [join('.build', 'scripts', 'chromium.js')];
     spawnSync(process.execPath, browser, { stdio: ['ignore', process.stderr.fd, 'inherit'] });
   }
+  const stopDatabase = files.some(needsDatabase) ? await startDatabase() : undefined;
   const { status } = spawnSync(
     process.execPath,
     ['--enable-source-maps', '--test', ...options, ...files],
     { stdio: 'inherit' },
   );
   process.exitCode = status ?? 1;
+  stopDatabase?.();
+}
+
+/** All backends are in one module there; the other files start it themselves. */
+function needsDatabase(file: string): boolean {
+  return (
+    file.includes(conformanceTests) || readFileSync(file, 'utf8').includes('support/postgres.')
+  );
+}
+
+/** For packages/broker/test/support/postgres.ts. Without it, each file starts a server of its own. */
+async function startDatabase(): Promise<() => void> {
+  const program = join('.build', 'scripts', 'postgres.js');
+  const server = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: server.stdout });
+  const [line] = await Promise.race([once(lines, 'line'), once(server, 'exit')]);
+  const url = /^postgres ready (\S+)$/.exec(String(line))?.[1];
+  if (url !== undefined) process.env['ONCEMQ_TEST_POSTGRES_URL'] = url;
+  return () => server.stdin.end();
 }
 
 function testFilesUnder(folder: string): string[] {

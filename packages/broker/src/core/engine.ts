@@ -225,7 +225,12 @@ export class Engine {
     for (const owner of touched) this.reschedule(owner);
   }
 
-  /** What is due at this queue or topic, now that it is loaded. Loading it does so too if there is anything to load. */
+  /** Loads a part of a queue or topic. Nothing falls due there before `reschedule`, and no command may touch it. */
+  absorbPart(changes: Iterable<Change>, now: number): void {
+    for (const change of changes) this.#absorbOne(change, now);
+  }
+
+  /** What is due at this queue or topic, now that it is loaded. */
   reschedule(owner: string): void {
     this.#deadlines.set(owner, this.#at(owner)?.nextDueAt());
   }

@@ -430,3 +430,25 @@ test('a page of sources has 1 to 1000 queues (12.9)', async (open) => {
     assertRefused(outcome, 'InvalidParameterValue');
   }
 });
+
+test('a message that moves twice at the same moment arrives whole', async (open) => {
+  const home = await open.home();
+  const last = await home.createQueue('last');
+  const policy = (target: { readonly arn: string }): { RedrivePolicy: string } => ({
+    RedrivePolicy: redrivePolicy(target.arn, 1),
+  });
+  const middle = await home.createQueue('middle', policy(last));
+  const first = await home.createQueue('first', policy(middle));
+  await first.send({ body: 'twice' });
+  await first.receiveOne({ visibilitySeconds: 0 });
+  // Without waiting for answers, so that a node may do it all in one commit; the last queue is the first to be changed.
+  await Promise.all([
+    last.send({ body: 'before' }),
+    first.tryReceive(),
+    middle.tryReceive({ visibilitySeconds: 0 }),
+    middle.tryReceive({ visibilitySeconds: 0 }),
+  ]);
+  // Where each receive went to a node of its own, they came in any order.
+  for (let count = 0; count < 2; count += 1) await middle.tryReceive({ visibilitySeconds: 0 });
+  assert.deepEqual((await last.receiveBodies()).toSorted(), ['before', 'twice']);
+});

@@ -1,6 +1,7 @@
 /**
- * A real PostgreSQL for the tests of one file, as scripts/postgres.ts starts it. Each test has a schema of its own. It ends
- * with the file's tests; if they are killed, it notices and ends too.
+ * A real PostgreSQL for the tests of one file: a database of the server that scripts/test.ts has started for all files, or else
+ * a server of the file's own, as scripts/postgres.ts starts it. Each test has a schema of its own. It ends with the file's
+ * tests; if they are killed, the server notices and ends too.
  */
 
 import assert from 'node:assert/strict';
@@ -9,6 +10,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 
 const script = fileURLToPath(new URL('../../../../../.build/scripts/postgres.js', import.meta.url));
 
@@ -20,6 +22,20 @@ export interface TestDatabase {
 
 /** To be called while tests run or before; what it started ends after the last of them. */
 export async function startPostgres(): Promise<TestDatabase> {
+  const shared = process.env['ONCEMQ_TEST_POSTGRES_URL'];
+  const url = shared === undefined ? await startServer() : await createDatabase(shared);
+  let schemas = 0;
+  return {
+    url,
+    newSchema: () => {
+      schemas += 1;
+      return `test_${schemas}`;
+    },
+  };
+}
+
+/** For tests that stop it or slow it down. */
+export async function startServer(): Promise<string> {
   const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
   endings.push(async () => {
@@ -32,14 +48,26 @@ export async function startPostgres(): Promise<TestDatabase> {
   ]);
   const url = /^postgres ready (\S+)$/.exec(line)?.[1];
   assert.ok(url !== undefined, line);
-  let schemas = 0;
-  return {
-    url,
-    newSchema: () => {
-      schemas += 1;
-      return `test_${schemas}`;
-    },
-  };
+  return url;
+}
+
+let databases = 0;
+
+async function createDatabase(server: string): Promise<string> {
+  databases += 1;
+  const name = `test_${process.pid}_${databases}`;
+  await runOn(server, `CREATE DATABASE ${name}`);
+  endings.push(() => runOn(server, `DROP DATABASE ${name} WITH (FORCE)`));
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function runOn(server: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server });
+  await client.connect();
+  await client.query(sql);
+  await client.end();
 }
 
 const endings: (() => Promise<void>)[] = [];

@@ -64,17 +64,23 @@ export interface Appended extends JournalRow {
   readonly dueAt: number | undefined;
 }
 
-/** An owner's state up to a version: records, then the rows that are not in them. */
-export interface Loaded {
-  readonly records: Iterable<Buffer>;
+/** An owner's state up to a version: records, and the rows that are not in them. */
+export interface LoadedState {
   readonly rows: readonly JournalRow[];
   readonly version: number;
   readonly tail: number;
+  /** The catalog's version at the same moment. */
+  readonly catalogVersion: number;
+}
+
+export interface Loaded extends LoadedState {
+  /** The records in order, a part at a time; to be read to the end, or left with `return`. */
+  readonly records: AsyncIterable<readonly Buffer[]>;
 }
 
 export interface Journal {
   begin(request: LockRequest): Promise<Begun>;
-  /** Rows of further owners, in the transaction that was begun. */
+  /** Rows of further owners; in the transaction that was begun, if there is one. */
   rowsOf(owners: readonly Known[]): Promise<readonly JournalRow[]>;
   /** Resolves once it is committed. Rejects with Unavailable if it is not, or nobody knows. */
   commit(appended: readonly Appended[], now: number): Promise<void>;

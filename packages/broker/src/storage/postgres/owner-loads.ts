@@ -57,8 +57,10 @@ export class OwnerLoads {
     const { replica, journal, clock, onReloaded } = this.#options;
     const loaded = await journal.load(catalogNumber);
     if (loaded === undefined) throw new Unavailable('the tables of the database are empty');
+    const records: Buffer[] = [];
+    for await (const page of loaded.records) for (const record of page) records.push(record);
     this.#loads.clear();
-    replica.loadCatalog(loaded, clock.now());
+    replica.loadCatalog(records, loaded, clock.now());
     onReloaded();
   }
 
@@ -82,12 +84,18 @@ export class OwnerLoads {
     const { replica, journal, unreadable, clock, now, inTurn } = this.#options;
     try {
       const loaded = await journal.load(owner.number);
-      if (replica.get(owner.name) !== owner || owner.mode !== 'loading') return;
       if (loaded === undefined) {
         // It is gone; the catalog says so.
         replica.unload(owner, now());
         this.#hasMissed = true;
-      } else replica.load(owner, loaded, clock.now());
+        return;
+      }
+      for await (const records of loaded.records) {
+        if (!replica.isLoading(owner)) return;
+        replica.loadPart(owner, records, loaded, clock.now());
+      }
+      if (loaded.catalogVersion > replica.catalog.version) await inTurn(() => this.#catchUp());
+      if (replica.isLoading(owner)) replica.endLoad(owner, loaded, clock.now());
     } catch (error) {
       if (replica.get(owner.name) === owner) replica.unload(owner, now());
       if (error instanceof UnknownFormat || error instanceof DamagedError) {
@@ -97,5 +105,12 @@ export class OwnerLoads {
       if (!(error instanceof Drifted)) throw error;
       await inTurn(() => this.catalog());
     }
+  }
+
+  /** The settings of an owner that was read are the catalog's, as far as it was then. */
+  async #catchUp(): Promise<void> {
+    const { replica, journal } = this.#options;
+    const { version } = replica.catalog;
+    replica.absorb(await journal.rowsOf([{ number: catalogNumber, version }]));
   }
 }

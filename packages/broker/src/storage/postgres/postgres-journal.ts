@@ -51,7 +51,7 @@ const limits = [
 ].join('; ');
 
 /** Records that are read by one statement. */
-const recordsPerPage = 20_000;
+const recordsPerPage = 5_000;
 /** After every key of a record. */
 const everyKey: Buffer = Buffer.from([0xff]);
 
@@ -62,7 +62,7 @@ export class PostgresJournal implements Journal {
   readonly #options: PostgresJournalOptions;
   readonly #schema: string;
   /** The latest load of a large owner. */
-  #loading: Promise<unknown> = Promise.resolve();
+  #loading: Promise<void> = Promise.resolve();
 
   constructor(options: PostgresJournalOptions) {
     this.#options = options;
@@ -125,37 +125,61 @@ export class PostgresJournal implements Journal {
       commit,
     );
     const isWhole = (records?.rows.length ?? 0) < recordsPerPage;
-    return isWhole ? loaded(owner, valuesIn(records), rows) : this.#loadLarge(number);
+    return isWhole ? loaded(owner, rows, onePage(records)) : this.#loadLarge(number);
   }
 
   /** Page by page on a connection of its own, so that no statement takes long and nobody waits for it; one owner at a time. */
-  #loadLarge(number: number): Promise<Loaded | undefined> {
-    const load = this.#loading.then(async () => {
-      const { loading } = this.#options;
-      try {
-        const [, owner, first, rows] = await loading.run(beginReading, ...this.#stateOf(number));
-        const values = valuesIn(first);
-        for (let page = first; (page?.rows.length ?? 0) === recordsPerPage; ) {
-          const last = page?.rows.at(-1)?.['key'] as Buffer;
-          [page] = await loading.run(this.#records(number, last));
-          for (const value of valuesIn(page)) values.push(value);
-        }
-        await loading.run(commit);
-        return loaded(owner, values, rows);
-      } catch (error) {
-        await loading.discard();
-        throw error;
-      }
+  async #loadLarge(number: number): Promise<Loaded | undefined> {
+    const before = this.#loading;
+    let end: () => void = () => {};
+    this.#loading = new Promise((resolve) => {
+      end = resolve;
     });
-    this.#loading = load.catch(() => {});
-    return load;
+    await before;
+    const { loading } = this.#options;
+    try {
+      const [, owner, first, rows] = await loading.run(beginReading, ...this.#stateOf(number));
+      return loaded(owner, rows, this.#pages(number, first, end));
+    } catch (error) {
+      end();
+      await loading.discard();
+      throw error;
+    }
+  }
+
+  async *#pages(
+    number: number,
+    first: Rows | undefined,
+    end: () => void,
+  ): AsyncGenerator<readonly Buffer[]> {
+    const { loading } = this.#options;
+    let isDone = false;
+    try {
+      let page = first;
+      for (;;) {
+        const length = page?.rows.length ?? 0;
+        const last = page?.rows.at(-1)?.['key'] as Buffer;
+        // The next one is on its way while this one is taken in.
+        const next = length < recordsPerPage ? undefined : loading.run(this.#records(number, last));
+        next?.catch(() => {});
+        yield valuesIn(page);
+        if (next === undefined) break;
+        [page] = await next;
+      }
+      await loading.run(commit);
+      isDone = true;
+    } finally {
+      if (!isDone) await loading.discard();
+      end();
+    }
   }
 
   #stateOf(number: number): Statement[] {
     const schema = this.#schema;
     return [
       {
-        text: `SELECT version, tail FROM ${schema}.owner WHERE number = $1 AND NOT is_gone`,
+        text: `SELECT o.version, o.tail, c.version AS catalog FROM ${schema}.owner o, ${schema}.owner c
+          WHERE o.number = $1 AND NOT o.is_gone AND c.number = ${catalogNumber}`,
         values: [number],
       },
       this.#records(number, Buffer.alloc(0)),
@@ -304,15 +328,21 @@ function valuesIn(records: Rows | undefined): Buffer[] {
   return (records?.rows ?? []).map((row) => row['value'] as Buffer);
 }
 
+async function* onePage(records: Rows | undefined): AsyncGenerator<readonly Buffer[]> {
+  yield valuesIn(records);
+}
+
 function loaded(
   owner: Rows | undefined,
-  records: readonly Buffer[],
   rows: Rows | undefined,
+  records: AsyncIterable<readonly Buffer[]>,
 ): Loaded | undefined {
   const found = owner?.rows[0];
   if (found === undefined) return undefined;
-  const [version, tail] = [Number(found['version']), Number(found['tail'])];
-  return { records, rows: rowsIn(rows), version, tail };
+  const [version, tail, catalogVersion] = ['version', 'tail', 'catalog'].map((name) =>
+    Number(found[name]),
+  ) as [number, number, number];
+  return { records, rows: rowsIn(rows), version, tail, catalogVersion };
 }
 
 function rowsIn(rows: Rows | undefined): readonly JournalRow[] {

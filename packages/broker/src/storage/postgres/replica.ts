@@ -19,7 +19,7 @@ import { type Applied, Drifted, type Engine } from '../../core/engine.ts';
 import type { Context } from '../../core/transaction.ts';
 import { ByteReader } from '../records/bytes.ts';
 import { readChanges } from './change-codec.ts';
-import { catalogNumber, type JournalRow, type Known, type Loaded } from './journal.ts';
+import { catalogNumber, type JournalRow, type Known, type LoadedState } from './journal.ts';
 import { type CatalogEntry, latestFormat, readCatalogRow, readRow } from './journal-row.ts';
 
 /** Owners that one batch can create: numbers are made from the catalog's version and these. */
@@ -124,7 +124,7 @@ export class Replica {
   }
 
   /** Loads the catalog; before anything else. */
-  loadCatalog({ records, rows, version, tail }: Loaded, now: number): void {
+  loadCatalog(records: Iterable<Buffer>, { rows, version, tail }: LoadedState, now: number): void {
     this.#engine = this.#newEngine();
     this.#owners = new Map();
     this.#byNumber = new Map();
@@ -148,19 +148,41 @@ export class Replica {
     owner.mode = 'loading';
   }
 
-  /** Takes in a loaded owner's contents; its settings come from the catalog and from the rows that follow the records. */
-  load(owner: ReplicaOwner, { records, rows, version, tail }: Loaded, now: number): void {
-    if (this.#owners.get(owner.name) !== owner) return;
+  /** Whether this is still the owner that was to be loaded. */
+  isLoading(owner: ReplicaOwner): boolean {
+    return owner.mode === 'loading' && this.#owners.get(owner.name) === owner;
+  }
+
+  /** Takes in a part of an owner's records; nothing falls due there yet. */
+  loadPart(
+    owner: ReplicaOwner,
+    records: Iterable<Buffer>,
+    { rows: [first] }: LoadedState,
+    now: number,
+  ): void {
     const contents = function* (): Generator<Change> {
       for (const record of records) yield* readChanges(new ByteReader(record), owner.name);
     };
-    const [first] = rows;
-    const head = first && readRow(first, owner.name, this.#reads);
     // Rows are absorbed at their own times; what was there before them is not to be later than they are.
-    this.#engine.absorb(contents(), head?.now ?? now);
+    const at = first === undefined ? now : readRow(first, owner.name, this.#reads).now;
+    this.#engine.absorbPart(contents(), at);
+  }
+
+  /**
+   * All records are taken in; the rows follow them. Settings up to the records are the catalog's, which must be known as far
+   * as it was when the records were read; those since then are in the rows.
+   */
+  endLoad(owner: ReplicaOwner, { rows, version, tail }: LoadedState, now: number): void {
+    const [first] = rows;
+    const recorded = (first?.version ?? version + 1) - 1;
+    const missed = owner.ahead.filter((entry) => entry.version <= recorded);
+    this.#engine.learn(
+      missed.map(({ change }) => change),
+      now,
+    );
     this.#engine.reschedule(owner.name);
-    owner.version = (first?.version ?? version + 1) - 1;
-    owner.tail = head?.previous ?? tail;
+    owner.version = recorded;
+    owner.tail = first === undefined ? tail : readRow(first, owner.name, this.#reads).previous;
     owner.mode = 'loaded';
     for (const row of rows) this.#absorbRow(row);
     if (owner.version !== version || owner.tail !== tail) {

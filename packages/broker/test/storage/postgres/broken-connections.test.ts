@@ -16,7 +16,9 @@ let database: Promise<TestDatabase> | undefined;
 const queue = 'jobs';
 
 interface Home {
+  /** A node whose connections pass the proxy, and one whose do not. */
   readonly backend: Backend;
+  readonly another: Backend;
   /** What it told about commits that are gone. */
   readonly lost: readonly string[];
   /** Runs a statement on the database; `{schema}` stands for the tables' schema. */
@@ -44,15 +46,17 @@ async function withProxy(run: (home: Home) => Promise<void>): Promise<void> {
     lost.push(text);
   };
   const backend = await openPostgresBackend(options, { urls: [proxy.url], schema, onLost });
+  const another = await openPostgresBackend({ clock: options.clock }, { urls: [url], schema });
   const connection = new Connection([url], 'test');
   const change = async (sql: string): Promise<void> => {
     await connection.run({ text: sql.replaceAll('{schema}', schema) });
   };
   try {
     await backend.run({ type: 'create-queue', queue });
-    await run({ backend, proxy, back, lost, change });
+    await run({ backend, another, proxy, back, lost, change });
   } finally {
     await backend.close();
+    await another.close();
     await connection.close();
     await proxy.close();
   }
@@ -90,6 +94,23 @@ for (const part of ['answer', 'request'] as const) {
     });
   });
 }
+
+test('a commit that others were faster than leaves nothing behind, not even in memory', async () => {
+  await withProxy(async ({ backend, another, proxy }) => {
+    await send(backend, 'one');
+    proxy.cutsCommit = 'request';
+    // Until the other node has sent its message, this one cannot look what became of its own.
+    proxy.isRefusing = true;
+    const late = send(backend, 'late');
+    while (proxy.cutsCommit !== undefined) await new Promise((resolve) => setImmediate(resolve));
+    await send(another, 'faster');
+    proxy.isRefusing = false;
+    await late;
+    for (const node of [backend, another]) {
+      assert.deepEqual(await bodies(node), ['one', 'faster', 'late']);
+    }
+  });
+});
 
 test('connections that break between requests are made again, and nobody is told', async () => {
   await withProxy(async ({ backend, proxy }) => {

@@ -125,6 +125,22 @@ test('a node that knows only rows that have left the journal loads again', async
   });
 });
 
+test('a node that loads what others have set since it last looked has their settings, too', async () => {
+  await withHome(async ({ open, checkpoint, count }) => {
+    const setting = await open();
+    await create(setting);
+    const late = await open();
+    await setting.run({ type: 'tag-queue', queue, tags: { team: 'blue' } });
+    await checkpoint();
+    await checkpoint();
+    assert.equal(await count('journal'), 0);
+    const command = { type: 'list-tags', queue } as const;
+    const [one, other] = [await late.run(command), await setting.run(command)];
+    assert.deepEqual(one, other);
+    assert.deepEqual(one.ok && one.tags, { team: 'blue' });
+  });
+});
+
 test('what was purged or deleted leaves the database', async () => {
   await withHome(async ({ open, checkpoint, count }) => {
     const backend = await open();

@@ -12,7 +12,7 @@ import {
   catalogNumber,
   type JournalRow,
   type Known,
-  type Loaded,
+  type LoadedState,
 } from '../../../src/storage/postgres/journal.ts';
 import { writtenCatalogRow, writtenRow } from '../../../src/storage/postgres/journal-row.ts';
 import { contentsFrom } from '../../../src/storage/postgres/record-keys.ts';
@@ -46,7 +46,7 @@ export class SharedJournal {
     );
   }
 
-  load(number: number): Loaded | undefined {
+  load(number: number): { readonly records: Buffer[]; readonly state: LoadedState } | undefined {
     const kept = this.owners.get(number);
     if (kept === undefined) return undefined;
     const records = [...kept.records.values()]
@@ -56,7 +56,9 @@ export class SharedJournal {
     const rows = kept.rows
       .map(({ row }) => row)
       .filter(({ version }) => version > kept.checkpointed);
-    return { records, rows, version: kept.version, tail: kept.tail };
+    const { version, tail } = kept;
+    const catalogVersion = this.owners.get(catalogNumber)?.version as number;
+    return { records, state: { rows, version, tail, catalogVersion } };
   }
 
   append(replica: Replica, now: number): void {
@@ -131,7 +133,7 @@ export class JournalNode {
   constructor(journal: SharedJournal, newEngine: () => Engine) {
     this.#journal = journal;
     this.#replica = new Replica(newEngine);
-    this.#replica.loadCatalog(journal.load(catalogNumber) as Loaded, 0);
+    this.#loadCatalog(0);
   }
 
   /** Forgets an owner's contents. */
@@ -170,7 +172,7 @@ export class JournalNode {
     const news = this.#journal.rowsOf([{ number: catalogNumber, version }]);
     // Too far behind for what is left of the catalog's rows.
     if (news.length !== (end ?? 0) - version) {
-      replica.loadCatalog(this.#journal.load(catalogNumber) as Loaded, now);
+      this.#loadCatalog(now);
     } else replica.absorb(news);
     for (const owner of [...owners, ...replica.lagging]) this.#absorb(owner, now);
   }
@@ -188,7 +190,14 @@ export class JournalNode {
     if (owner.mode === 'loaded') return;
     this.#replica.beginLoad(owner);
     const loaded = this.#journal.load(owner.number);
-    if (loaded !== undefined) this.#replica.load(owner, loaded, now);
+    if (loaded === undefined) return;
+    this.#replica.loadPart(owner, loaded.records, loaded.state, now);
+    this.#replica.endLoad(owner, loaded.state, now);
+  }
+
+  #loadCatalog(now: number): void {
+    const loaded = this.#journal.load(catalogNumber);
+    if (loaded !== undefined) this.#replica.loadCatalog(loaded.records, loaded.state, now);
   }
 
   #loadDue(now: number): void {
