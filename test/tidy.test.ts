@@ -45,7 +45,7 @@ const storageDoors: Readonly<Record<string, readonly string[]>> = {
     'memory/open.ts',
     'postgres/open.ts',
   ],
-  cli: ['lmdb/tools.ts'],
+  cli: ['lmdb/tools.ts', 'postgres/tools.ts', 'copying/copy.ts'],
 };
 
 /** The only external import allowed in core, and the only file that may have it. */

@@ -36,6 +36,10 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
     const { check, checkUsage } = await import('./data.ts');
     return { usage: checkUsage, run: check };
   },
+  copy: async () => {
+    const { copyCommand, copyUsage } = await import('./copy.ts');
+    return { usage: copyUsage, run: copyCommand };
+  },
   verify: async () => {
     const { verify, verifyUsage } = await import('./verify.ts');
     return { usage: verifyUsage, run: verify };
@@ -67,6 +71,7 @@ const usage = `Usage: oncemq COMMAND
   trace     show what happened to one event, from a ledger
   backup    copy the data of a running or stopped server
   check     verify the data of a stopped server
+  copy      move everything between a data directory and PostgreSQL
   verify    test producers against the message contract
   gate      check the producers and sends that a branch changes, before it is merged
   relay     send what producers put into an outbox

@@ -4,6 +4,7 @@
  */
 
 import { type Config, readConfig, settings } from '../server/config/config.ts';
+import { databaseText } from '../server/config/database-text.ts';
 import { type Started, start } from '../server/start-server.ts';
 import { version } from '../server/version.ts';
 import { readArguments, UsageError } from './usage.ts';
@@ -111,16 +112,6 @@ function keptText({ storage }: Config): string {
   }
   const where = storage.kind === 'data' ? storage.directory : databaseText(storage.urls);
   return `Queues and messages are kept in ${where}.`;
-}
-
-/** Host and name of the database, without the password. */
-function databaseText(urls: readonly string[]): string {
-  return urls
-    .map((url) => {
-      const { host, pathname } = new URL(url);
-      return `${host}${pathname}`;
-    })
-    .join(',');
 }
 
 function stopSignal(): Promise<void> {

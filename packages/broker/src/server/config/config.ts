@@ -11,6 +11,7 @@ import { endpointProblem } from '../endpoint-addresses.ts';
 import { isServiceLink } from '../service-links.ts';
 import { exportsOf, type TelemetryExports } from '../telemetry/otel-environment.ts';
 import { ConfigError } from './config-error.ts';
+import { databaseUrl } from './database-text.ts';
 import { credentialsOf, credentialVariables, environmentCredentials } from './credentials.ts';
 import { type QueueConfig, queuesOf } from './queues-at-start.ts';
 import { type TopicConfig, topicsOf } from './topics-at-start.ts';
@@ -123,7 +124,7 @@ export const settings: Readonly<Record<string, Setting>> = {
     doc: 'PostgreSQL database to store everything in, shared by any number of servers; repeated for its standbys',
     value: 'URL',
     isList: true,
-    pattern: /^postgres(ql)?:\/\/\S*$/,
+    pattern: databaseUrl,
     form: 'a URL that begins with postgres://',
   },
   clock: {

@@ -47,7 +47,8 @@ export async function openDataBackend(
   }
 }
 
-async function openDataStore({
+/** Opens the store alone, for whoever has no engine. */
+export async function openDataStore({
   directory,
   acceptsLoss = false,
   onProgress = () => {},

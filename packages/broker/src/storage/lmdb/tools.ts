@@ -1,5 +1,5 @@
 /**
- * What commands do with a data directory without starting a server on it: copy it, verify it, and say what is wrong with
+ * What commands do with a data directory without starting a server on it: copy it, verify it, move it to another store, and say what is wrong with
  * it. The second of the two doors of this folder; the first is open.ts.
  */
 
@@ -8,6 +8,7 @@ import { reading } from './file/data-error.ts';
 import { Environment } from './file/environment.ts';
 import { knownFormat } from './file/format.ts';
 
+export { DataTarget, openDataSource } from './copying.ts';
 export { BackupTarget } from './file/backup-target.ts';
 export { type CheckReport, checkDirectory } from './file/check.ts';
 export { lockRefusal } from './file/data-directory.ts';

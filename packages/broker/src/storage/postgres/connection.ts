@@ -19,6 +19,12 @@ export interface Rows {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
 }
 
+export interface ConnectionOptions {
+  readonly onNotification?: (payload: string) => void;
+  /** How long the database may take to answer; default 10 s. */
+  readonly answerMsMax?: number;
+}
+
 const connectMsMax = 5_000;
 const answerMsMax = 10_000;
 
@@ -32,14 +38,14 @@ const types: pg.CustomTypesConfig = {
 export class Connection {
   readonly #urls: readonly string[];
   readonly #name: string;
-  readonly #onNotification: ((payload: string) => void) | undefined;
+  readonly #options: ConnectionOptions;
   #client: Promise<pg.Client> | undefined;
   #isClosed = false;
 
-  constructor(urls: readonly string[], name: string, onNotification?: (payload: string) => void) {
+  constructor(urls: readonly string[], name: string, options: ConnectionOptions = {}) {
     this.#urls = urls;
     this.#name = name;
-    this.#onNotification = onNotification;
+    this.#options = options;
   }
 
   /** Whether there is a connection, or one is being made. */
@@ -56,7 +62,7 @@ export class Connection {
       if (this.#client === opened) this.#client = undefined;
       throw error;
     });
-    const late = setTimeout(() => this.#cut(opened), answerMsMax);
+    const late = setTimeout(() => this.#cut(opened), this.#options.answerMsMax ?? answerMsMax);
     try {
       const results = statements.map(({ text, values }) =>
         client.query(text, values as unknown[] | undefined),
@@ -112,7 +118,7 @@ export class Connection {
       client.on('error', () => {
         this.#client = undefined;
       });
-      client.on('notification', ({ payload }) => this.#onNotification?.(payload ?? ''));
+      client.on('notification', ({ payload }) => this.#options.onNotification?.(payload ?? ''));
       try {
         await client.connect();
         const { rows } = await client.query('SELECT pg_is_in_recovery() AS "isStandby"');

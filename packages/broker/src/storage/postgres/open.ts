@@ -15,7 +15,7 @@ import { Notifications } from './notifications.ts';
 import { PostgresJournal } from './postgres-journal.ts';
 import { PostgresStore } from './postgres-store.ts';
 import { PostgresWriter } from './postgres-writer.ts';
-import { defaultSchema, migrate } from './schema.ts';
+import { defaultSchema, migrate, refuseUnfinishedCopy } from './schema.ts';
 import { SharedClock } from './shared-clock.ts';
 import { clearedBy, dueBy } from './statements.ts';
 
@@ -53,9 +53,9 @@ export async function openPostgresBackend(
   const { clock } = options;
   const writing = new Connection(urls, 'oncemq writer');
   const reading = new Connection(urls, 'oncemq reader');
-  const listening = new Connection(urls, 'oncemq listener', (payload) =>
-    notifications.heard(payload),
-  );
+  const listening = new Connection(urls, 'oncemq listener', {
+    onNotification: (payload) => notifications.heard(payload),
+  });
   const maintaining = new Connection(urls, 'oncemq maintenance');
   const loading = new Connection(urls, 'oncemq loader');
   const connections = [writing, reading, listening, maintaining, loading];
@@ -99,6 +99,7 @@ export async function openPostgresBackend(
   try {
     const applied = await migrate(writing, schema);
     for (const name of applied) onNotice(`the tables were brought up to date: ${name}`);
+    await refuseUnfinishedCopy(writing, schema);
     await nodes.join();
     await sharedClock?.keep();
     const backend = new EngineBackend(options, ({ newEngine, ids, user }) => {

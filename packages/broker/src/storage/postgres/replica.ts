@@ -23,7 +23,7 @@ import { catalogNumber, type JournalRow, type Known, type LoadedState } from './
 import { type CatalogEntry, latestFormat, readCatalogRow, readRow } from './journal-row.ts';
 
 /** Owners that one batch can create: numbers are made from the catalog's version and these. */
-const createdPerBatchMax = 4096;
+export const createdPerBatchMax = 4096;
 
 export interface ReplicaOwner extends Known {
   readonly name: OwnerId;

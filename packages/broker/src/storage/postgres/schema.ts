@@ -16,6 +16,9 @@ const serverVersionMin = 130_000;
 /** Any number that nobody else uses. */
 const lockKey = 7_276_202;
 
+/** Of the table `store`: how far a copy into these tables is (copy-target.ts). */
+export const copyRow = 'copy';
+
 export interface Migration {
   readonly name: string;
   readonly sql: string;
@@ -82,4 +85,16 @@ async function appliedIn(connection: Connection, schema: string): Promise<Readon
   if (found?.rows[0]?.['isThere'] !== true) return new Set();
   const [names] = await connection.run({ text: `SELECT name FROM ${table}` });
   return new Set(names?.rows.map((row) => String(row['name'])));
+}
+
+/** A part of a copy is no state to serve. */
+export async function refuseUnfinishedCopy(connection: Connection, schema: string): Promise<void> {
+  const [rows] = await connection.run({
+    text: `SELECT value::json->>'from' AS source FROM ${quoted(schema)}.store WHERE key = '${copyRow}'`,
+  });
+  const [begun] = rows?.rows ?? [];
+  if (begun === undefined) return;
+  throw new Error(
+    `a copy of ${begun['source']} into it is not finished. Run the same oncemq copy again, which goes on with it`,
+  );
 }

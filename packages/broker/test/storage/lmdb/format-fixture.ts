@@ -32,6 +32,12 @@ export async function writeFixture(
   beforeClosing: () => void = () => {},
 ): Promise<void> {
   const backend = await openFixture(directory);
+  await fillFixture(backend);
+  beforeClosing();
+  await backend.close();
+}
+
+export async function fillFixture(backend: Backend): Promise<void> {
   const deadLetterTargetArn = `arn:aws:sqs:us-east-1:000000000000:${deadQueue}`;
   await backend.run({
     type: 'create-queue',
@@ -67,8 +73,6 @@ export async function writeFixture(
   await receive(backend, { visibilitySeconds: 120, attemptId: 'attempt' });
   await backend.run({ type: 'start-move-task', sourceArn: deadLetterTargetArn, perSecond: 1 });
   await backend.advance(0);
-  beforeClosing();
-  await backend.close();
 }
 
 /** Everything that the fixture has to show, whatever its format. */

@@ -60,13 +60,7 @@ export class BackupTarget {
   async take(environment: Environment): Promise<readonly string[]> {
     try {
       await environment.copyTo(this.#unfinished);
-      const damaged = await checkpointJournal(this.#unfinished);
-      const copy = join(this.#unfinished, dataFile);
-      const descriptor = openSync(copy, 'r+');
-      fsyncSync(descriptor);
-      closeSync(descriptor);
-      renameSync(copy, join(this.#directory, dataFile));
-      return damaged;
+      return await putInPlace(this.#unfinished, this.#directory);
     } catch (error) {
       const reason = readingError(environment.directory, error);
       throw reason instanceof DataError ? reason : this.#writeError(error);
@@ -99,6 +93,17 @@ export class BackupTarget {
       { cause },
     );
   }
+}
+
+/** Moves complete data from one directory to another, as one file. Returns which of its records are damaged. */
+export async function putInPlace(unfinished: string, directory: string): Promise<readonly string[]> {
+  const damaged = await checkpointJournal(unfinished);
+  const copy = join(unfinished, dataFile);
+  const descriptor = openSync(copy, 'r+');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+  renameSync(copy, join(directory, dataFile));
+  return damaged;
 }
 
 /** Makes the copy one file with a new run, so that no frame of the server's later commits follows it, wherever it is put. */
