@@ -7,9 +7,9 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { withDirectory } from '../storage/lmdb/data-directories.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { ServerProcess } from '../support/server-process.ts';
-import { withDirectory } from '../storage/lmdb/data-directories.ts';
 
 const cli = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const queue = 'orders.fifo';

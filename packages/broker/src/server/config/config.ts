@@ -11,8 +11,8 @@ import { endpointProblem } from '../endpoint-addresses.ts';
 import { isServiceLink } from '../service-links.ts';
 import { exportsOf, type TelemetryExports } from '../telemetry/otel-environment.ts';
 import { ConfigError } from './config-error.ts';
-import { databaseUrl } from './database-text.ts';
 import { credentialsOf, credentialVariables, environmentCredentials } from './credentials.ts';
+import { databaseUrl } from './database-text.ts';
 import { type QueueConfig, queuesOf } from './queues-at-start.ts';
 import { type TopicConfig, topicsOf } from './topics-at-start.ts';
 

@@ -115,7 +115,9 @@ function withContent(change: Change, mapper: RecordMapper, directory: string): C
   if (change.kind !== 'message' || change.value === null) return change;
   const content = mapper.content(change.queue, change.id);
   if (content === undefined) {
-    throw damagedInPart(directory, [`${change.queue}: the content of message ${change.id} is gone`]);
+    throw damagedInPart(directory, [
+      `${change.queue}: the content of message ${change.id} is gone`,
+    ]);
   }
   return { ...change, value: { ...change.value, content } };
 }

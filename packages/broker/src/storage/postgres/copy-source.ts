@@ -160,11 +160,7 @@ class PostgresSource implements CopySource {
     return { names, listed: [...all.filter((each) => !isTopic(each)), ...all.filter(isTopic)] };
   }
 
-  async *#pages(
-    owner: OwnerId,
-    number: number,
-    family: Family,
-  ): AsyncGenerator<readonly Change[]> {
+  async *#pages(owner: OwnerId, number: number, family: Family): AsyncGenerator<readonly Change[]> {
     const { start, end } = rangeOf(familyByte(family));
     const content = contentOf(family);
     for await (const page of this.#records(number, start, end, content && messagesPerPage)) {

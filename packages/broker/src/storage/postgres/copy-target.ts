@@ -197,6 +197,9 @@ function contentsOf(change: Change): Content[] {
   return [content(change, contentBytes.message(change.value.content))];
 }
 
-function content(change: { readonly kind: Content['kind']; readonly id: number }, bytes: Buffer): Content {
+function content(
+  change: { readonly kind: Content['kind']; readonly id: number },
+  bytes: Buffer,
+): Content {
   return { kind: change.kind, id: change.id, bytes };
 }

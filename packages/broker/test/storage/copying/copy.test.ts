@@ -236,7 +236,13 @@ const hook = 'http://hooks.example/';
 
 async function publish(backend: Backend, message: string): Promise<boolean> {
   const entries = [{ message, groupId: 'g', deduplicationId: message }];
-  const published = await backend.run({ type: 'publish', topicArn, isBatch: false, entries, baseUrl });
+  const published = await backend.run({
+    type: 'publish',
+    topicArn,
+    isBatch: false,
+    entries,
+    baseUrl,
+  });
   assert.ok(published.ok);
   const [result] = published.results;
   assert.ok(result?.ok);
@@ -262,7 +268,8 @@ async function fillTopics(backend: Backend): Promise<void> {
   const attributes = { FifoTopic: 'true', ArchivePolicy: archive };
   assert.ok((await backend.run({ type: 'create-topic', name: 'news.fifo', attributes })).ok);
   await subscribe(backend, 'reader.fifo');
-  for (const message of ['one', 'two', 'three']) assert.equal(await publish(backend, message), false);
+  for (const message of ['one', 'two', 'three'])
+    assert.equal(await publish(backend, message), false);
   assert.ok((await backend.run({ type: 'create-topic', name: 'calls', attributes: {} })).ok);
   const endpoint = { protocol: 'http', endpoint: hook, topicArn: arn('sns', 'calls') };
   const subscribed = await backend.run({ type: 'subscribe', ...endpoint, attributes: {}, baseUrl });

@@ -20,7 +20,9 @@ import { startedAt } from '../lmdb/format-fixture.ts';
 
 export class Place {
   readonly text: string;
-  readonly #database: { readonly urls: string[]; readonly name: string; schema: string } | undefined;
+  readonly #database:
+    | { readonly urls: string[]; readonly name: string; schema: string }
+    | undefined;
 
   constructor(text: string) {
     const [url = '', schema] = text.split('#');
@@ -35,7 +37,9 @@ export class Place {
   }
 
   target(): CopyTarget {
-    return this.#database === undefined ? new DataTarget(this.text) : databaseTarget(this.#database);
+    return this.#database === undefined
+      ? new DataTarget(this.text)
+      : databaseTarget(this.#database);
   }
 
   /** A server on it. */

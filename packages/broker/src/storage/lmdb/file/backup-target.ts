@@ -96,7 +96,10 @@ export class BackupTarget {
 }
 
 /** Moves complete data from one directory to another, as one file. Returns which of its records are damaged. */
-export async function putInPlace(unfinished: string, directory: string): Promise<readonly string[]> {
+export async function putInPlace(
+  unfinished: string,
+  directory: string,
+): Promise<readonly string[]> {
   const damaged = await checkpointJournal(unfinished);
   const copy = join(unfinished, dataFile);
   const descriptor = openSync(copy, 'r+');
