@@ -21,6 +21,7 @@ import { isMostlyData, isSource, SenderScan } from './gate/scan/find-senders.ts'
 import { checkFlags, readArguments, secondsOf, UsageError } from './usage.ts';
 import { contractFileFor } from './verify/contract-for.ts';
 import { report, reportForms, type Verified, writeReport } from './verify/report.ts';
+import { type WithBodies, withSharedKeys } from './verify/shared-keys.ts';
 import { verifyProducers } from './verify/verify-producers.ts';
 import { verifyProgram } from './verify/verify-program.ts';
 import { timeoutDefault } from './verify.ts';
@@ -80,11 +81,14 @@ export async function gate(args: readonly string[]): Promise<void> {
     const compared = { root, base, contract, secondsMax };
     const touched = contract.areRulesChanged ? tree.files : tree.changed;
     const modules = affectedProducers(root, tree.files, touched);
-    all.push(...(await verifyProducers(modules, secondsMax, contractFile)));
-    all.push(...compareModules(modules, compared));
+    const producers: WithBodies[] = await verifyProducers(modules, secondsMax, contractFile);
+    const comparisons = compareModules(modules, compared);
     for (const program of contract.affected(tree.changed)) {
-      all.push(...(await checkedProgram(program, compared)));
+      const { verified, comparison } = await checkedProgram(program, compared);
+      producers.push(verified);
+      comparisons.push(...comparison);
     }
+    all.push(...withSharedKeys(producers), ...comparisons);
     all.push(...deletedTests(tree, base, contract), ...unregistered(tree, contract));
     all.push(...scanned(tree.changed, root, contract));
   } finally {
@@ -112,19 +116,21 @@ function tellOfUntracked(count: number): void {
 async function checkedProgram(
   program: RegisteredProducer,
   compared: Compared,
-): Promise<Verified[]> {
+): Promise<{ verified: WithBodies; comparison: Verified[] }> {
   const { root, contract, secondsMax } = compared;
   const file = contract.file === undefined ? {} : { file: contract.file };
   const folder = join(root, contract.folder);
   try {
     const rules = { contract: contract.contract, secondsMax };
     const verified = await verifyProgram({ ...program, folder }, rules);
-    return [{ ...verified, ...file }, ...(await compareProgram(program, compared))];
+    const comparison = await compareProgram(program, compared);
+    return { verified: { ...verified, ...file }, comparison };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     const findings = [finding('program-failed', { reason: error.message })];
     const title = 'the registered program runs';
-    return [{ subject: program.name, ...file, checks: [{ check: 'program', title, findings }] }];
+    const checks = [{ check: 'program', title, findings }];
+    return { verified: { subject: program.name, ...file, checks, bodies: [] }, comparison: [] };
   }
 }
 

@@ -10,7 +10,8 @@ import { dirname } from 'node:path';
 import { checkFlags, readArguments, secondsOf, UsageError } from './usage.ts';
 import { contractFileFor, contractFor, contractLists } from './verify/contract-for.ts';
 import { findProducerModules } from './verify/producer-modules.ts';
-import { report, reportForms, type Verified } from './verify/report.ts';
+import { report, reportForms } from './verify/report.ts';
+import { type WithBodies, withSharedKeys } from './verify/shared-keys.ts';
 import { verifyProducers } from './verify/verify-producers.ts';
 import { verifyProgram } from './verify/verify-program.ts';
 
@@ -65,14 +66,14 @@ export async function verify(args: readonly string[]): Promise<void> {
     throw new UsageError(`--${stray} can only be used with --exec.\n\n${verifyUsage}`);
   const all =
     exec === undefined ? await verifyFound(words, flags) : await verifyCommand(exec, flags);
-  await report(all, format, flags['output']);
+  await report(withSharedKeys(all), format, flags['output']);
 }
 
 /** The producer modules that are named; without names, all below this folder and the programs of the contract file. */
 async function verifyFound(
   words: readonly string[],
   flags: Readonly<Record<string, string>>,
-): Promise<Verified[]> {
+): Promise<WithBodies[]> {
   const secondsMax = secondsOf(flags, 'timeout', timeoutDefault);
   const contractFile = contractFileFor(flags);
   const contract = contractFor(flags);
@@ -89,7 +90,7 @@ async function verifyFound(
 async function verifyCommand(
   command: string,
   flags: Readonly<Record<string, string>>,
-): Promise<Verified[]> {
+): Promise<WithBodies[]> {
   const { queue, input } = flags;
   if (queue === undefined)
     throw new UsageError(`--exec needs --queue NAME.fifo.\n\n${verifyUsage}`);

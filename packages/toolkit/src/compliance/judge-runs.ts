@@ -7,6 +7,7 @@
  */
 
 import { sha256 } from '../contract/canonical.ts';
+import type { Binding } from '../contract/contract.ts';
 import type { Envelope } from '../contract/envelope.ts';
 import { checkMessage, type MessageRules } from '../contract/message.ts';
 import { byteDifference, differingMembers } from './byte-difference.ts';
@@ -44,10 +45,15 @@ export interface ObservedRuns {
   readonly afterWindow: ObservedRun;
 }
 
+export interface RunRules extends MessageRules {
+  /** What the contract says about this queue or topic, if it says something. */
+  readonly binding?: Binding | undefined;
+}
+
 /** Further findings of a check are dropped: ten messages with the same problem say enough. */
 const findingsMax = 10;
 
-export function judgeRuns(runs: ObservedRuns, rules: MessageRules = {}): CheckResult[] {
+export function judgeRuns(runs: ObservedRuns, rules: RunRules = {}): CheckResult[] {
   const { first, replay, afterWindow } = runs;
   const result = (check: string, title: string, findings: Finding[]): CheckResult => ({
     check,
@@ -98,13 +104,15 @@ function sendsOf({ messages, duplicates }: ObservedRun): { body: string; groupId
   return [...messages, ...duplicates];
 }
 
-function envelopes({ messages, duplicates }: ObservedRun, rules: MessageRules): Finding[] {
+function envelopes({ messages, duplicates }: ObservedRun, rules: RunRules): Finding[] {
   if (messages.length + duplicates.length === 0) return [finding('nothing-sent')];
   return messages.flatMap(({ body, attributes, deduplicationId }) => {
     const isExplicit = deduplicationId !== sha256(body);
     const parts = isExplicit ? { body, attributes, deduplicationId } : { body, attributes };
-    const checked = checkMessage(parts, rules);
-    if (!checked.ok) return [findingOf(checked, body)];
+    const judged = rules.binding?.judge(parts, rules) ?? checkMessage(parts, rules);
+    if (!judged.ok) return [findingOf(judged, body)];
+    // Only a schema describes it, and may know no key.
+    if (judged.envelope === undefined) return [];
     const { dedupe_key: key, ...rest } = JSON.parse(body) as Envelope;
     return meaninglessKey(key, rest.payload ?? rest, body);
   });

@@ -167,7 +167,7 @@ export class Handling {
 
   async #callOne({ message, beat: { signal } }: HeldMessage): Promise<void> {
     const { handler, telemetry, queueUrl } = this.#options;
-    const call = async (): Promise<unknown> => handler?.(message, { signal });
+    const call = async (): Promise<unknown> => handler?.(message, { signal, queueUrl });
     await (telemetry === undefined ? call() : telemetry.processing(message, queueUrl, call));
   }
 
@@ -175,6 +175,7 @@ export class Handling {
     held: readonly HeldMessage[],
     batchHandler: NonNullable<HandlingOptions['batchHandler']>,
   ): Promise<readonly HeldMessage[]> {
+    const { queueUrl } = this.#options;
     const lost = new AbortController();
     const listeners = held.map(({ beat: { signal } }) => {
       const tell = (): void => lost.abort(signal.reason);
@@ -184,7 +185,9 @@ export class Handling {
     try {
       const messages = held.map(({ message }) => message);
       const done = new Set(
-        (await batchHandler(messages, { signal: lost.signal })).map(({ MessageId }) => MessageId),
+        (await batchHandler(messages, { signal: lost.signal, queueUrl })).map(
+          ({ MessageId }) => MessageId,
+        ),
       );
       return held.filter(({ message }) => done.has(message.MessageId));
     } finally {

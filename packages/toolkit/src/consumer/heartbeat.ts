@@ -25,6 +25,8 @@ export type Every = (milliseconds: number, beat: () => void) => () => void;
 export interface Held {
   /** Aborts when the message could not be held. A handler that stops because of it must throw: returning means handled. */
   readonly signal: AbortSignal;
+  /** Where the message came from, if `consume` holds it. */
+  readonly queueUrl?: string;
 }
 
 export interface Heartbeat extends Held {

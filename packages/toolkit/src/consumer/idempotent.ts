@@ -12,13 +12,13 @@
  * `key-reused`, is not deleted, and so reaches the dead-letter queue.
  */
 
-import type { ContractOptions } from '../contract/contract.ts';
+import { bindingOf, type ContractOptions, contractOf } from '../contract/contract.ts';
 import type { Envelope } from '../contract/envelope.ts';
 import { ContractError } from '../contract/refusals.ts';
 import { keyReused } from '../contract/reused-key.ts';
 import type { Inbox, InboxOutcome } from '../inbox/inbox.ts';
 import { aboutEnvelope, aboutRefusal } from '../telemetry/record.ts';
-import type { NotedSpan, Telemetry } from '../telemetry/telemetry.ts';
+import { type NotedSpan, nameOf, type Telemetry } from '../telemetry/telemetry.ts';
 import { type HeartbeatOptions, type Held, startHeartbeat } from './heartbeat.ts';
 import {
   asSqsMessage,
@@ -30,7 +30,7 @@ import {
 } from './received.ts';
 
 /** The signal never aborts if neither `consume` nor a heartbeat holds the message. */
-export interface HandlerContext<Transaction> extends Held {
+export interface HandlerContext<Transaction> extends Pick<Held, 'signal'> {
   readonly message: SqsMessage;
   /** The inbox's transaction, for effects that commit together with their mark. */
   readonly transaction: Transaction;
@@ -41,7 +41,10 @@ export type Handler<Payload, Transaction> = (
   context: HandlerContext<Transaction>,
 ) => Promise<void>;
 
-/** With a `contract`, messages are read by it; `namespace` alone sets the first part of every event_source. */
+/**
+ * With a `contract`, messages are read by what it says about their queue; `namespace` alone sets the first part of every
+ * event_source.
+ */
 export interface IdempotentOptions extends ContractOptions {
   /** Extends the visibility timeout while the handler runs; default: it is not extended. `consume` does so itself. */
   readonly heartbeat?: HeartbeatOptions;
@@ -49,14 +52,14 @@ export interface IdempotentOptions extends ContractOptions {
   readonly onOutcome?: (outcome: InboxOutcome, envelope: Envelope) => void;
   /** Creates a span for each handler call; default: no spans. */
   readonly telemetry?: Telemetry;
-  /** Names these spans; default: the queue of the heartbeat, or of Lambda's records. */
+  /** Where messages come from; default: what `consume`, the heartbeat or Lambda's records say. */
   readonly queueUrl?: string;
 }
 
 export interface IdempotentHandler {
   /** With `held`, the caller holds the message, as `consume` does, and no heartbeat is started. */
   <Message extends SqsMessage>(message: Message, held?: Held): Promise<Message>;
-  <Message extends SqsMessage>(messages: readonly Message[]): Promise<Message[]>;
+  <Message extends SqsMessage>(messages: readonly Message[], held?: Held): Promise<Message[]>;
   (event: LambdaEvent): Promise<LambdaAnswer>;
 }
 
@@ -84,7 +87,7 @@ export function idempotent<Payload, Transaction>(
     held?: Held,
     span?: NotedSpan,
   ): Promise<void> => {
-    const { envelope, event } = eventOf<Payload>(message, options);
+    const { envelope, event } = eventOf<Payload>(message, rulesFor(queue, options));
     const beat =
       heartbeat === undefined || held?.signal !== undefined
         ? undefined
@@ -151,15 +154,22 @@ export function idempotent<Payload, Transaction>(
       };
     }
     if (isList(given)) {
-      const { done, failure } = await handleAll(given);
+      const { done, failure } = await handleAll(given, queueUrl ?? held?.queueUrl);
       // With nothing to acknowledge, throwing the failure says more than an empty list.
       if (done.length === 0 && failure !== undefined) throw failure;
       return done;
     }
-    await handle(given, queueUrl, held);
+    await handle(given, queueUrl ?? held?.queueUrl, held);
     return given;
   };
   return run as IdempotentHandler;
+}
+
+/** The contract may give the queue a form of its own. */
+function rulesFor(queue: string | undefined, options: ContractOptions): ContractOptions {
+  const contract = contractOf(options);
+  const { form } = bindingOf(contract.queues, nameOf(queue ?? '')) ?? {};
+  return { contract: form === undefined ? contract : { ...contract, form } };
 }
 
 const neverAborts: AbortSignal = new AbortController().signal;

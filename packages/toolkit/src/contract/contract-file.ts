@@ -118,7 +118,9 @@ function boundBy(
   const judge: Binding['judge'] = (message, rules) =>
     checkMessage(message, { ...rules, contract: own });
   const matches = (name: string): boolean => names.test(name);
-  return { matches, mode, judge: schema === undefined ? judge : schemaRule(schema, file, where) };
+  return schema === undefined
+    ? { matches, mode, form: own.form, judge }
+    : { matches, mode, judge: schemaRule(schema, file, where) };
 }
 
 function schemaRule(schema: unknown, file: string, where: string): Binding['judge'] {
@@ -164,13 +166,17 @@ function objectIn(file: string, named: string): Fields {
   } catch (cause) {
     throw new ContractFileError(`${named} cannot be read: ${(cause as Error).message}.`, { cause });
   }
+  let value: unknown;
   try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return value as Fields;
+    value = JSON.parse(text);
   } catch (cause) {
     throw new ContractFileError(`${named} is not JSON: ${(cause as Error).message}`, { cause });
   }
+  const repeated = repeatedMember(text);
+  if (repeated !== undefined) {
+    throw new ContractFileError(`${named} has the member ${repeated} twice in one object.`);
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
   throw new ContractFileError(`${named} must contain a JSON object.`);
 }
 

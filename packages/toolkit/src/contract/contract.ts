@@ -33,6 +33,8 @@ export interface Contract extends NameLists {
 export interface Binding {
   matches(name: string): boolean;
   readonly mode: Mode;
+  /** Undefined if only a schema describes the bodies. */
+  readonly form?: BodyForm | undefined;
   /** Options given in `rules` win over the contract's. */
   judge(message: MessageParts, rules?: MessageRules): Judged;
 }

@@ -92,6 +92,7 @@ describe('a file that is wrong is refused with its place and the probable name',
   const wrong: readonly (readonly [unknown, RegExp])[] = [
     ['{', /contract\.json is not JSON/],
     ['[]', /must contain a JSON object/],
+    ['{"form":"keyed","form":"envelope"}', /has the member form twice/],
     [{ namspace: 'a' }, /there is no setting namspace\. Did you mean namespace\?/],
     [{ form: 'keyd' }, /form must be envelope or keyed/],
     [{ strict: 'yes' }, /strict must be boolean/],
@@ -156,6 +157,26 @@ test('a consumer reads messages by the contract it is given', async (t) => {
   ]);
   await handler({ MessageId: 'n', Body });
   assert.equal(read.length, 1);
+});
+
+test('a consumer reads messages by the form of their queue', async (t) => {
+  const queues = [{ queue: 'legacy.fifo', contract: 'keyed' }];
+  const contract = loadContract(folderWith(t, { queues }));
+  const seen: unknown[] = [];
+  const flat = { MessageId: 'm', Body: '{"dedupe_key":"a","n":1}' };
+  const handlerWith = (queueUrl?: string) =>
+    idempotent(
+      async ({ payload }) => void seen.push(payload),
+      memoryInbox(),
+      queueUrl === undefined ? { contract } : { contract, queueUrl },
+    );
+  const legacy = 'http://localhost/000000000000/legacy.fifo';
+  await handlerWith(legacy)(flat);
+  // As `consume` calls it.
+  await handlerWith()(flat, { signal: new AbortController().signal, queueUrl: legacy });
+  assert.deepEqual(seen, [JSON.parse(flat.Body), JSON.parse(flat.Body)]);
+  await assert.rejects(handlerWith()(flat), /not an envelope/);
+  await assert.rejects(handlerWith('http://localhost/0/new.fifo')(flat), /not an envelope/);
 });
 
 describe('the keyed form', () => {

@@ -2,13 +2,10 @@
  * Verifies producer modules in two processes: one runs the compliance tests, the other builds the same messages in an
  * environment that differs in everything that must not matter. Where the two differ, the modules concerned are built
  * again with each difference alone, and the report names those that changed something.
- *
- * Producers that were verified together are also compared with each other: two of the same event_source must not give two
- * events one key.
  */
 
 import { resolve } from 'node:path';
-import { type BuiltSample, builtDifference, type Finding, finding } from '@oncemq/toolkit';
+import { builtDifference, type Finding } from '@oncemq/toolkit';
 import {
   anotherProcess,
   type Difference,
@@ -19,7 +16,7 @@ import {
   environmentFinding,
 } from './environments.ts';
 import { type ModuleProcess, verifyInProcess } from './module-process.ts';
-import type { Verified } from './report.ts';
+import type { WithBodies } from './shared-keys.ts';
 import type { VerifiedProducer } from './verify-modules.ts';
 
 /** Processes that look for the difference to blame, at the same time. */
@@ -30,7 +27,7 @@ export async function verifyProducers(
   files: readonly string[],
   secondsMax: number,
   contractFile: string | undefined,
-): Promise<Verified[]> {
+): Promise<WithBodies[]> {
   if (files.length === 0) return [];
   const environments = new Environments(process.cwd(), 'modules');
   const own = process.env as Record<string, string>;
@@ -55,7 +52,7 @@ export async function verifyProducers(
     const elsewhere = await build(differences, files);
     const found = await blamed(all, elsewhere, build);
     const notes = environments.folderNotes();
-    return withSharedKeys(all).map((each) => reported(each, found.get(idOf(each)) ?? [], notes));
+    return all.map((each) => reported(each, found.get(idOf(each)) ?? [], notes));
   } finally {
     environments.close();
   }
@@ -136,37 +133,8 @@ function reported(
   { built, ...verified }: VerifiedProducer,
   findings: readonly Finding[],
   notes: readonly string[],
-): Verified {
-  if (built === undefined || built.length === 0) return verified;
+): WithBodies {
+  if (built === undefined || built.length === 0) return { ...verified, bodies: [] };
   const checks = [...verified.checks, environmentCheck(findings)];
-  return { ...verified, checks, notes };
-}
-
-/** Adds to `hash-behavior` the keys that a producer shares with another one of the same event_source. */
-function withSharedKeys(all: readonly VerifiedProducer[]): VerifiedProducer[] {
-  const owners = new Map<string, { subject: string; body: string }>();
-  return all.map((each) => {
-    const shared = (each.built ?? []).flatMap(({ body }) => {
-      if (body === undefined) return [];
-      const { event_source, dedupe_key } = keyMembers(body);
-      const scoped = JSON.stringify([event_source, dedupe_key]);
-      const owner = owners.get(scoped) ?? { subject: each.subject, body };
-      owners.set(scoped, owner);
-      if (owner.subject === each.subject || owner.body === body) return [];
-      const detail = { other: owner.subject, key: String(dedupe_key) };
-      return [finding('key-shared-by-producers', detail, body)];
-    });
-    return {
-      ...each,
-      checks: each.checks.map((result) =>
-        result.check === 'hash-behavior'
-          ? { ...result, findings: [...result.findings, ...shared.slice(0, 1)] }
-          : result,
-      ),
-    };
-  });
-}
-
-function keyMembers(body: NonNullable<BuiltSample['body']>): Readonly<Record<string, unknown>> {
-  return JSON.parse(body) as Readonly<Record<string, unknown>>;
+  return { ...verified, checks, notes, bodies: built.flatMap(({ body }) => body ?? []) };
 }

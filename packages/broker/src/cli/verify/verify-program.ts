@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import {
   ambiguousProgramKeys,
+  bindingOf,
   type CheckResult,
   type Contract,
   type Finding,
@@ -31,9 +32,9 @@ import {
   fragile,
 } from './environments.ts';
 import { type InputEvents, inputEvents } from './input-events.ts';
-import type { Verified } from './report.ts';
 import { reversedInput } from './reversed-input.ts';
 import { runProgram } from './run-program.ts';
+import type { WithBodies } from './shared-keys.ts';
 import { type Observed, VerifyServer } from './verify-server.ts';
 
 export interface ProgramUnderTest
@@ -52,26 +53,30 @@ export interface ProgramRules {
 export function verifyProgram(
   program: ProgramUnderTest,
   { contract, secondsMax }: ProgramRules,
-): Promise<Verified> {
+): Promise<WithBodies> {
   const { name, queue, topic } = program;
   return withRuns(program, secondsMax, async (runs, server) => {
     const { first, replay } = await runs.runTwice();
     await server.advance(deduplicationSecondsDefault);
     const afterWindow = await runs.run([]);
+    const isTopic = (target: string): boolean =>
+      target === topic || first.get(target)?.isTopic === true;
     // Other queues and topics of the program count, too.
     const targets = new Set([queue ?? topic ?? '', ...first.keys(), ...replay.keys()]);
     const results = [...targets].map((target) => {
       const [a, b, c] = [first, replay, afterWindow].map((run) => run.get(target) ?? nothing);
       const judged = { first: a ?? nothing, replay: b ?? nothing, afterWindow: c ?? nothing };
       const prefix = targets.size === 1 ? '' : `${target}: `;
-      return judgeRuns(judged, { contract }).map((result) => prefixed(result, prefix));
+      const binding = bindingOf(isTopic(target) ? contract.topics : contract.queues, target);
+      return judgeRuns(judged, { contract, binding }).map((result) => prefixed(result, prefix));
     });
     const environment = environmentCheck(
       await environmentFindings(runs, { first, replay, afterWindow }),
     );
     const escaping = environment.findings.length > 0 ? [] : await escapingChecks(runs);
     const checks = [...merged(results), ...escaping, environment];
-    return { subject: name, checks, notes: runs.notes };
+    const bodies = [...first.values()].flatMap((run) => run.messages.map(({ body }) => body));
+    return { subject: name, checks, notes: runs.notes, bodies };
   });
 }
 

@@ -22,6 +22,7 @@ type PublishedEvent = Extract<Event, { readonly type: 'published' }>;
 
 /** A run with the bodies of all its sends in order, suppressed or not. */
 interface OrderedRun extends ObservedRun {
+  readonly isTopic: boolean;
   readonly bodies: readonly string[];
 }
 
@@ -33,7 +34,12 @@ export class VerifyServer {
   readonly #remote: Remote;
   readonly #runs: Map<
     string,
-    { messages: ObservedMessage[]; duplicates: ObservedDuplicate[]; bodies: string[] }
+    {
+      isTopic: boolean;
+      messages: ObservedMessage[];
+      duplicates: ObservedDuplicate[];
+      bodies: string[];
+    }
   > = new Map();
   /** By message id, which the event of a duplicate has of its original. */
   readonly #bodies: Map<string, string> = new Map();
@@ -137,9 +143,10 @@ export class VerifyServer {
 
   /** Standard queues and topics deduplicate nothing, so the contract says nothing about them. */
   #note(event: Event): void {
-    const target = 'queue' in event ? event.queue : event.topic;
+    const isTopic = !('queue' in event);
+    const target = isTopic ? event.topic : event.queue;
     if (!target.endsWith('.fifo')) return;
-    const run = this.#runs.get(target) ?? { messages: [], duplicates: [], bodies: [] };
+    const run = this.#runs.get(target) ?? { isTopic, messages: [], duplicates: [], bodies: [] };
     if (event.type === 'sent') run.messages.push(this.#sent(event));
     else if (event.type === 'published') run.messages.push(this.#published(event));
     else if (event.type === 'duplicate') {

@@ -229,8 +229,16 @@ export const settings: Readonly<Record<string, Setting>> = {
 const names = Object.keys(settings);
 const environmentPrefix = 'ONCEMQ_';
 
-/** Variables with the same prefix that are not in the table. */
-const otherVariables: readonly string[] = ['ONCEMQ_URL', ...credentialVariables];
+/**
+ * Variables with the same prefix that are not in the table: those of other commands, and those of the clone's scripts and
+ * tests, which the servers that they start inherit.
+ */
+const otherVariables: readonly string[] = [
+  'ONCEMQ_URL',
+  'ONCEMQ_NO_INSTALL',
+  'ONCEMQ_TEST_POSTGRES',
+  ...credentialVariables,
+];
 
 /** What is no single value: a key of the config file, or an option of a program. Not checked yet. */
 export interface Lists {

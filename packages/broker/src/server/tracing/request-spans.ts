@@ -237,14 +237,15 @@ export class RequestSpans {
     const links: Link[] =
       carried === undefined || isSame(carried, parent) ? [] : [{ context: carried }];
     if (!result.ok) {
-      this.#tell(operation, timed, { parent, links, attributes: about, fault: result });
+      const attributes = { ...about, ...aboutViolation(ruleOf(result)) };
+      this.#tell(operation, timed, { parent, links, attributes, fault: result });
       return;
     }
     const { messageId, suppressed, violation } = result;
     const attributes = {
       ...about,
       'messaging.message.id': messageId,
-      ...(violation && { 'oncemq.contract.violation': violation.rule }),
+      ...aboutViolation(violation?.rule),
     };
     if (suppressed !== undefined) {
       const context = this.#sent.get(suppressed.original.messageId) ?? late.original;
@@ -323,6 +324,16 @@ export class RequestSpans {
   #tell(operation: Operation, timed: TimedRequest, details: SpanDetails): void {
     this.#span(operation, timed, details).end(performance.now());
   }
+}
+
+function aboutViolation(rule: string | undefined): Attributes {
+  return rule === undefined ? {} : { 'oncemq.contract.violation': rule };
+}
+
+/** The rule of the contract for which a message was refused; undefined if it was refused for another reason. */
+function ruleOf({ code, detail }: Fault): string | undefined {
+  const isViolation = code === 'contract-violated' || code === 'publication-violates-contract';
+  return isViolation ? String(detail['rule']) : undefined;
 }
 
 /** A request that failed as a whole gets one span, however many entries it has. */

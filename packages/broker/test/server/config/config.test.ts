@@ -107,6 +107,12 @@ test('the bound for bodies leaves room for the largest one', () => {
   refused(() => readConfig({ 'bodies-max-bytes': '9999999' }, {}), /at least 10000000/);
 });
 
+test('variables of other commands, and of what starts a server in a clone, are not settings', () => {
+  for (const name of ['ONCEMQ_URL', 'ONCEMQ_NO_INSTALL', 'ONCEMQ_TEST_POSTGRES']) {
+    assert.deepEqual(readConfig({}, { [name]: '1' }), readConfig({}, {}));
+  }
+});
+
 test('an unknown name is refused with the nearest known one, in the spelling of its source', () => {
   refused(() => readConfig({ prot: '1' }, {}), /no flag --prot\. Did you mean --port\?/);
   refused(() => readConfig({}, { ONCEMQ_REGOIN: 'x' }), /ONCEMQ_REGOIN.*ONCEMQ_REGION\?/);

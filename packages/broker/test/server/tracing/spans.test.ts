@@ -277,29 +277,45 @@ test('each message of a batch has a span, including a duplicate or refused one',
   assert.equal(refused.attributes['error.type'], 'MissingParameter');
 });
 
-test('a message that is accepted although it breaks its contract says so in its span', async (t) => {
+test('a message that breaks its contract says so in its span, whether it is refused or not', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'oncemq-contract-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const contract = join(folder, 'oncemq.contract.json');
-  writeFileSync(contract, '{ "queues": [{ "queue": "*" }], "topics": [{ "topic": "*" }] }');
+  const queues = [{ queue: 'strict*', mode: 'reject' }, { queue: '*' }];
+  const topics = [{ topic: 'strict', mode: 'reject' }, { topic: '*' }];
+  writeFileSync(contract, JSON.stringify({ queues, topics }));
   const { sqs, sns, spans } = await openTraced(t, { contract });
-  const QueueUrl = await createFifo(sqs);
   const good =
     '{"dedupe_key":"a","event_id":"019ae6a8-9800-7d5c-b86d-ab6d8b449884","event_source":"kfm.a.b","event_time":"2025-12-04T00:00:00Z","payload":{}}';
-  for (const MessageBody of [good, 'hello', good.replace('{}', '{"other":1}')]) {
-    await sqs.sendMessage({ QueueUrl, MessageBody, MessageGroupId: 'g' });
+  const bodies = [good, 'hello', good.replace('{}', '{"other":1}')];
+  const Attributes = { FifoQueue: 'true', ContentBasedDeduplication: 'true' };
+  for (const QueueName of ['jobs.fifo', 'strict.fifo']) {
+    const { QueueUrl } = await sqs.createQueue({ QueueName, Attributes });
+    const Entries = bodies.map((MessageBody, at) => ({
+      Id: String(at),
+      MessageBody,
+      MessageGroupId: 'g',
+    }));
+    await sqs.sendMessageBatch({ QueueUrl, Entries });
   }
-  const { TopicArn } = await sns.createTopic({ Name: 'news' });
-  await sns.publish({ TopicArn, Message: 'hello' });
-  const violationOf = ({ attributes }: CollectedSpan): unknown =>
-    attributes['oncemq.contract.violation'];
+  for (const Name of ['news', 'strict']) {
+    const { TopicArn } = await sns.createTopic({ Name });
+    await Promise.allSettled([sns.publish({ TopicArn, Message: 'hello' })]);
+  }
   const told = await spans();
-  assert.deepEqual(named(told, 'send jobs.fifo').map(violationOf), [
-    undefined,
-    'body-not-envelope',
-    'key-reused',
-  ]);
-  assert.deepEqual(named(told, 'publish news').map(violationOf), ['body-not-envelope']);
+  const violations = (name: string, hasFailed: boolean): unknown[] =>
+    named(told, name).map((span) => [
+      span.attributes['oncemq.contract.violation'],
+      span.hasFailed === hasFailed,
+    ]);
+  const expected = [
+    ['body-not-envelope', true],
+    ['key-reused', true],
+  ];
+  assert.deepEqual(violations('send jobs.fifo', false), [[undefined, true], ...expected]);
+  assert.deepEqual(violations('send strict.fifo', true), [[undefined, false], ...expected]);
+  assert.deepEqual(violations('publish news', false), expected.slice(0, 1));
+  assert.deepEqual(violations('publish strict', true), expected.slice(0, 1));
 });
 
 test('a batch of deletes is one span with a link for each message', async (t) => {

@@ -17,7 +17,7 @@ const { AWS_ENDPOINT_URL, QUEUE_URL } = process.env;
 for (const row of rows) {
   const envelope = {
     event_id: '00000000-0000-7000-8000-000000000000',
-    event_source: 'kfm.planted.node',
+    event_source: `kfm.planted.${way}`,
     event_time: '2025-12-04T00:00:00Z',
     dedupe_key: keys[way](row),
     payload: Object.fromEntries(Object.entries(row).sort()),

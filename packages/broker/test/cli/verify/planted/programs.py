@@ -57,7 +57,9 @@ def chance():
     return os.urandom(8).hex()
 
 
-def envelope(key, payload=None, source="kfm.planted.python", event_time="2025-12-04T00:00:00Z", event_id=None):
+def envelope(key, payload=None, source=None, event_time="2025-12-04T00:00:00Z", event_id=None):
+    """Each way has a source of its own, so that none shares a key with another."""
+    source = source or f"kfm.planted.{sys.argv[1]}"
     digest = hashlib.md5(f"{source} {key}".encode()).hexdigest()
     derived = f"{digest[:8]}-{digest[8:12]}-7{digest[13:16]}-8{digest[17:20]}-{digest[20:]}"
     members = {
@@ -114,6 +116,10 @@ ways = {
     "good-replay": lambda: [send(envelope("a")) for _ in "ab"],
     "good-attempt": lambda: send(envelope("a"), **attribute("attempt", chance())),
     "good-sources": lambda: [send(envelope("a", source=f"kfm.planted.{name}")) for name in ("one", "two")],
+    "good-pipeline": lambda: send(envelope("a", source="kfm.planted.pipeline")),
+    "other-pipeline": lambda: send(envelope("a", {"order": 2}, source="kfm.planted.pipeline")),
+    "good-keyed": lambda: send(json.dumps({"dedupe_key": "a", "order": 1})),
+    "bound": lambda: send(envelope("a")),
     "good-input": lambda: from_input(lambda row: envelope(row["id"], row)),
     "good-queues": two_queues,
     "good-topic": lambda: publish(envelope("a")),
