@@ -26,6 +26,21 @@ test(
 );
 
 test(
+  'a queue with the yandex profile still knows its bodies after a restart',
+  async (open) => {
+    const attributes = { ContentBasedDeduplication: 'true', Profile: 'yandex' };
+    const queue = await open.queue({ fifo: true, attributes });
+    const first = await queue.send({ body: 'b', deduplicationId: 'd1' });
+    await queue.home.restart();
+    const again = await queue.send({ body: 'b', deduplicationId: 'd2' });
+    assert.deepEqual([again.isDuplicate, again.messageId], [true, first.messageId]);
+    const [duplicate] = await queue.home.told('duplicate');
+    assert.deepEqual(duplicate?.differed, { body: false, attributes: false, group: false });
+  },
+  restarts,
+);
+
+test(
   'a message in flight stays hidden and blocks its group, and its handle still deletes',
   async (open) => {
     const queue = await open.queue({ fifo: true });
@@ -183,7 +198,8 @@ test(
 test(
   'time goes on where it was',
   async (open) => {
-    const { home } = await open.queue();
+    // Nothing else happens that would be kept.
+    const home = await open.home();
     await home.advance(86_400);
     await home.restart();
     assert.equal(home.now, startedAt + 86_400_000);

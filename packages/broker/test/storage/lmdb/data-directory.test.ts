@@ -22,7 +22,6 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { manualClock } from '../../../src/server/clock.ts';
-import type { Backend } from '../../../src/storage/backend.ts';
 import { DataError } from '../../../src/storage/lmdb/file/data-error.ts';
 import { Environment } from '../../../src/storage/lmdb/file/environment.ts';
 import { bringUpToDate, currentFormat, formatOf } from '../../../src/storage/lmdb/file/format.ts';
@@ -412,41 +411,6 @@ test('an id that expired before a start stays forgotten, even if the window is m
     assert.ok(sent.ok);
     assert.equal(sent.results[0]?.ok && sent.results[0].isDuplicate, false);
     await last.close();
-  }));
-
-test('a queue with the yandex profile still knows its bodies after a restart', () =>
-  withDirectory(async (path) => {
-    const queue = 'jobs.fifo';
-    const open = () => openDataBackend({ clock: manualClock(startedAt) }, { directory: path });
-    const send = async (backend: Backend, deduplicationId: string) => {
-      const entries = [{ body: 'b', groupId: 'g', deduplicationId }];
-      const sent = await backend.run({ type: 'send', queue, isBatch: false, entries });
-      const result = sent.ok ? sent.results[0] : undefined;
-      assert.ok(result?.ok);
-      return result;
-    };
-    const first = await open();
-    const attributes = { FifoQueue: 'true', ContentBasedDeduplication: 'true', Profile: 'yandex' };
-    await first.run({ type: 'create-queue', queue, attributes });
-    const original = await send(first, 'd1');
-    await first.close();
-    const later = await open();
-    const again = await send(later, 'd2');
-    assert.equal(again.isDuplicate, true);
-    assert.equal(again.messageId, original.messageId);
-    assert.deepEqual(again.suppressed?.differed, { body: false, attributes: false, group: false });
-    await later.close();
-  }));
-
-test('a moved clock stays moved after a restart, even if nothing else happened', () =>
-  withDirectory(async (path) => {
-    const open = () => openDataBackend({ clock: manualClock(startedAt) }, { directory: path });
-    const first = await open();
-    assert.equal(await first.advance(100_000), startedAt + 100_000);
-    await first.close();
-    const later = await open();
-    assert.equal(later.now(), startedAt + 100_000);
-    await later.close();
   }));
 
 test('check counts the stored entries and finds nothing wrong with valid data', () =>
