@@ -140,7 +140,7 @@ export class EngineBackend implements Backend {
   async advance(milliseconds: number): Promise<number> {
     await this.#running.schedule.advance(milliseconds);
     // Answered means kept, for time too: it does not go back with a restart.
-    this.#running.writer.noteTime();
+    this.#running.writer.noteTime(milliseconds);
     return this.#running.answer(this.now());
   }
 

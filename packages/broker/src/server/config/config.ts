@@ -236,7 +236,7 @@ const environmentPrefix = 'ONCEMQ_';
 const otherVariables: readonly string[] = [
   'ONCEMQ_URL',
   'ONCEMQ_NO_INSTALL',
-  'ONCEMQ_TEST_POSTGRES',
+  'ONCEMQ_TEST_POSTGRES_URL',
   ...credentialVariables,
 ];
 

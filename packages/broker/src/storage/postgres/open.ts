@@ -101,7 +101,7 @@ export async function openPostgresBackend(
     for (const name of applied) onNotice(`the tables were brought up to date: ${name}`);
     await refuseUnfinishedCopy(writing, schema);
     await nodes.join();
-    await sharedClock?.keep();
+    await sharedClock?.keep(0);
     const backend = new EngineBackend(options, ({ newEngine, ids, user }) => {
       writer = new PostgresWriter({
         newEngine,
@@ -113,7 +113,10 @@ export async function openPostgresBackend(
         cache,
         notify: (numbers) => notifications.tell(numbers),
         noteWaiting: (owner, until) => notifications.await(owner, clock.now(), until),
-        keepTime: sharedClock && (() => sharedClock.keep().then(() => notifications.tellTime())),
+        keepTime:
+          sharedClock &&
+          ((movedMs) => sharedClock.keep(movedMs).then(() => notifications.tellTime())),
+        readTime: sharedClock && (() => sharedClock.read()),
         formats: { reads, writes: () => nodes.writes },
         dueBy: (time) => dueBy(reading, schema, time),
         onLost,

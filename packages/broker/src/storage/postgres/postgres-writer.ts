@@ -48,10 +48,11 @@ export interface PostgresWriterOptions {
   readonly notify: (numbers: readonly number[]) => void;
   /** A receiver waits for this owner. */
   readonly noteWaiting: (owner: ReplicaOwner, until: number) => void;
-  /** Keeps the time of a clock that is shared. */
-  readonly keepTime: (() => Promise<void>) | undefined;
-  /** Numbers and versions of owners with something due by this time. */
-  readonly dueBy: (time: number) => Promise<readonly Known[]>;
+  /** Keeps the time of a clock that is shared, moved by so much, and reads what others have kept. */
+  readonly keepTime: ((movedMs: number) => Promise<void>) | undefined;
+  readonly readTime: (() => Promise<void>) | undefined;
+  /** Numbers and versions of owners with something due by this time, a part at a time. */
+  readonly dueBy: (time: number) => AsyncIterable<readonly Known[]>;
   /** Told when the database no longer has what was committed, as after a failover to a standby that was behind. */
   readonly onLost: (text: string) => void;
   /** Removes everything; resolves when the database is empty. */
@@ -155,9 +156,13 @@ export class PostgresWriter implements Writer {
     return preparedNow(outcome, prepare);
   }
 
-  noteTime(): void {
-    this.#timeKept = this.#options.keepTime?.();
+  noteTime(movedMs: number): void {
+    this.#timeKept = this.#options.keepTime?.(movedMs);
     this.#timeKept?.catch(() => {});
+  }
+
+  async readTime(): Promise<void> {
+    await this.#options.readTime?.();
   }
 
   nextDueAt(): number | undefined {
@@ -180,15 +185,20 @@ export class PostgresWriter implements Writer {
 
   /** Loads owners with something due that this node does not have, or not in its latest state. */
   async loadDue(until: number): Promise<void> {
-    for (const { number, version } of await this.#options.dueBy(until)) {
+    for await (const due of this.#options.dueBy(until)) {
       await this.#inTurn(async () => {
-        const owner = this.replica.byNumber(number);
-        if (owner?.mode !== 'loaded' || owner.version >= version) return;
-        this.replica.unload(owner, this.#catchUp.now);
+        for (const { number, version } of due) {
+          const owner = this.replica.byNumber(number);
+          if (owner?.mode === 'loaded' && owner.version < version) {
+            this.replica.unload(owner, this.#catchUp.now);
+          }
+        }
       });
-      const owner = this.replica.byNumber(number);
-      const isReadable = owner && this.#unreadable.problemOf([owner.name]) === undefined;
-      if (isReadable) await this.#loads.load(owner);
+      const owners = due.flatMap(({ number }) => this.replica.byNumber(number) ?? []);
+      const readable = owners.filter(
+        ({ name }) => this.#unreadable.problemOf([name]) === undefined,
+      );
+      await Promise.all(readable.map((owner) => this.#loads.load(owner)));
     }
   }
 

@@ -34,14 +34,17 @@ export class SharedClock {
     return this.#clock.now();
   }
 
-  /** Takes over the kept time if it is later, and keeps this clock's if that is. */
-  async keep(): Promise<void> {
+  /**
+   * Keeps the time that a call here has moved by so much, and takes over what is kept. If another node has moved it
+   * meanwhile, time is moved by both.
+   */
+  async keep(movedMs: number): Promise<void> {
     const now = this.#clock.now();
     const value = this.#clock.kind === 'manual' ? now : now - Date.now();
     const [rows] = await this.#connection.run({
       text: `INSERT INTO ${this.#table} AS s VALUES ('clock', $1) ON CONFLICT (key) DO UPDATE
-        SET value = greatest(s.value::bigint, excluded.value::bigint)::text RETURNING value`,
-      values: [String(value)],
+        SET value = greatest(s.value::bigint + $2, excluded.value::bigint)::text RETURNING value`,
+      values: [String(value), movedMs],
     });
     this.timeOf(String(rows?.rows[0]?.['value']));
   }

@@ -8,21 +8,30 @@ import type { Connection } from './connection.ts';
 import { catalogNumber, type Known } from './journal.ts';
 import { quoted } from './schema.ts';
 
-/** More than fall due at one time; the rest is found the next time. */
-const dueMax = 1_000;
+/** Owners that are loaded at once. */
+const duePartMax = 100;
 
-/** Owners with something due by this time. */
-export async function dueBy(
+/** Owners with something due by this time, a part at a time, the earliest first. */
+export async function* dueBy(
   connection: Connection,
   schema: string,
   time: number,
-): Promise<readonly Known[]> {
-  const [rows] = await connection.run({
-    text: `SELECT number, version FROM ${quoted(schema)}.owner
-      WHERE due_at <= $1 AND NOT is_gone ORDER BY due_at LIMIT ${dueMax}`,
-    values: [time],
-  });
-  return (rows?.rows ?? []) as unknown as Known[];
+): AsyncGenerator<readonly Known[]> {
+  let [at, number] = [Number.MIN_SAFE_INTEGER, 0];
+  for (;;) {
+    const [found] = await connection.run({
+      text: `SELECT number, version, due_at AS "dueAt" FROM ${quoted(schema)}.owner
+        WHERE due_at <= $1 AND NOT is_gone AND (due_at, number) > ($2, $3)
+        ORDER BY due_at, number LIMIT ${duePartMax}`,
+      values: [time, at, number],
+    });
+    const due = (found?.rows ?? []) as unknown as readonly (Known & { readonly dueAt: number })[];
+    const last = due.at(-1);
+    if (last === undefined) return;
+    yield due;
+    if (due.length < duePartMax) return;
+    [at, number] = [last.dueAt, last.number];
+  }
 }
 
 /** Removes everything. Nodes notice that the catalog's rows do not lead to its version, and load it again. */

@@ -104,6 +104,7 @@ export class Schedule {
     // Calls to endpoints take real time, which does not count here: those in flight end before time moves, and so does a tick.
     await turns.settled();
     await work.settled();
+    await writer.readTime?.();
     const target = clock.now() + milliseconds;
     await writer.loadDue?.(target);
     let due = this.#nextAt();

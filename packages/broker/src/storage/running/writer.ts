@@ -35,8 +35,8 @@ export interface Writer extends Keeping {
   /** Resolves with what `prepare` makes of the outcome once everything applied so far is kept. */
   answer<O, A>(outcome: O, prepare: (outcome: O) => A): Promise<A>;
 
-  /** Keeps the current time, although nothing changed. */
-  noteTime(): void;
+  /** Keeps the current time, although nothing changed: a call has moved it by so much. */
+  noteTime(movedMs: number): void;
 
   /** When a tick has something to do; undefined if nothing is due, ever. */
   nextDueAt(): number | undefined;
@@ -49,6 +49,9 @@ export interface Writer extends Keeping {
 
   /** A receiver waits for something to come to this queue. Only where others write too. */
   awaited?(queue: OwnerId, until: number): void;
+
+  /** Brings the clock to where others have moved it. Only where others write too. */
+  readTime?(): Promise<void>;
 
   /** Makes known here what falls due until then, before time is moved. Only where others write too. */
   loadDue?(until: number): Promise<void>;

@@ -108,7 +108,7 @@ test('the bound for bodies leaves room for the largest one', () => {
 });
 
 test('variables of other commands, and of what starts a server in a clone, are not settings', () => {
-  for (const name of ['ONCEMQ_URL', 'ONCEMQ_NO_INSTALL', 'ONCEMQ_TEST_POSTGRES']) {
+  for (const name of ['ONCEMQ_URL', 'ONCEMQ_NO_INSTALL', 'ONCEMQ_TEST_POSTGRES_URL']) {
     assert.deepEqual(readConfig({}, { [name]: '1' }), readConfig({}, {}));
   }
 });
