@@ -40,6 +40,10 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
     const { copyCommand, copyUsage } = await import('./copy.ts');
     return { usage: copyUsage, run: copyCommand };
   },
+  postgres: async () => {
+    const { postgresCommand, postgresUsage } = await import('./postgres.ts');
+    return { usage: postgresUsage, run: postgresCommand };
+  },
   verify: async () => {
     const { verify, verifyUsage } = await import('./verify.ts');
     return { usage: verifyUsage, run: verify };
@@ -72,6 +76,7 @@ const usage = `Usage: oncemq COMMAND
   backup    copy the data of a running or stopped server
   check     verify the data of a stopped server
   copy      move everything between a data directory and PostgreSQL
+  postgres  create the tables of a database, and grant rights on them
   verify    test producers against the message contract
   gate      check the producers and sends that a branch changes, before it is merged
   relay     send what producers put into an outbox

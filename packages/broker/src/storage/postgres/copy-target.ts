@@ -14,7 +14,8 @@ import { openPostgresSource, refuseNodes } from './copy-source.ts';
 import { catalogNumber } from './journal.ts';
 import { entryOf, writtenCatalogRow, writtenRow } from './journal-row.ts';
 import { createdPerBatchMax } from './replica.ts';
-import { copyRow, migrate, quoted } from './schema.ts';
+import { prepareTables } from './requirements.ts';
+import { copyRow, quoted } from './schema.ts';
 
 /** What the row says. */
 interface Copying {
@@ -42,7 +43,7 @@ export class PostgresTarget implements CopyTarget {
   async begin({ name, state, time }: CopySource): Promise<number> {
     const connection = this.#connection;
     this.#time = time;
-    await migrate(connection, this.#schema);
+    await prepareTables(connection, this.#schema);
     await refuseNodes(connection, this.#schema);
     const [rows, owners] = await connection.run(
       { text: `SELECT value FROM ${this.#tables}.store WHERE key = '${copyRow}'` },

@@ -15,7 +15,8 @@ import { Notifications } from './notifications.ts';
 import { PostgresJournal } from './postgres-journal.ts';
 import { PostgresStore } from './postgres-store.ts';
 import { PostgresWriter } from './postgres-writer.ts';
-import { defaultSchema, migrate, refuseUnfinishedCopy } from './schema.ts';
+import { prepareTables } from './requirements.ts';
+import { defaultSchema, refuseUnfinishedCopy } from './schema.ts';
 import { SharedClock } from './shared-clock.ts';
 import { clearedBy, dueBy } from './statements.ts';
 
@@ -97,7 +98,7 @@ export async function openPostgresBackend(
     await Promise.all(connections.map((connection) => connection.close()));
   };
   try {
-    const applied = await migrate(writing, schema);
+    const applied = await prepareTables(writing, schema);
     for (const name of applied) onNotice(`the tables were brought up to date: ${name}`);
     await refuseUnfinishedCopy(writing, schema);
     await nodes.join();

@@ -4,14 +4,11 @@
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Connection } from './connection.ts';
+import { type Connection, isFromServer, type Statement } from './connection.ts';
 
 const folder = new URL('../../../../migrations/postgres/', import.meta.url);
 
 export const defaultSchema = 'oncemq';
-
-/** Of PostgreSQL, as `server_version_num` tells it. */
-const serverVersionMin = 130_000;
 
 /** Any number that nobody else uses. */
 const lockKey = 7_276_202;
@@ -39,52 +36,99 @@ export function migrations(schema: string): readonly Migration[] {
 
 /** Creates what is missing. Returns the names of the migrations that were applied. */
 export async function migrate(connection: Connection, schema: string): Promise<readonly string[]> {
-  const name = quoted(schema);
-  const [version] = await connection.run({
-    text: `SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS name`,
+  const pending = await pendingMigrations(connection, schema);
+  if (pending.length === 0) return [];
+  return withRights(connection, migrateAdvice, async () => {
+    const [begin, ...creation] = creationOf(schema, await hasSchema(connection, schema));
+    await connection.run(begin, ...creation);
+    // Others may have been first.
+    const missing = await pendingMigrations(connection, schema);
+    await connection.run(...missing.flatMap((each) => applicationOf(each, schema)), {
+      text: 'COMMIT',
+    });
+    return missing.map(({ name }) => name);
   });
-  const server = version?.rows[0] as unknown as { number: number; name: string };
-  if (server.number < serverVersionMin) {
-    throw new Error(`PostgreSQL ${server.name} is too old: 13 or later is needed.`);
-  }
-  const known = await appliedIn(connection, schema);
-  const all = migrations(schema);
-  const isComplete = all.every((migration) => known.has(migration.name));
-  if (isComplete) return [];
-  await connection.run(
-    { text: 'BEGIN' },
-    { text: `SELECT pg_advisory_xact_lock(${lockKey})` },
-    { text: `CREATE SCHEMA IF NOT EXISTS ${name}` },
-    { text: `CREATE TABLE IF NOT EXISTS ${name}.migration (name text PRIMARY KEY)` },
-  );
-  const applied: string[] = [];
-  try {
-    const [done] = await connection.run({ text: `SELECT name FROM ${name}.migration` });
-    const before = new Set(done?.rows.map((row) => String(row['name'])));
-    for (const migration of all.filter((other) => !before.has(other.name))) {
-      await connection.run(
-        { text: migration.sql },
-        { text: `INSERT INTO ${name}.migration VALUES ($1)`, values: [migration.name] },
-      );
-      applied.push(migration.name);
-    }
-    await connection.run({ text: 'COMMIT' });
-  } catch (error) {
-    await connection.discard();
-    throw error;
-  }
-  return applied;
 }
 
-async function appliedIn(connection: Connection, schema: string): Promise<ReadonlySet<string>> {
-  const table = `${quoted(schema)}.migration`;
-  const [found] = await connection.run({
-    text: 'SELECT to_regclass($1) IS NOT NULL AS "isThere"',
-    values: [table],
+/** Those that the tables lack, in order. */
+export async function pendingMigrations(
+  connection: Connection,
+  schema: string,
+): Promise<readonly Migration[]> {
+  return withRights(connection, grantAdvice, async () => {
+    const [found] = await connection.run({
+      text: `SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'migration'`,
+      values: [schema],
+    });
+    const all = migrations(schema);
+    if (found?.rows.length === 0) return all;
+    const [names] = await connection.run({ text: `SELECT name FROM ${quoted(schema)}.migration` });
+    const applied = new Set(names?.rows.map(({ name }) => String(name)));
+    return all.filter(({ name }) => !applied.has(name));
   });
-  if (found?.rows[0]?.['isThere'] !== true) return new Set();
-  const [names] = await connection.run({ text: `SELECT name FROM ${table}` });
-  return new Set(names?.rows.map((row) => String(row['name'])));
+}
+
+/** The same as one text, for people and for psql; empty if nothing is missing. */
+export async function migrationText(connection: Connection, schema: string): Promise<string> {
+  const pending = await pendingMigrations(connection, schema);
+  if (pending.length === 0) return '';
+  const statements = [
+    ...creationOf(schema, await hasSchema(connection, schema)),
+    ...pending.flatMap((each) => applicationOf(each, schema)),
+    { text: 'COMMIT' },
+  ];
+  return statements.map(({ text }) => `${text.trim().replace(/;$/, '')};\n`).join('\n');
+}
+
+async function hasSchema(connection: Connection, schema: string): Promise<boolean> {
+  const [found] = await connection.run({
+    text: 'SELECT 1 FROM pg_namespace WHERE nspname = $1',
+    values: [schema],
+  });
+  return found?.rows.length === 1;
+}
+
+/** One node at a time. A schema that is there needs no right to create one. */
+function creationOf(schema: string, isThere: boolean): readonly [Statement, ...Statement[]] {
+  const name = quoted(schema);
+  return [
+    { text: 'BEGIN' },
+    { text: `SELECT pg_advisory_xact_lock(${lockKey})` },
+    ...(isThere ? [] : [{ text: `CREATE SCHEMA IF NOT EXISTS ${name}` }]),
+    { text: `CREATE TABLE IF NOT EXISTS ${name}.migration (name text PRIMARY KEY)` },
+  ];
+}
+
+function applicationOf({ name, sql }: Migration, schema: string): Statement[] {
+  // File names need no quoting.
+  return [{ text: sql }, { text: `INSERT INTO ${quoted(schema)}.migration VALUES ('${name}')` }];
+}
+
+const insufficientPrivilege = '42501';
+
+/** If the role may not do it, says what to do. */
+async function withRights<T>(
+  connection: Connection,
+  advice: (role: string) => string,
+  run: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    await connection.discard();
+    if (!isFromServer(error) || error.code !== insufficientPrivilege) throw error;
+    const [found] = await connection.run({ text: 'SELECT current_user AS role' });
+    const role = String(found?.rows[0]?.['role']);
+    throw new Error(`the role ${role}: ${error.message}; ${advice(role)}`, { cause: error });
+  }
+}
+
+export function grantAdvice(role: string): string {
+  return `let the owner of the tables run oncemq postgres grant --role ${role}`;
+}
+
+function migrateAdvice(role: string): string {
+  return `let a role that may create tables run oncemq postgres migrate, and then oncemq postgres grant --role ${role}`;
 }
 
 /** A part of a copy is no state to serve. */

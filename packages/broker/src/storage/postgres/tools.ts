@@ -6,16 +6,20 @@ import type { CopySource, CopyTarget } from '../copying/copy.ts';
 import { Connection } from './connection.ts';
 import { openPostgresSource, refuseNodes } from './copy-source.ts';
 import { PostgresTarget } from './copy-target.ts';
-import { defaultSchema, migrate } from './schema.ts';
+import { grantStatements, prepareTables, requireVersion } from './requirements.ts';
+import { defaultSchema, migrate, migrationText } from './schema.ts';
 
 /** Counting and building indexes of a large database takes its time. */
 const patientMs = 600_000;
 
-export interface DatabaseOptions {
+export interface SchemaOptions {
   readonly urls: readonly string[];
+  readonly schema?: string;
+}
+
+export interface DatabaseOptions extends SchemaOptions {
   /** As people are told, without the password. */
   readonly name: string;
-  readonly schema?: string;
 }
 
 /** Of a database that no server uses. */
@@ -26,7 +30,7 @@ export async function openDatabaseSource({
 }: DatabaseOptions): Promise<CopySource> {
   const connection = new Connection(urls, 'oncemq copy', { answerMsMax: patientMs });
   try {
-    await migrate(connection, schema);
+    await prepareTables(connection, schema);
     await refuseNodes(connection, schema);
     return await openPostgresSource({ connection, schema, name, isAlone: true });
   } catch (error) {
@@ -42,4 +46,42 @@ export function databaseTarget({
 }: DatabaseOptions): CopyTarget {
   const connection = new Connection(urls, 'oncemq copy', { answerMsMax: patientMs });
   return new PostgresTarget(connection, schema, name);
+}
+
+/** Brings the tables up to date. Returns the names of the migrations that were applied. */
+export function migrateDatabase(options: SchemaOptions): Promise<readonly string[]> {
+  return withDatabase(options, migrate);
+}
+
+/** What `migrateDatabase` would do, as SQL; empty if nothing is missing. */
+export function migrationSql(options: SchemaOptions): Promise<string> {
+  return withDatabase(options, migrationText);
+}
+
+/** What `grantRights` does, as SQL. */
+export function grantSql(role: string, schema: string = defaultSchema): string {
+  return grantStatements(schema, role)
+    .map(({ text }) => `${text};\n`)
+    .join('');
+}
+
+/** Lets a role serve, and nothing else. */
+export function grantRights(options: SchemaOptions, role: string): Promise<void> {
+  return withDatabase(options, async (connection, schema) => {
+    const statements = grantStatements(schema, role);
+    await connection.run({ text: 'BEGIN' }, ...statements, { text: 'COMMIT' });
+  });
+}
+
+async function withDatabase<T>(
+  { urls, schema = defaultSchema }: SchemaOptions,
+  use: (connection: Connection, schema: string) => Promise<T>,
+): Promise<T> {
+  const connection = new Connection(urls, 'oncemq postgres', { answerMsMax: patientMs });
+  try {
+    await requireVersion(connection);
+    return await use(connection, schema);
+  } finally {
+    await connection.close();
+  }
 }
