@@ -5,6 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { type } from 'arktype';
 import * as v from 'valibot';
 import { z } from 'zod';
 import type { StandardSchema } from '../../src/contract/payload-schema.ts';
@@ -16,6 +17,7 @@ const schemas: Readonly<Record<string, StandardSchema>> = {
     tile: v.pipe(v.string(), v.regex(/^p\d+r\d+$/)),
     bands: v.optional(v.array(v.string())),
   }),
+  ArkType: type({ tile: /^p\d+r\d+$/, 'bands?': 'string[]' }),
 };
 
 for (const [name, schema] of Object.entries(schemas)) {
