@@ -51,7 +51,7 @@ export class Checkpoints {
       if (isGone === true) await this.sweep(Number(number));
       else {
         await this.checkpoint(Number(number), String(name)).catch(async (error: unknown) => {
-          await connection.run({ text: 'ROLLBACK' });
+          await connection.goOn({ text: 'ROLLBACK' });
           // Rows of a later version are left to its servers.
           if (!(error instanceof UnknownFormat)) throw error;
         });
@@ -83,7 +83,7 @@ export class Checkpoints {
     );
     const state = held?.rows[0] as { version: number; trimTo: number; trimAt: number } | undefined;
     if (state === undefined) {
-      await connection.run({ text: 'ROLLBACK' });
+      await connection.goOn({ text: 'ROLLBACK' });
       return;
     }
     const rows = (found?.rows ?? []) as unknown as (JournalRow & { contents: Buffer })[];
@@ -136,7 +136,7 @@ export class Checkpoints {
       },
       { text: 'COMMIT' },
     ];
-    await connection.run(...statements);
+    await connection.goOn(...statements);
   }
 
   /** Removes what is left of an owner that is gone, a part at a time. */

@@ -28,6 +28,12 @@ export interface ConnectionOptions {
 const connectMsMax = 5_000;
 const answerMsMax = 10_000;
 
+/** The connection broke before anything was sent: a transaction that had begun has been rolled back. */
+export class BrokenConnection extends Error {
+  override readonly name: string = 'BrokenConnection';
+  override readonly message: string = 'the connection broke within a transaction';
+}
+
 /** Numbers of 64 bits are read as JavaScript's: ids, versions and times are made to fit. */
 const int8 = 20;
 const types: pg.CustomTypesConfig = {
@@ -40,6 +46,8 @@ export class Connection {
   readonly #name: string;
   readonly #options: ConnectionOptions;
   #client: Promise<pg.Client> | undefined;
+  /** That of the last `run`. */
+  #used: Promise<pg.Client> | undefined;
   #isClosed = false;
 
   constructor(urls: readonly string[], name: string, options: ConnectionOptions = {}) {
@@ -56,27 +64,19 @@ export class Connection {
   /** One round trip. Rejects with the first error; later statements of a transaction then had no effect. */
   async run(...statements: readonly Statement[]): Promise<readonly Rows[]> {
     if (this.#isClosed) throw new Unavailable('the server is stopping');
-    const opened = this.#client ?? this.#connect();
-    this.#client = opened;
-    const client = await opened.catch((error: unknown) => {
-      if (this.#client === opened) this.#client = undefined;
-      throw error;
-    });
-    const late = setTimeout(() => this.#cut(opened), this.#options.answerMsMax ?? answerMsMax);
-    try {
-      const results = statements.map(({ text, values }) =>
-        client.query(text, values as unknown[] | undefined),
-      );
-      const settled = await Promise.allSettled(results);
-      const failed = settled.find((result) => result.status === 'rejected');
-      if (failed !== undefined) throw failed.reason;
-      return await Promise.all(results);
-    } catch (error) {
-      if (!isFromServer(error)) this.#cut(opened);
-      throw error;
-    } finally {
-      clearTimeout(late);
-    }
+    this.#client ??= this.#open();
+    this.#used = this.#client;
+    return await this.#runOn(this.#used, statements);
+  }
+
+  /**
+   * One round trip of the transaction that the last `run` began. On another connection it would be no transaction: every
+   * statement would be committed by itself, and nothing locked. So it rejects with `BrokenConnection` if that one is gone; then the
+   * transaction is, too.
+   */
+  async goOn(...statements: readonly Statement[]): Promise<readonly Rows[]> {
+    if (this.#client === undefined || this.#client !== this.#used) throw new BrokenConnection();
+    return await this.#runOn(this.#client, statements);
   }
 
   /** Gives the connection up: whatever it was doing, the database ends it. */
@@ -103,6 +103,38 @@ export class Connection {
     );
   }
 
+  #open(): Promise<pg.Client> {
+    const opened = this.#connect();
+    const forget = (): void => {
+      // One that breaks late must not take its successor along.
+      if (this.#client === opened) this.#client = undefined;
+    };
+    opened.then((client) => client.on('end', forget), forget);
+    return opened;
+  }
+
+  async #runOn(
+    opened: Promise<pg.Client>,
+    statements: readonly Statement[],
+  ): Promise<readonly Rows[]> {
+    const client = await opened;
+    const late = setTimeout(() => this.#cut(opened), answerMsMax);
+    try {
+      const results = statements.map(({ text, values }) =>
+        client.query(text, values as unknown[] | undefined),
+      );
+      const settled = await Promise.allSettled(results);
+      const failed = settled.find((result) => result.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+      return await Promise.all(results);
+    } catch (error) {
+      if (!isFromServer(error)) this.#cut(opened);
+      throw error;
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
   async #connect(): Promise<pg.Client> {
     let problem: unknown;
     for (const url of this.#urls) {
@@ -115,9 +147,7 @@ export class Connection {
         types,
       } as pg.ClientConfig);
       // Without a listener, a connection that breaks ends the process. Whoever waits for an answer is told anyway.
-      client.on('error', () => {
-        this.#client = undefined;
-      });
+      client.on('error', () => {});
       client.on('notification', ({ payload }) => this.#options.onNotification?.(payload ?? ''));
       try {
         await client.connect();

@@ -88,10 +88,10 @@ export class PostgresTarget implements CopyTarget {
       },
     );
     if (results.at(-1)?.rows.length !== 1) {
-      await this.#connection.run({ text: 'ROLLBACK' });
+      await this.#connection.goOn({ text: 'ROLLBACK' });
       throw new CopyError('Another copy into this database is running.');
     }
-    await this.#connection.run({ text: 'COMMIT' });
+    await this.#connection.goOn({ text: 'COMMIT' });
     this.#copying = after;
   }
 

@@ -9,7 +9,13 @@
  */
 
 import { Unavailable } from '../backend.ts';
-import { type Connection, isFromServer, type Rows, type Statement } from './connection.ts';
+import {
+  BrokenConnection,
+  type Connection,
+  isFromServer,
+  type Rows,
+  type Statement,
+} from './connection.ts';
 import { joinedContents } from './content-codec.ts';
 import {
   type Appended,
@@ -96,25 +102,28 @@ export class PostgresJournal implements Journal {
   }
 
   async rowsOf(owners: readonly Known[]): Promise<readonly JournalRow[]> {
-    const [rows] = await this.#options.writing.run(this.#rows(owners));
+    const [rows] = await this.#options.writing.goOn(this.#rows(owners));
     return rowsIn(rows);
   }
 
   async commit(appended: readonly Appended[], now: number): Promise<void> {
     const { writing } = this.#options;
     try {
-      const results = await writing.run(...this.#append(appended, now), { text: 'COMMIT' });
+      const results = await writing.goOn(...this.#append(appended, now), commit);
       if (results.at(-1)?.command !== 'COMMIT') throw new NotCommitted('it was rolled back');
     } catch (error) {
       if (error instanceof NotCommitted) throw error;
-      // It refused a statement, so the transaction cannot have been committed.
-      if (isFromServer(error)) throw new NotCommitted(error.message, { cause: error });
+      // It refused a statement or was never asked, so the transaction cannot have been committed.
+      if (error instanceof BrokenConnection || isFromServer(error))
+        throw new NotCommitted(error.message, { cause: error });
       await this.#resolve(appended, now);
     }
   }
 
   async rollback(): Promise<void> {
-    await this.#options.writing.run({ text: 'ROLLBACK' });
+    await this.#options.writing.goOn({ text: 'ROLLBACK' }).catch((error: unknown) => {
+      if (!(error instanceof BrokenConnection)) throw error;
+    });
   }
 
   async load(number: number): Promise<Loaded | undefined> {
@@ -160,13 +169,14 @@ export class PostgresJournal implements Journal {
         const length = page?.rows.length ?? 0;
         const last = page?.rows.at(-1)?.['key'] as Buffer;
         // The next one is on its way while this one is taken in.
-        const next = length < recordsPerPage ? undefined : loading.run(this.#records(number, last));
+        const next =
+          length < recordsPerPage ? undefined : loading.goOn(this.#records(number, last));
         next?.catch(() => {});
         yield valuesIn(page);
         if (next === undefined) break;
         [page] = await next;
       }
-      await loading.run(commit);
+      await loading.goOn(commit);
       isDone = true;
     } finally {
       if (!isDone) await loading.discard();
@@ -227,7 +237,8 @@ export class PostgresJournal implements Journal {
       appended.map((row) => row[name]);
     const ids = appended.map(({ contents }) => contents.map(({ id }) => id));
     const created = appended.filter(({ isNew }) => isNew);
-    const statements: Statement[] = [];
+    // A commit that waits for a standby and runs out of time is said to be one, although only the primary has it.
+    const statements: Statement[] = [{ text: 'SET LOCAL statement_timeout = 0' }];
     if (created.length > 0) {
       statements.push({
         text: `INSERT INTO ${schema}.owner (number, name, version, tail, time)
@@ -314,7 +325,7 @@ export class PostgresJournal implements Journal {
       await this.rollback();
       return false;
     }
-    const results = await writing.run(...this.#append(appended, now), { text: 'COMMIT' });
+    const results = await writing.goOn(...this.#append(appended, now), commit);
     return results.at(-1)?.command === 'COMMIT';
   }
 }

@@ -43,7 +43,7 @@ export async function migrate(connection: Connection, schema: string): Promise<r
     await connection.run(begin, ...creation);
     // Others may have been first.
     const missing = await pendingMigrations(connection, schema);
-    await connection.run(...missing.flatMap((each) => applicationOf(each, schema)), {
+    await connection.goOn(...missing.flatMap((each) => applicationOf(each, schema)), {
       text: 'COMMIT',
     });
     return missing.map(({ name }) => name);

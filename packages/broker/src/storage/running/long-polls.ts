@@ -60,17 +60,23 @@ export class LongPolls {
     times: { readonly deadline: number; readonly noneUntil: number | undefined },
     { signal, prepare }: Client<A>,
   ): Promise<A> {
-    return new Promise((resolve) => {
-      const leave = (answer: Promise<A>): void => {
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
         this.#receivers.remove(name);
         signal.removeEventListener('abort', receiver.giveUp);
-        resolve(answer);
       };
       const receiver: Receiver = {
         command,
         deadline: times.deadline,
-        end: (received) => leave(this.#user.answer(received, prepare)),
-        fail: (error) => leave(Promise.reject(error)),
+        end: (received) => {
+          leave();
+          resolve(this.#user.answer(received, prepare));
+        },
+        // Nobody is told who has left while the retry was under way.
+        fail: (error) => {
+          leave();
+          reject(error);
+        },
         giveUp: () => receiver.end({ ok: true, messages: [] }),
       };
       signal.addEventListener('abort', receiver.giveUp, { once: true });
