@@ -102,7 +102,8 @@ async function killerOf(
       const verdict = await verdictOf(runsOf(suite, files), msMax.get(suite.folder), onFailure);
       if (verdict !== 'pass') return verdict === 'hang' ? `${suite.folder}, hanging` : suite.folder;
       const ms = performance.now() - begunAt;
-      if (mutant === undefined) msMax.set(suite.folder, Math.max(Math.ceil(hangFactor * ms), hangMsMin));
+      if (mutant === undefined)
+        msMax.set(suite.folder, Math.max(Math.ceil(hangFactor * ms), hangMsMin));
     }
     return undefined;
   } finally {

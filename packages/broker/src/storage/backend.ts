@@ -110,6 +110,14 @@ export interface Usage {
   readonly storeBytes: number | undefined;
 }
 
+/** What was committed, and is not in the store any more. */
+export interface Losses {
+  /** Queues and topics that lost something, each time anew. */
+  readonly count: number;
+  /** The latest of it, in words. */
+  readonly latest: string | undefined;
+}
+
 /** A commit that succeeded. */
 export interface Commit {
   readonly records: number;
@@ -203,6 +211,9 @@ export interface Lifecycle {
 
   /** Why nothing can be added at the moment; undefined if something can. */
   unavailable(): string | undefined;
+
+  /** Since this process began; what it does not remember, it cannot miss. */
+  losses(): Losses;
 
   /** Removes every queue and topic, and all they hold. */
   reset(): Promise<void>;

@@ -30,6 +30,7 @@ import type {
   DeliveryCounts,
   Explained,
   FailedDeliveries,
+  Losses,
   PeekedPage,
   PlainCommand,
   Received,
@@ -44,6 +45,8 @@ import {
   Wiring,
 } from './running/wiring.ts';
 import { asItIs } from './running/writer.ts';
+
+const nothingLost: Losses = { count: 0, latest: undefined };
 
 export class EngineBackend implements Backend {
   readonly realm: { readonly region: string; readonly account: string };
@@ -62,6 +65,10 @@ export class EngineBackend implements Backend {
 
   unavailable(): string | undefined {
     return this.#running.writer.unavailable();
+  }
+
+  losses(): Losses {
+    return this.#running.writer.losses?.() ?? nothingLost;
   }
 
   /** Loads what is kept; before anything else. */

@@ -134,9 +134,13 @@ function unavailable(error: unknown): InspectResponse {
 
 async function health(options: InspectOptions): Promise<InspectResponse> {
   const { backend, version, clock, ledger } = options;
-  const about = { version, storage: backend.kind, clock, ledger: ledger?.() };
+  const { count, latest } = backend.losses();
+  const lostCommits = count === 0 ? undefined : { count, latest };
+  const about = { version, storage: backend.kind, clock, ledger: ledger?.(), lostCommits };
   const reason = backend.unavailable();
-  if (reason === undefined) return ok({ status: 'ok', ...about });
+  // It serves what is left, so a balancer may go on; people are to see it.
+  const status = count === 0 ? 'ok' : 'commits were lost';
+  if (reason === undefined) return ok({ status, ...about });
   return { status: 503, body: { status: 'changes are refused', reason, ...about } };
 }
 

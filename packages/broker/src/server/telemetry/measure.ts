@@ -133,6 +133,7 @@ function storePoints({ commits, since }: Counts, backend: Backend): Measured[] {
   const measured: Measured[] = [
     { name: 'oncemq.long_polls', points: alone(waitingReceives, since) },
     { name: 'oncemq.store.available', points: alone(isAvailable ? 1 : 0, since) },
+    { name: 'oncemq.store.lost_commits', points: alone(backend.losses().count, since) },
   ];
   if (storeBytes === undefined) return measured;
   return [

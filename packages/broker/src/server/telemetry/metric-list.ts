@@ -212,6 +212,12 @@ export const metricList = {
     attributes: [],
     doc: '1, or 0 while changes are refused because they cannot be stored',
   },
+  'oncemq.store.lost_commits': {
+    kind: 'counter',
+    unit: '{loss}',
+    attributes: [],
+    doc: 'queues and topics that lack what the database had committed for them, as after a failover to a standby that was behind; the log and `/_oncemq/health` name them',
+  },
   'oncemq.store.size': {
     kind: 'gauge',
     unit: 'By',

@@ -9,7 +9,8 @@ import { Drifted } from '../../core/engine.ts';
 import type { Clock } from '../clock.ts';
 import { type Begun, catalogNumber, type Journal, type JournalRow } from './journal.ts';
 import { UnknownFormat } from './journal-row.ts';
-import type { Replica } from './replica.ts';
+import type { LostCommits } from './lost-commits.ts';
+import type { Replica, ReplicaOwner } from './replica.ts';
 import type { UnreadableOwners } from './unreadable-owners.ts';
 
 export interface CatchUpOptions {
@@ -17,8 +18,7 @@ export interface CatchUpOptions {
   readonly journal: Journal;
   readonly unreadable: UnreadableOwners;
   readonly clock: Clock;
-  /** Told when the database no longer has what was committed, as after a failover to a standby that was behind. */
-  readonly onLost: (text: string) => void;
+  readonly lost: LostCommits;
 }
 
 /** Due work of an owner that another node used last is left to it for this long. */
@@ -49,7 +49,6 @@ export class CatchUp {
     const { replica, journal, clock } = this.#options;
     this.#absorb(() => replica.absorb(rows), now);
     if (replica.catalog.version !== catalogVersion && !rows.some(isOfCatalog)) {
-      this.#tellLost(replica.catalog, { name: 'the catalog', version: catalogVersion });
       throw new Drifted(catalog, `its rows do not lead to version ${catalogVersion}`);
     }
     const { lagging } = replica;
@@ -83,8 +82,7 @@ export class CatchUp {
       if (owner?.mode !== 'loaded' || isGone) continue;
       if (owner.version === version && owner.tail === tail) usable.add(owner.name);
       else {
-        this.#tellLost(owner, { name: owner.name, version });
-        replica.unload(owner, this.#now);
+        this.#unload(owner, this.#now);
       }
     }
     return usable;
@@ -126,20 +124,17 @@ export class CatchUp {
         if (error instanceof UnknownFormat) unreadable.note(error.owner, error);
         const owner = replica.get(error.owner);
         if (owner === undefined) throw error;
-        replica.unload(owner, now);
+        this.#unload(owner, now);
       }
     }
   }
 
-  /** A version that is known here is one that was committed. */
-  #tellLost(
-    known: { readonly version: number },
-    found: { readonly name: string; readonly version: number },
-  ): void {
-    if (known.version < found.version) return;
-    this.#options.onLost(
-      `the database has lost commits: ${found.name} was at version ${known.version} and is at ${found.version}; what is left is loaded again`,
-    );
+  /** What is known of it does not lead to what is there. */
+  #unload(owner: ReplicaOwner, now: number): void {
+    const { replica, lost } = this.#options;
+    lost.suspect(owner);
+    void lost.check();
+    replica.unload(owner, now);
   }
 }
 

@@ -26,6 +26,14 @@ export interface Known {
   readonly version: number;
 }
 
+/** The last row of an owner, as a node knows it. */
+export interface KnownRow extends Known {
+  /** Of the owner. */
+  readonly name: string;
+  /** The row's id. */
+  readonly tail: number;
+}
+
 export interface LockedOwner extends Known {
   /** The id of its last row. */
   readonly tail: number;
@@ -85,6 +93,8 @@ export interface Journal {
   /** Resolves once it is committed. Rejects with Unavailable if it is not, or nobody knows. */
   commit(appended: readonly Appended[], now: number): Promise<void>;
   rollback(): Promise<void>;
+  /** Those whose row is not the one of that version any more, with the owner's version now. Outside of any transaction. */
+  lost(known: readonly KnownRow[]): Promise<readonly Known[]>;
   /** Outside of any transaction. Undefined if there is no such owner any more. */
   load(number: number): Promise<Loaded | undefined>;
 }

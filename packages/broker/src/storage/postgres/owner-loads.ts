@@ -8,6 +8,7 @@ import type { Clock } from '../clock.ts';
 import { DamagedError } from '../records/bytes.ts';
 import { catalogNumber, type Journal } from './journal.ts';
 import { UnknownFormat } from './journal-row.ts';
+import type { LostCommits } from './lost-commits.ts';
 import type { Replica, ReplicaOwner } from './replica.ts';
 import type { UnreadableOwners } from './unreadable-owners.ts';
 
@@ -16,6 +17,7 @@ export interface OwnerLoadsOptions {
   readonly journal: Journal;
   readonly unreadable: UnreadableOwners;
   readonly clock: Clock;
+  readonly lost: LostCommits;
   /** Queues may have gone or changed without a row that says so. */
   readonly onReloaded: () => void;
   /** The time of the last batch. */
@@ -54,13 +56,20 @@ export class OwnerLoads {
   }
 
   async catalog(): Promise<void> {
-    const { replica, journal, clock, onReloaded } = this.#options;
+    const { replica, journal, clock, lost, onReloaded } = this.#options;
+    lost.suspect({
+      name: 'the list of queues and topics',
+      number: catalogNumber,
+      ...replica.catalog,
+    });
+    for (const owner of replica.all()) if (owner.mode === 'loaded') lost.suspect(owner);
     const loaded = await journal.load(catalogNumber);
     if (loaded === undefined) throw new Unavailable('the tables of the database are empty');
     const records: Buffer[] = [];
     for await (const page of loaded.records) for (const record of page) records.push(record);
     this.#loads.clear();
     replica.loadCatalog(records, loaded, clock.now());
+    await lost.check();
     onReloaded();
   }
 

@@ -24,6 +24,7 @@ import {
   type Journal,
   type JournalRow,
   type Known,
+  type KnownRow,
   type Loaded,
   type LockRequest,
 } from './journal.ts';
@@ -124,6 +125,22 @@ export class PostgresJournal implements Journal {
     await this.#options.writing.goOn({ text: 'ROLLBACK' }).catch((error: unknown) => {
       if (!(error instanceof BrokenConnection)) throw error;
     });
+  }
+
+  async lost(known: readonly KnownRow[]): Promise<readonly Known[]> {
+    const [rows] = await this.#options.reading.run({
+      text: `SELECT o.number, o.version FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS k (number, version, tail)
+        JOIN ${this.#schema}.owner o ON o.number = k.number
+        LEFT JOIN ${this.#schema}.journal j ON j.number = k.number AND j.version = k.version
+        WHERE o.version < k.version OR (o.version = k.version AND o.tail <> k.tail) OR j.id <> k.tail
+        ORDER BY o.number`,
+      values: [
+        known.map(({ number }) => number),
+        known.map(({ version }) => version),
+        known.map(({ tail }) => tail),
+      ],
+    });
+    return (rows?.rows ?? []) as unknown as Known[];
   }
 
   async load(number: number): Promise<Loaded | undefined> {

@@ -16,7 +16,7 @@
 import { type Change, catalog, type OwnerId } from '../../core/changes.ts';
 import type { Command } from '../../core/commands.ts';
 import { type Applied, Drifted, type Engine, type Ids } from '../../core/engine.ts';
-import { Unavailable } from '../backend.ts';
+import { type Losses, Unavailable } from '../backend.ts';
 import type { Clock } from '../clock.ts';
 import { preparedNow } from '../running/prepared-answers.ts';
 import type { Writer, WriterUser } from '../running/writer.ts';
@@ -26,6 +26,7 @@ import { CatchUp } from './catch-up.ts';
 import { isFromServer } from './connection.ts';
 import type { ContentCache } from './content-cache.ts';
 import type { Appended, Begun, Journal, Known, LockedOwner } from './journal.ts';
+import { LostCommits } from './lost-commits.ts';
 import { OwnerLoads } from './owner-loads.ts';
 import { NotCommitted } from './postgres-journal.ts';
 import type { PostgresStore } from './postgres-store.ts';
@@ -71,6 +72,7 @@ export class PostgresWriter implements Writer {
   readonly #options: PostgresWriterOptions;
   readonly #waiting: WaitingCommands = new WaitingCommands();
   readonly #unreadable: UnreadableOwners = new UnreadableOwners();
+  readonly #lost: LostCommits;
   readonly #catchUp: CatchUp;
   readonly #commands: BatchCommands;
   readonly #rows: BatchRows;
@@ -93,8 +95,10 @@ export class PostgresWriter implements Writer {
     this.#options = options;
     const onAbsorbed = (changes: readonly Change[]): void => this.#catchUp.note(changes);
     this.replica = new Replica(newEngine, onAbsorbed, formats.reads);
+    this.#lost = new LostCommits(options);
     const shared = {
       ...options,
+      lost: this.#lost,
       replica: this.replica,
       waiting: this.#waiting,
       unreadable: this.#unreadable,
@@ -130,6 +134,10 @@ export class PostgresWriter implements Writer {
 
   unavailable(): string | undefined {
     return this.#reachability.reason;
+  }
+
+  losses(): Losses {
+    return this.#lost.losses;
   }
 
   async load(onProgress: (changes: number) => void): Promise<void> {
@@ -359,7 +367,10 @@ export class PostgresWriter implements Writer {
       );
     }
     await this.#options.journal.rollback().catch(() => {});
-    for (const owner of owners) replica.unload(owner, this.#catchUp.now);
+    for (const owner of owners) {
+      this.#lost.suspect(owner);
+      replica.unload(owner, this.#catchUp.now);
+    }
     const isAllLost = error instanceof Drifted && error.owner === catalog;
     if (hasSettings || isAllLost || failed !== undefined) await this.#loads.catalog();
     if (failed !== undefined || error instanceof Drifted || error instanceof NotCommitted) return;

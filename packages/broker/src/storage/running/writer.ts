@@ -9,7 +9,7 @@
 import type { Change, OwnerId } from '../../core/changes.ts';
 import type { Command } from '../../core/commands.ts';
 import type { Applied } from '../../core/engine.ts';
-import type { Commit } from '../backend.ts';
+import type { Commit, Losses } from '../backend.ts';
 import type { NowOrLater } from '../now-or-later.ts';
 
 /** What can be kept at the moment. */
@@ -43,6 +43,9 @@ export interface Writer extends Keeping {
 
   /** Whether something that expired by `since` is still where the command looks. */
   isBehind(command: Command, since: number): boolean;
+
+  /** What the store has lost although it was committed. Only where others keep it. */
+  losses?(): Losses;
 
   /** No tick does the work of this queue or topic before then. */
   postpone(owner: OwnerId, until: number): void;

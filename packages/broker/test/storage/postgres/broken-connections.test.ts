@@ -7,7 +7,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { manualClock } from '../../../src/server/clock.ts';
 import { type Backend, Unavailable } from '../../../src/storage/backend.ts';
-import { Connection } from '../../../src/storage/postgres/connection.ts';
 import { openPostgresBackend } from '../../../src/storage/postgres/open.ts';
 import { startPostgres, type TestDatabase } from '../../support/postgres.ts';
 import { CuttingProxy } from './cutting-proxy.ts';
@@ -19,10 +18,6 @@ interface Home {
   /** A node whose connections pass the proxy, and one whose do not. */
   readonly backend: Backend;
   readonly another: Backend;
-  /** What it told about commits that are gone. */
-  readonly lost: readonly string[];
-  /** Runs a statement on the database; `{schema}` stands for the tables' schema. */
-  readonly change: (sql: string) => Promise<void>;
   readonly proxy: CuttingProxy;
   /** Resolves when changes are accepted again. */
   readonly back: Promise<void>;
@@ -41,23 +36,14 @@ async function withProxy(run: (home: Home) => Promise<void>): Promise<void> {
   };
   const options = { clock: manualClock(1_800_000_000_000), onAvailability };
   const schema = newSchema();
-  const lost: string[] = [];
-  const onLost = (text: string): void => {
-    lost.push(text);
-  };
-  const backend = await openPostgresBackend(options, { urls: [proxy.url], schema, onLost });
+  const backend = await openPostgresBackend(options, { urls: [proxy.url], schema });
   const another = await openPostgresBackend({ clock: options.clock }, { urls: [url], schema });
-  const connection = new Connection([url], 'test');
-  const change = async (sql: string): Promise<void> => {
-    await connection.run({ text: sql.replaceAll('{schema}', schema) });
-  };
   try {
     await backend.run({ type: 'create-queue', queue });
-    await run({ backend, another, proxy, back, lost, change });
+    await run({ backend, another, proxy, back });
   } finally {
     await backend.close();
     await another.close();
-    await connection.close();
     await proxy.close();
   }
 }
@@ -134,20 +120,5 @@ test('while the database is away requests are refused with the reason; then it g
     assert.equal(backend.unavailable(), undefined);
     await send(backend, 'two');
     assert.deepEqual(await bodies(backend), ['one', 'two']);
-  });
-});
-
-test('commits that the database has lost are told, and what is left is loaded again', async () => {
-  await withProxy(async ({ backend, lost, change }) => {
-    for (const body of ['one', 'two']) await send(backend, body);
-    // As on a standby that had not got the last commit when the primary was lost.
-    await change(`DELETE FROM {schema}.journal j USING {schema}.owner o
-      WHERE o.number = j.number AND j.version = o.version AND o.number > 0`);
-    await change(`UPDATE {schema}.owner o SET version = version - 1, tail =
-      (SELECT id FROM {schema}.journal j WHERE j.number = o.number AND j.version = o.version - 1)
-      WHERE o.number > 0`);
-    await send(backend, 'three');
-    assert.deepEqual(await bodies(backend), ['one', 'three']);
-    assert.match(lost.join(), /^the database has lost commits: jobs was at version 3 and is at 2/);
   });
 });
