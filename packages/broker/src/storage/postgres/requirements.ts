@@ -52,14 +52,15 @@ async function requireRights(connection: Connection, schema: string): Promise<vo
   const wanted = Object.entries(servingRights).flatMap(([table, rights]) =>
     rights.map((right) => ({ table: `${quoted(schema)}.${table}`, right })),
   );
-  const [missing] = await connection.run({
-    text: `SELECT current_user AS role, string_agg(n.privilege || ' on ' || n.name, ', ') AS rights
+  const [found] = await connection.run({
+    text: `SELECT current_user AS role, string_agg(n.privilege || ' on ' || n.name, ', ') AS missing
       FROM unnest($1::text[], $2::text[]) AS n (name, privilege)
       WHERE NOT has_table_privilege(n.name, n.privilege)`,
     values: [wanted.map(({ table }) => table), wanted.map(({ right }) => right)],
   });
-  const { role, rights } = missing?.rows[0] as unknown as { role: string; rights: string | null };
-  if (rights !== null) throw new Error(`the role ${role} lacks ${rights}: ${grantAdvice(role)}`);
+  const { role, missing } = found?.rows[0] ?? {};
+  if (missing === null) return;
+  throw new Error(`the role ${role} lacks ${missing}: ${grantAdvice(String(role))}`);
 }
 
 /** What a role needs to serve, now and after later migrations. To be run by the owner of the tables. */
