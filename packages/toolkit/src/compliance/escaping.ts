@@ -22,7 +22,7 @@ const separators = [
 /** Further values of a sample, samples, and characters between two values are left out. */
 const valuesMax = 16;
 const samplesMax = 50;
-const separatorCharsMax = 16;
+const separatorCharsMax = 64;
 const depthMax = 16;
 
 export type Path = readonly string[];

@@ -1,14 +1,15 @@
 /**
- * Loaded into every Node process that `verify` starts, by NODE_OPTIONS: moves its clock and changes its host name, as two
- * variables say. It imports nothing of ours, because the processes are the user's programs.
+ * Loaded into every Node process that `verify` starts, by NODE_OPTIONS: moves its clock and changes its host and user name, as
+ * three variables say. It imports nothing of ours, because the processes are the user's programs.
  *
- * The clock is what programs ask for the time of day: Date, performance, and Intl's formats of now. Timers are left alone.
+ * The clock is what programs ask for the time: Date, performance, process.hrtime, and Intl's formats of now. Timers are left
+ * alone.
  */
 
 import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 
-/** The URL of this module, for `--import`; in a process without the two variables it does nothing. */
+/** The URL of this module, for `--import`; in a process without the variables it does nothing. */
 export const preloadUrl: string = import.meta.url;
 
 const movedMs = Number(process.env['ONCEMQ_VERIFY_CLOCK_MS'] ?? 0);
@@ -17,6 +18,16 @@ if (movedMs !== 0) moveClock(movedMs);
 const hostName = process.env['ONCEMQ_VERIFY_HOSTNAME'];
 if (hostName !== undefined) {
   os.hostname = () => hostName;
+  syncBuiltinESMExports();
+}
+
+const userName = process.env['ONCEMQ_VERIFY_USER'];
+if (userName !== undefined) {
+  const { userInfo } = os;
+  os.userInfo = ((options: object) => ({
+    ...userInfo(options),
+    username: userName,
+  })) as typeof userInfo;
   syncBuiltinESMExports();
 }
 
@@ -37,6 +48,7 @@ function moveClock(byMs: number): void {
     now: { value: () => sinceStart() + byMs, configurable: true, writable: true },
     timeOrigin: { get: () => startedAt + byMs, configurable: true },
   });
+  moveMonotonicClock(byMs);
   const { prototype } = Intl.DateTimeFormat;
   const format = Object.getOwnPropertyDescriptor(prototype, 'format')?.get;
   const { formatToParts } = prototype;
@@ -55,4 +67,15 @@ function moveClock(byMs: number): void {
       },
     },
   });
+}
+
+function moveMonotonicClock(byMs: number): void {
+  const { bigint } = process.hrtime;
+  const now = (): bigint => bigint() + BigInt(byMs) * 1_000_000n;
+  const second = 1_000_000_000n;
+  const hrtime = (since?: [number, number]): [number, number] => {
+    const ns = now() - BigInt(since?.[0] ?? 0) * second - BigInt(since?.[1] ?? 0);
+    return [Number(ns / second), Number(ns % second)];
+  };
+  process.hrtime = Object.assign(hrtime, { bigint: now });
 }

@@ -164,7 +164,7 @@ export class Environments {
     const run = Object.fromEntries(runVariables.map((name) => [name, runValue]));
     const env: Record<string, string> = {
       // One that is not set gets a value in the first environment, too, since in production it will have one.
-      ...(isOtherRun ? { ...given, ...run } : { ...run, ...given }),
+      ...(isOtherRun ? { ...given, ...run, ONCEMQ_VERIFY_USER: runValue } : { ...run, ...given }),
       NODE_OPTIONS: `${given['NODE_OPTIONS'] ?? ''} --import ${preloadUrl}`.trim(),
       TZ: zones[at('another time zone')],
       LANG: locale,

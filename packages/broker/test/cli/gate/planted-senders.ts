@@ -229,6 +229,16 @@ export const scripts: readonly Planted[] = [
     2,
   ),
   ts(
+    'a target of EventBridge',
+    "await events.putTargets({ Targets: [{ Arn: arn, SqsParameters: { MessageGroupId: 'g' } }] });",
+    1,
+  ),
+  ts(
+    'a target in Pulumi',
+    "new aws.cloudwatch.EventTarget('t', {\n  arn,\n  sqsTarget: { messageGroupId: 'g' },\n});",
+    3,
+  ),
+  ts(
     'a hidden producer under an alias',
     "import { defineProducer as define } from '@oncemq/toolkit';\nexport const p = define({});",
     2,
@@ -372,6 +382,17 @@ export const others: readonly Planted[] = [
     2,
   ),
   py(
+    'a dictionary that is changed',
+    "import boto3\nargs = {'QueueUrl': url}\nargs['MessageGroupId'] = 'g'\nsqs.send_message(**args)",
+    4,
+  ),
+  py('an operator of Airflow', "SqsPublishOperator(sqs_queue=url, message_group_id='g')", 1),
+  py('a target in AWS CDK', "rule.add_target(targets.SqsQueue(queue, message_group_id='g'))", 1),
+  py(
+    'a receiver that tells a bot the group',
+    "import boto3\nm = sqs.receive_message(QueueUrl='orders.fifo')\nslack.send_message(m['Attributes']['MessageGroupId'])",
+  ),
+  py(
     'a standard queue',
     "import boto3\nFIFO = 'orders.fifo'\nsqs.send_message(QueueUrl=url, MessageBody='x')",
   ),
@@ -426,6 +447,11 @@ export const others: readonly Planted[] = [
   ),
   java('version 1', 'sqs.sendMessage(new SendMessageRequest(u, b).withMessageGroupId("g"));', 2),
   java('Spring', 'sqsTemplate.send(to -> to.queue("orders.fifo").payload(o));', 2),
+  java(
+    'a header of Spring',
+    'template.send(m);\nqueueMessagingTemplate.convertAndSend(q, o, Map.of(SqsMessageHeaders.SQS_GROUP_ID_HEADER, "g"));',
+    3,
+  ),
   java(
     'a standard queue',
     'String other = "orders.fifo";\nsqs.sendMessage(b -> b.queueUrl(u).messageBody("x"));',
@@ -503,6 +529,12 @@ export const others: readonly Planted[] = [
     4,
   ),
   one('Makefile', 'make', 'seed:\n\taws sqs send-message --queue-url x.fifo --message-body y', 2),
+  sh(
+    'a command in a variable',
+    'AWS="aws sqs"\n$AWS send-message --queue-url "$U" --message-group-id g',
+    3,
+  ),
+  sh('another command in a variable', '"$SLACK" send-message --text "orders.fifo is late"'),
   sh('a standard queue', 'aws sqs send-message --queue-url "$U" --message-body x'),
   sh('a receiver', 'aws sqs receive-message --queue-url https://x/orders.fifo'),
   sh('a comment', '# aws sqs send-message --message-group-id g'),

@@ -43,6 +43,7 @@ const modules: Readonly<Record<string, Readonly<Record<string, Expected>>>> = {
     intlPartsNow: [environment, /^A moved clock changed payload\.at/],
     performanceNow: [everywhere, /^Another process .* changed payload\.at/],
     performanceDays: [environment, /^A moved clock changed payload\.at: 0 → 402/],
+    monotonicDays: [environment, /^A moved clock changed payload\.at/],
     performanceOrigin: [environment, /^A moved clock changed payload\.at/],
     uptime: [everywhere, /^Another process/],
     randomNumber: [everywhere, /^Another process/],
@@ -68,6 +69,7 @@ const modules: Readonly<Record<string, Readonly<Record<string, Expected>>>> = {
     processId: [environment, /^Another process \(its pid, /],
     runId: [environment, /^Other variables of the run/],
     user: [environment, /^Other variables of the run/],
+    userName: [environment, /^Other variables of the run/],
     environmentOrder: [environment, /^Another order of the environment/],
     memberOrder: [
       `determinism: not-deterministic, ${environment}`,
@@ -82,6 +84,7 @@ const modules: Readonly<Record<string, Readonly<Record<string, Expected>>>> = {
     dash: ambiguous,
     noSeparator: ambiguous,
     rareSeparator: ambiguous,
+    longSeparator: ambiguous,
     arrow: ambiguous,
     tab: ambiguous,
     quoted: ambiguous,

@@ -27,11 +27,11 @@ const never = (): boolean => false;
 
 const javaLike = {
   comments: 'slashes',
-  sdk: /software\.amazon\.awssdk|com\.amazonaws|aws\.sdk\.kotlin|io\.awspring|\b(?:Sqs|Sns)(?:Async)?(?:Client|Template)\b|\bAmazonS[QN]S/,
+  sdk: /software\.amazon\.awssdk|com\.amazonaws|aws\.sdk\.kotlin|io\.awspring|springframework\.cloud\.aws|\b(?:Sqs|Sns)(?:Async)?(?:Client|Template)\b|\bAmazonS[QN]S/,
   calls:
     /\.\s*(sendMessage|sendMessageBatch|publish|publishBatch)\b|\b(?:sqs|sns|queueMessaging)Template\s*\.\s*(send|sendAsync|sendMany|convertAndSend)\b/gi,
   requests: /\b((?:SendMessage|Publish)(?:Batch)?Request(?:Entry)?)\s*(?:\.\s*builder\s*)?[({]/g,
-  group: /\b(?:(?:with|set)?[mM]essageGroupId|MESSAGE_GROUP_ID(?:_HEADER)?)\b/,
+  group: /\b(?:(?:with|set)?[mM]essageGroupId|(?:MESSAGE_GROUP_ID|SQS_GROUP_ID)(?:_HEADER)?)\b/,
   // v1 has sendMessage(url, body); everything else is a request, a builder or a block.
   isWrittenOut: (input: string) =>
     !/\bentries\s*\(\s*\w+\s*\)|\bentries\s*=\s*\w+\s*$/m.test(input) &&
@@ -45,8 +45,10 @@ export const languages: readonly Language[] = [
     comments: 'python',
     sdk: /\b(?:boto3?|aioboto3|botocore|aiobotocore)\b/,
     calls:
-      /(?:\.\s*|getattr\s*\([^(),]{1,80},\s*["'])(send_message|send_messages|send_message_batch|publish|publish_batch)\b(?:["'][ \t]*\))?/g,
-    group: /\bMessageGroupId\b/,
+      /(?:\.\s*|getattr\s*\([^(),]{1,80},\s*["'])(send_message|send_messages|send_message_batch|publish|publish_batch)\b(?:["'][ \t]*\))?|\b(SqsPublishOperator|SnsPublishOperator|SqsQueue)(?=\s*\()/g,
+    // As it is given, not as it is read from what was received: `attributes['MessageGroupId']`.
+    group:
+      /\b(?:MessageGroupId|message_group_id)\s*=(?!=)|["']MessageGroupId["']\s*(?:[:,]|\]\s*=(?!=))/,
     isWrittenOut: (input) =>
       !/\*\*/.test(input) &&
       !/\bEntries\s*=\s*(?!\[\s*\{)|RequestEntries\s*=\s*(?!\[\s*\{)/.test(input),
@@ -110,7 +112,7 @@ export const languages: readonly Language[] = [
     comments: 'hashes',
     sdk: /\baws(?:local)?\b/,
     calls:
-      /\baws(?:local)?(?:[\s\\]+--?[\w-]{1,40}(?:[ =][^\s\\-]\S{0,200})?){0,8}[\s\\]+(sqs[\s\\]+send-message(?:-batch)?|sns[\s\\]+publish(?:-batch)?)\b/g,
+      /\baws(?:local)?(?:[\s\\]+--?[\w-]{1,40}(?:[ =][^\s\\-]\S{0,200})?){0,8}[\s\\]+(sqs[\s\\]+send-message(?:-batch)?|sns[\s\\]+publish(?:-batch)?)\b|\$\{?\w{1,40}\}?"?[\s\\]+((?:sqs[\s\\]+)?send-message(?:-batch)?)\b/g,
     group: /--message-group-id\b|\bMessageGroupId\b/,
     line: /\\\s*$/,
     isWrittenOut: (input) =>

@@ -16,6 +16,10 @@ export const rareSeparator: AnyProducer = keyed(
   'rare-separator',
   ({ shop, id }) => `${shop} ~@~ ${id}`,
 );
+export const longSeparator: AnyProducer = keyed(
+  'long-separator',
+  ({ shop, id }) => `${shop} (the shop; its order is) ${id}`,
+);
 export const arrow: AnyProducer = keyed('arrow', ({ shop, id }) => [shop, id].join('→'));
 export const tab: AnyProducer = keyed('tab', ({ shop, id }) => [shop, id].join('\t'));
 export const quoted: AnyProducer = keyed('quoted', ({ shop, id }) => `"${shop}","${id}"`);

@@ -59,6 +59,14 @@ export const performanceNow: AnyProducer = planted('performance-now', {
 export const performanceDays: AnyProducer = planted('performance-days', {
   payload: (order) => ({ ...order, at: Math.floor(performance.now() / 86_400_000) }),
 });
+export const monotonicDays: AnyProducer = planted('monotonic-days', {
+  payload: (order) => ({
+    ...order,
+    at: [process.hrtime()[0] / 86_400, Number(process.hrtime.bigint() / 86_400_000_000_000n)].map(
+      Math.floor,
+    ),
+  }),
+});
 export const performanceOrigin: AnyProducer = planted('performance-origin', {
   payload: (order) => ({ ...order, at: Math.floor(performance.timeOrigin / 86_400_000) }),
 });

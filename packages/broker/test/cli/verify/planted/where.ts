@@ -3,7 +3,7 @@
  * found of each, and which difference is blamed.
  */
 
-import { homedir, hostname, tmpdir } from 'node:os';
+import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import type { AnyProducer } from '@oncemq/toolkit';
 import { type Order, planted } from './orders.ts';
 
@@ -53,6 +53,7 @@ export const runId: AnyProducer = planted('run-id', {
   dedupeKey: ({ id }) => `${process.env['GITHUB_RUN_ID']} ${id}`,
 });
 export const user: AnyProducer = inPayload('user', () => process.env['USER']);
+export const userName: AnyProducer = inPayload('user-name', () => userInfo().username);
 export const environmentOrder: AnyProducer = inPayload(
   'environment-order',
   () => Object.keys(process.env).indexOf('TZ') < Object.keys(process.env).indexOf('PWD'),

@@ -13,6 +13,7 @@ import {
   sdkModule,
   sendCommands,
   sendMethods,
+  targetMembers,
 } from './sdk.ts';
 import { bare, isClass, type Node, nodesBelow } from './syntax-tree.ts';
 import { evaluate, keyOf, memberName, type Value } from './values.ts';
@@ -108,6 +109,7 @@ export class SendFinder {
     if (/^(?:Optional)?CallExpression$/.test(node.type)) {
       return this.#callSite(node, file, hasSdk, wrappers) ?? passedOn(node, file);
     }
+    if (node.type === 'ObjectProperty') return targetSite(node, file);
     const text = node.type === 'StringLiteral' ? String(node.value) : templateText(node);
     const [raw] = rawRequest.exec(text) ?? [];
     return raw === undefined ? undefined : { node, name: raw, input: [] };
@@ -174,6 +176,15 @@ export class SendFinder {
     const name = (wrappers ?? this.find(home).wrappers).get(owner);
     return name === undefined ? undefined : { node, name, input, wrapper: owner };
   }
+}
+
+/** `SqsParameters: { MessageGroupId: 'g' }` of a service that sends. */
+function targetSite(node: Node, file: ScriptFile): Site | undefined {
+  const name = keyOf(node, file) ?? '';
+  const input = [node.value as Node];
+  return targetMembers.test(name) && isLiteralGroup(input, file)
+    ? { node, name, input }
+    : undefined;
 }
 
 /** `client.makeRequest('sendMessage', input)`; a name that is not known may be that of a send. */

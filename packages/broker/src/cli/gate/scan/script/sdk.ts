@@ -40,6 +40,9 @@ export const otherCalls: RegExp =
 export const infrastructure: RegExp =
   /^(?:SqsQueue|SqsDestination|SqsTarget|SqsSendMessage|SnsPublish)$/;
 
+/** Members that tell a service how to send: EventBridge, its pipes and schedules, in AWS's SDK and in Pulumi. */
+export const targetMembers: RegExp = /^(?:[sS]qs(?:Queue)?Parameters|sqsTarget)$/;
+
 export type SdkModule = 'sdk' | 'sdk-client' | 'sqs-producer' | 'toolkit';
 
 /** undefined for every other module. */
