@@ -100,7 +100,7 @@ for (const line of readFileSync(0, 'utf8').split('\\n').filter(Boolean)) {
   const hash = createHash('sha256').update(id).digest('hex');
   const body = JSON.stringify({
     event_id: hash.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*/, '$1-$2-7$3-8$4-$5'),
-    event_source: 'kfm.parts.orders',
+    event_source: 'kfm.parts.shop',
     event_time: '2025-12-04T00:00:00Z',
     dedupe_key: ${key},
     payload: { id },
