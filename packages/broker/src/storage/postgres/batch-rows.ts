@@ -11,18 +11,24 @@ import {
   type MessageContent,
   type OwnerId,
 } from '../../core/changes.ts';
+import type { NowOrLater } from '../now-or-later.ts';
 import type { ContentCache } from './content-cache.ts';
 import { type Content, type ContentKind, contentBytes, isContentKind } from './content-codec.ts';
 import { type Appended, catalogNumber } from './journal.ts';
 import { writtenCatalogRow, writtenRow } from './journal-row.ts';
-import type { PostgresStore } from './postgres-store.ts';
 import type { Pending, Replica, Taken } from './replica.ts';
+
+/** Where a message's content is that moves. */
+export interface ContentSource {
+  /** As it is kept; undefined if it is not there. */
+  bytes(owner: OwnerId, kind: ContentKind, id: number): NowOrLater<Buffer | undefined>;
+}
 
 export interface BatchRowsOptions {
   readonly replica: Replica;
   readonly cache: ContentCache;
   readonly formats: { readonly writes: () => number };
-  readonly store: () => PostgresStore;
+  readonly store: () => ContentSource;
 }
 
 export class BatchRows {

@@ -104,7 +104,7 @@ export class OwnerLoads {
         replica.loadPart(owner, records, loaded, clock.now());
       }
       if (loaded.catalogVersion > replica.catalog.version) await inTurn(() => this.#catchUp());
-      if (replica.isLoading(owner)) replica.endLoad(owner, loaded, clock.now());
+      if (replica.isLoading(owner)) replica.endLoad(owner, loaded);
     } catch (error) {
       if (replica.get(owner.name) === owner) replica.unload(owner, now());
       if (error instanceof UnknownFormat || error instanceof DamagedError) {

@@ -21,7 +21,7 @@ import type { Clock } from '../clock.ts';
 import { preparedNow } from '../running/prepared-answers.ts';
 import type { Writer, WriterUser } from '../running/writer.ts';
 import { BatchCommands, FailedInBatch } from './batch-commands.ts';
-import { BatchRows } from './batch-rows.ts';
+import { BatchRows, type ContentSource } from './batch-rows.ts';
 import { CatchUp } from './catch-up.ts';
 import { isFromServer } from './connection.ts';
 import type { ContentCache } from './content-cache.ts';
@@ -29,7 +29,6 @@ import type { Appended, Begun, Journal, Known, LockedOwner } from './journal.ts'
 import { LostCommits } from './lost-commits.ts';
 import { OwnerLoads } from './owner-loads.ts';
 import { NotCommitted } from './postgres-journal.ts';
-import type { PostgresStore } from './postgres-store.ts';
 import { Reachability } from './reachability.ts';
 import { Replica, type ReplicaOwner, type Taken } from './replica.ts';
 import { UnreadableOwners } from './unreadable-owners.ts';
@@ -41,7 +40,7 @@ export interface PostgresWriterOptions {
   readonly user: WriterUser;
   readonly clock: Clock;
   readonly journal: Journal;
-  readonly store: () => PostgresStore;
+  readonly store: () => ContentSource;
   readonly cache: ContentCache;
   /** The formats of journal rows: the latest that this node reads, and the latest that all nodes read. */
   readonly formats: { readonly reads: number; readonly writes: () => number };

@@ -5,7 +5,7 @@
  * Modes of an owner here:
  *
  *   settings   its settings follow the catalog; contents are not here.
- *   loading    its records are being read; settings do not follow the catalog any more.
+ *   loading    its records are being read; settings follow the catalog still, since others may ask for them.
  *   loaded     its state is that of a version of its own journal, settings included. Settings are never taken from the
  *              catalog then, since its own earlier rows may depend on those it had; the catalog only tells how far it
  *              must be caught up (`lagging`).
@@ -172,14 +172,9 @@ export class Replica {
    * All records are taken in; the rows follow them. Settings up to the records are the catalog's, which must be known as far
    * as it was when the records were read; those since then are in the rows.
    */
-  endLoad(owner: ReplicaOwner, { rows, version, tail }: LoadedState, now: number): void {
+  endLoad(owner: ReplicaOwner, { rows, version, tail }: LoadedState): void {
     const [first] = rows;
     const recorded = (first?.version ?? version + 1) - 1;
-    const missed = owner.ahead.filter((entry) => entry.version <= recorded);
-    this.#engine.learn(
-      missed.map(({ change }) => change),
-      now,
-    );
     this.#engine.reschedule(owner.name);
     owner.version = recorded;
     owner.tail = first === undefined ? tail : readRow(first, owner.name, this.#reads).previous;
@@ -251,8 +246,8 @@ export class Replica {
       if (known?.number === number) this.#forget(known, change, now);
       return;
     }
-    if (known !== undefined && known.mode !== 'settings') {
-      known.ahead = [...known.ahead, entry];
+    if (known !== undefined && known.mode !== 'settings') known.ahead = [...known.ahead, entry];
+    if (known?.mode === 'loaded') {
       this.#noteLag(known);
       return;
     }

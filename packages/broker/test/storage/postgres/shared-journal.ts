@@ -8,17 +8,19 @@ import { catalog, isSetting, type OwnerId, ownerOf } from '../../../src/core/cha
 import type { Command } from '../../../src/core/commands.ts';
 import type { Applied, Context, Engine } from '../../../src/core/engine.ts';
 import { checkpointOf, type RowWithContents } from '../../../src/storage/postgres/checkpoint.ts';
+import type { Content, ContentKind } from '../../../src/storage/postgres/content-codec.ts';
 import {
+  type Appended,
   catalogNumber,
   type JournalRow,
   type Known,
   type LoadedState,
 } from '../../../src/storage/postgres/journal.ts';
 import { writtenCatalogRow, writtenRow } from '../../../src/storage/postgres/journal-row.ts';
-import { contentsFrom } from '../../../src/storage/postgres/record-keys.ts';
+import { contentByte, contentsFrom, keyOf } from '../../../src/storage/postgres/record-keys.ts';
 import { Replica, type ReplicaOwner } from '../../../src/storage/postgres/replica.ts';
 
-interface KeptOwner {
+export interface KeptOwner {
   readonly name: OwnerId;
   version: number;
   tail: number;
@@ -81,6 +83,26 @@ export class SharedJournal {
     replica.appended(taken, id);
   }
 
+  /** What a writer's batch appends. */
+  appendRows(appended: readonly Appended[]): void {
+    for (const { name, isNew, isGone, contents, dueAt, ...row } of appended) {
+      if (isNew) this.#add(row.number, name);
+      this.#append(row, contents);
+      (this.owners.get(row.number) as KeptOwner).dueAt = dueAt;
+      if (isGone) this.owners.delete(row.number);
+    }
+  }
+
+  /** What a sender wrote, from rows or records. */
+  content(name: OwnerId, kind: ContentKind, id: number): Buffer | undefined {
+    const owner = [...this.owners.values()].find((other) => other.name === name);
+    const written = owner?.rows.flatMap(({ contents }) => [...contents]);
+    return (
+      written?.find((content) => content.kind === kind && content.id === id)?.bytes ??
+      owner?.records.get(keyOf(contentByte(kind), id).toString('latin1'))?.value
+    );
+  }
+
   /** Turns the owner's rows into records; keeps `kept` of them as rows. */
   checkpoint(number: number, kept: number): void {
     const owner = this.owners.get(number);
@@ -99,14 +121,14 @@ export class SharedJournal {
     owner.rows = owner.rows.filter(({ row }) => row.version > owner.trimmed);
   }
 
-  #append(row: JournalRow): void {
+  #append(row: JournalRow, contents: readonly Content[] = []): void {
     const owner = this.owners.get(row.number) as KeptOwner;
     if (row.version !== owner.version + 1) {
       throw new Error(`${owner.name}: version ${row.version} after ${owner.version}`);
     }
     owner.version = row.version;
     owner.tail = row.id;
-    owner.rows.push({ row, contents: [] });
+    owner.rows.push({ row, contents });
   }
 
   #add(number: number, name: OwnerId): void {
@@ -192,7 +214,7 @@ export class JournalNode {
     const loaded = this.#journal.load(owner.number);
     if (loaded === undefined) return;
     this.#replica.loadPart(owner, loaded.records, loaded.state, now);
-    this.#replica.endLoad(owner, loaded.state, now);
+    this.#replica.endLoad(owner, loaded.state);
   }
 
   #loadCatalog(now: number): void {
