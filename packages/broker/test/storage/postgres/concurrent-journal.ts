@@ -143,6 +143,11 @@ export class NodeJournal implements Journal {
     await this.#journal.around.turn();
   }
 
+  /** It never fails over to a standby. */
+  async lost(): Promise<readonly Known[]> {
+    return [];
+  }
+
   async load(number: number): Promise<Loaded | undefined> {
     const { kept, around } = this.#journal;
     await around.turn();
