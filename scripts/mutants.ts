@@ -4,7 +4,8 @@
  * longer found, fails this run.
  *
  * For the engine, the simulation runs first, with few commands, since it catches most mutants in a second or two; then the
- * tests of core and of conformance. For the store, its own tests run first, then the crash tests. Two mutants run at a time.
+ * tests of core and of conformance. For a store, conformance on LMDB runs first, then the tests of storage, then the crash
+ * tests. Two mutants run at a time.
  *
  * A suite that takes far longer than on the unbroken build counts as hanging, and so as failing; it is reported as such.
  */
@@ -22,23 +23,30 @@ import {
 } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { type Mutant, mutants } from './mutant-list.ts';
 
 interface Suite {
   readonly folder: string;
   /** Its files take flags, and print a seed. */
   readonly isSeeded?: boolean;
+  /** All its files run in one process: to start one for each takes far longer than their tests. */
+  readonly isTogether?: boolean;
   /** The titles of the tests that run. */
   readonly pattern?: string;
 }
 
 const engineSuites: readonly Suite[] = [
   { folder: 'simulation', isSeeded: true },
-  { folder: 'core' },
+  { folder: 'core', isTogether: true },
   // A rule that is broken is broken on every backend.
-  { folder: 'conformance', pattern: '[(]memory[)]$' },
+  { folder: 'conformance', isTogether: true, pattern: '[(]memory[)]$' },
 ];
-const storeSuites: readonly Suite[] = [{ folder: 'storage' }, { folder: 'crash' }];
+const storeSuites: readonly Suite[] = [
+  { folder: 'conformance', isTogether: true, pattern: '[(]lmdb[)]$' },
+  { folder: 'storage' },
+  { folder: 'crash' },
+];
 const commandsPerFile = 20_000;
 /** Of how long a suite takes on the unbroken build, and for a suite that takes next to nothing. */
 const hangFactor = 5;
@@ -55,8 +63,7 @@ const asked = process.argv.slice(2);
 const waiting = mutants.filter(({ name }) => asked.length === 0 || asked.includes(name));
 const total = waiting.length;
 const survivors: string[] = [];
-/** How long each suite may take, by its folder. */
-const msMax: Map<string, number> = new Map();
+const msMax: Map<Suite, number> = new Map();
 
 // The tests must pass on the unbroken build, or catching a mutant would mean nothing.
 const failing = await killerOf(undefined, [...engineSuites, ...storeSuites]);
@@ -99,11 +106,10 @@ async function killerOf(
       const onFailure = (title: string): void => {
         if (mutant === undefined) process.stderr.write(`fails: ${title}\n`);
       };
-      const verdict = await verdictOf(runsOf(suite, files), msMax.get(suite.folder), onFailure);
+      const verdict = await verdictOf(runsOf(suite, files), msMax.get(suite), onFailure);
       if (verdict !== 'pass') return verdict === 'hang' ? `${suite.folder}, hanging` : suite.folder;
       const ms = performance.now() - begunAt;
-      if (mutant === undefined)
-        msMax.set(suite.folder, Math.max(Math.ceil(hangFactor * ms), hangMsMin));
+      if (mutant === undefined) msMax.set(suite, Math.max(Math.ceil(hangFactor * ms), hangMsMin));
     }
     return undefined;
   } finally {
@@ -130,12 +136,13 @@ function testsIn(folder: string): string[] {
     .map((file) => join(folder, file));
 }
 
-function runsOf({ isSeeded, pattern }: Suite, files: readonly string[]): string[][] {
+function runsOf({ isSeeded, isTogether, pattern }: Suite, files: readonly string[]): string[][] {
   // One process per file, since node's test runner does not pass flags on to the file.
   if (isSeeded === true) return files.map((file) => [file, '--commands', String(commandsPerFile)]);
-  return [
-    ['--test', ...(pattern === undefined ? [] : [`--test-name-pattern=${pattern}`]), ...files],
-  ];
+  const options = pattern === undefined ? [] : [`--test-name-pattern=${pattern}`];
+  if (isTogether !== true) return [['--test', ...options, ...files]];
+  const imports = files.map((file) => `await import(${JSON.stringify(pathToFileURL(file))});`);
+  return [[...options, '--input-type=module', '--eval', imports.join('\n')]];
 }
 
 type Verdict = 'pass' | 'fail' | 'hang';
