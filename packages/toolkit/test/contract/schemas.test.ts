@@ -1,3 +1,8 @@
+/**
+ * Compiling JSON Schemas that somebody else wrote: any size and depth of what they name must compile in time, in every draft
+ * that is accepted.
+ */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileSchema } from '../../src/contract/schemas.ts';
