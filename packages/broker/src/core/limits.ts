@@ -116,6 +116,8 @@ export const filterWorkMax = 1_000_000;
 export const fanOutBytesMax = 33_554_432;
 export const deliveryBytes = 24_576;
 export const envelopeAttributeWeight = 3;
+/** Ours: judging a message by a contract takes as long as writing it so many times, where it has many short members. */
+export const judgedBytesWeight = 128;
 
 /** Calls to HTTP endpoints: retries, their delays in seconds, and the longest total time. */
 export const postRetriesMax = 100;

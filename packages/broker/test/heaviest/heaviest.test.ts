@@ -6,7 +6,7 @@
  */
 
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -21,7 +21,7 @@ import {
   snsHeaviest,
   sqsHeaviest,
 } from './requests.ts';
-import { good, Scene } from './scene.ts';
+import { contractText, good, Scene } from './scene.ts';
 
 const turnMsMax = 50;
 const triesMax = 12;
@@ -31,10 +31,12 @@ let scene: Scene;
 
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'oncemq-heaviest-'));
-  const kept = ['--data', directory, '--durability', 'os'];
+  const kept = ['--data', join(directory, 'data'), '--durability', 'os'];
+  const contract = join(directory, 'contract.json');
+  await writeFile(contract, contractText);
   const server = await MeteredServer.start(
     ...kept,
-    ...['--limits', 'relaxed', '--clock', 'virtual', '--enforce-policies'],
+    ...['--limits', 'relaxed', '--clock', 'virtual', '--enforce-policies', '--contract', contract],
   );
   scene = new Scene(server);
   await scene.build();

@@ -345,6 +345,18 @@ export const snsHeaviest: Readonly<Record<string, Heaviest>> = {
   })),
 };
 
+/** Different names cost the most to read. */
+function membersMany(count: number): string {
+  return JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, n])));
+}
+
+/** A body that keeps the contract, so that all of it is read. */
+function enveloped(payload: string): string {
+  const id = '0190a6f0-0000-7000-8000-000000000000';
+  const source = `"event_source":"kfm.web.orders","event_time":"2026-01-01T00:00:00Z"`;
+  return `{"event_id":"${id}",${source},"dedupe_key":"a","payload":${payload}}`;
+}
+
 /** More than one way for a request to be heavy. */
 export const otherHeaviest: Readonly<Record<string, Heaviest>> = {
   'Publish of a large message': sns('Publish', () => ({
@@ -442,6 +454,41 @@ export const otherHeaviest: Readonly<Record<string, Heaviest>> = {
       return asGood(await server.sns('Publish', { TopicArn: topicArn('nested'), Message }), 400);
     },
   },
+  'SendMessage to a queue with a contract': sqs('SendMessage', (scene) => ({
+    QueueUrl: scene.url('bound0'),
+    MessageBody: enveloped(membersMany(19_000)),
+  })),
+  'SendMessageBatch to a queue with a contract': sqs('SendMessageBatch', (scene) => ({
+    QueueUrl: scene.url('bound0'),
+    Entries: Array.from({ length: 10 }, (_, n) => ({
+      Id: `m${n}`,
+      MessageBody: enveloped(membersMany(7_000)),
+    })),
+  })),
+  'SendMessage of more values than a contract allows': {
+    send: async (scene) => {
+      const MessageBody = `[${'[],'.repeat(2_000_000)}[]]`;
+      const asked = { QueueUrl: scene.url('bound0'), MessageBody };
+      return asGood(await scene.server.sqs('SendMessage', asked), 400);
+    },
+  },
+  'SendMessage of objects that must differ': sqs('SendMessage', (scene) => ({
+    QueueUrl: scene.url('unique'),
+    MessageBody: JSON.stringify(Array.from({ length: 9_900 }, (_, n) => ({ n }))),
+  })),
+  'Publish to queues with a contract': sns('Publish', () => ({
+    TopicArn: topicArn('bound'),
+    Message: enveloped(membersMany(17_000)),
+  })),
+  'PublishBatch to queues with a contract': sns('PublishBatch', () => ({
+    TopicArn: topicArn('bound'),
+    ...Object.fromEntries(
+      Array.from({ length: 10 }, (_, n) => [
+        [`PublishBatchRequestEntries.member.${n + 1}.Id`, `i${n}`],
+        [`PublishBatchRequestEntries.member.${n + 1}.Message`, enveloped(membersMany(1_700))],
+      ]).flat(),
+    ),
+  })),
   'GET /metrics': { send: ({ server }) => server.fetch('GET', '/metrics', '') },
 };
 
@@ -475,7 +522,7 @@ export const pathHeaviest: Readonly<Record<string, Heaviest>> = {
   'GET ^queues\\/([^/]+)\\/window$': get('queues/groups.fifo/window?limit=1000&search=9-9'),
   'GET ^queues\\/([^/]+)\\/window\\/[^/]+$': get('queues/groups.fifo/window/20000'),
   'GET ^queues\\/([^/]+)\\/violations$': {
-    send: async ({ server }) => asGood(await server.inspect('queues/q0/violations'), 409),
+    send: ({ server }) => server.inspect('queues/bound0/violations'),
   },
   'GET ^queues\\/([^/]+)\\/dedup$': get('queues/groups.fifo/dedup?limit=1000'),
   'DELETE ^queues\\/([^/]+)\\/dedup$': {

@@ -22,6 +22,21 @@ export function topicArn(name: string): string {
   return `arn:aws:sns:us-east-1:${account}:${name}`;
 }
 
+/** Queues that are bound, to the form of an envelope and to a schema, and one that only reports. */
+export const contractText: string = JSON.stringify({
+  queues: [
+    { queue: 'bound*', mode: 'observe' },
+    {
+      queue: 'unique',
+      mode: 'reject',
+      schema: { type: 'array', items: { type: 'object' }, uniqueItems: true },
+    },
+  ],
+});
+
+/** As many queues as one publication of 250 KB reaches. */
+const boundMany = 100;
+
 /** A queue policy of the most statements, conditions and bytes that is accepted; the last statement allows. */
 export function largestPolicy(): string {
   const condition = (n: number): object =>
@@ -61,7 +76,8 @@ export class Scene {
       const Attributes = n < subscribersMany ? { Policy } : {};
       return server.sqs('CreateQueue', { QueueName: `q${n}`, Attributes });
     });
-    for (const QueueName of ['full', 'large', 'other', 'dead']) {
+    const bound = Array.from({ length: boundMany }, (_, n) => `bound${n}`);
+    for (const QueueName of ['full', 'large', 'other', 'dead', 'unique', ...bound]) {
       await this.sqs('CreateQueue', { QueueName, Attributes: { Policy } });
     }
     const FifoQueue = { FifoQueue: 'true', ContentBasedDeduplication: 'true' };
@@ -87,7 +103,7 @@ export class Scene {
       return server.sqs('SendMessageBatch', { QueueUrl, Entries });
     });
     await many(topicsMany, (n) => server.sns('CreateTopic', { Name: `t${n}` }));
-    for (const name of ['wide', 'raw', 'filtered', 'nested', 'texts', 'large']) {
+    for (const name of ['wide', 'raw', 'filtered', 'nested', 'texts', 'large', 'bound']) {
       await this.sns('CreateTopic', { Name: name });
     }
     const fifo = { 'Attributes.entry.1.key': 'FifoTopic', 'Attributes.entry.1.value': 'true' };
@@ -95,6 +111,7 @@ export class Scene {
     await many(subscribersMany, (n) => this.subscribe('wide', `q${n}`));
     await many(64, (n) => this.subscribe('large', `q${n}`));
     await many(100, (n) => this.subscribe('raw', `q${n}`, { RawMessageDelivery: 'true' }));
+    await many(boundMany, (n) => this.subscribe('bound', `bound${n}`));
     await many(200, (n) =>
       this.subscribe('filtered', `q${n}`, {
         FilterPolicy: filterPolicy((at) => ({ cidr: `10.${n}.${at}.0/24` })),

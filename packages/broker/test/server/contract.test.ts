@@ -209,14 +209,42 @@ test('a body nested as deeply as it is long is refused, and the server keeps run
     { queue: 'deep', schema, mode: 'reject' },
     envelope,
   ]);
-  const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+  const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+  const deepest = nested(19_000);
+  await assert.rejects(
+    client.sendMessage({ QueueUrl: await url('deep'), MessageBody: deepest }),
+    /nested too deeply/,
+  );
+  const deep = nested(200_000);
   await assert.rejects(
     client.sendMessage({ QueueUrl: await url('deep'), MessageBody: deep }),
-    /nested too deeply/,
+    /more than 20000 JSON values/,
   );
   const QueueUrl = await url('orders.fifo');
   await assert.rejects(client.sendMessage({ QueueUrl, MessageBody: deep, MessageGroupId: 'g' }));
   assert.equal((await fetch(`${server.url}/_oncemq/health`)).status, 200);
+});
+
+test('large messages of a batch are each judged, and keep their order', async (t) => {
+  const { server, client, url } = await open(t, [{ ...envelope, mode: 'observe' }]);
+  const QueueUrl = await url('orders.fifo');
+  const bodies = [1, 2, 3, 4].map((order) => {
+    const { body } = producer.message({ order });
+    return order % 2 === 0 ? body : `{"order":${order},"text":"${'x'.repeat(20_000)}"}`;
+  });
+  await client.sendMessageBatch({
+    QueueUrl,
+    Entries: bodies.map((MessageBody, at) => ({ Id: `m${at}`, MessageBody, MessageGroupId: 'g' })),
+  });
+  const told = server.events.flatMap((event) =>
+    event.type === 'contract-violation' ? [event.body.slice(0, 10)] : [],
+  );
+  assert.deepEqual(told, ['{"order":1', '{"order":3']);
+  const { Messages = [] } = await client.receiveMessage({ QueueUrl, MaxNumberOfMessages: 10 });
+  assert.deepEqual(
+    Messages.map(({ Body }) => Body),
+    bodies,
+  );
 });
 
 test('violations can be read only for an existing queue, on a server with a contract', async (t) => {

@@ -15,6 +15,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { ErrorObject } from 'ajv';
 import { wordsOf } from './attribute-names.ts';
+import { exceededBound } from './body-bounds.ts';
 import {
   type Binding,
   type Contract,
@@ -126,7 +127,10 @@ function boundBy(
 function schemaRule(schema: unknown, file: string, where: string): Binding['judge'] {
   const findBodyError = compiled(schema, file, where);
   const violated = (reason: string): Refusal => refuse('schema-violated', { reason });
-  return ({ body }) => {
+  return (message) => {
+    const { body } = message;
+    const exceeded = exceededBound(message);
+    if (exceeded !== undefined) return exceeded;
     let value: unknown;
     try {
       value = JSON.parse(body);

@@ -5,6 +5,7 @@
  */
 
 import { isCriticalName, namesAttempt, namesKey } from './attribute-names.ts';
+import { exceededBound } from './body-bounds.ts';
 import { sha256 } from './canonical.ts';
 import { type ContractOptions, contractOf } from './contract.ts';
 import { type Envelope, type ReadEnvelope, readEnvelope } from './envelope.ts';
@@ -25,15 +26,12 @@ export interface MessageRules extends ContractOptions {
   readonly sizeBytesMax?: number | undefined;
 }
 
-export const messageBytesMax = 1_048_576;
-
 export function checkMessage(
   { body, attributes = {}, deduplicationId }: MessageParts,
   rules: MessageRules = {},
 ): ReadEnvelope {
-  const { sizeBytesMax = messageBytesMax } = rules;
-  const size = messageBytes(body, attributes);
-  if (size > sizeBytesMax) return refuse('body-too-large', { size, limit: sizeBytesMax });
+  const exceeded = exceededBound({ body, attributes }, rules.sizeBytesMax);
+  if (exceeded !== undefined) return exceeded;
   const read = readEnvelope(body, rules);
   if (!read.ok) return keyInAttributes(read, attributes);
   const { envelope } = read;
@@ -53,14 +51,6 @@ export function tellingAttributes(
   const lists = contractOf(rules);
   return comparedAttributes(attributes).filter(([name]) =>
     critical === undefined ? !namesAttempt(name, lists) : critical.includes(name),
-  );
-}
-
-export function messageBytes(body: string, attributes: Readonly<Record<string, string>>): number {
-  return Object.entries(attributes).reduce(
-    // The data type counts too; "String", "Number" and "Binary" all have six bytes.
-    (sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(value) + 6,
-    Buffer.byteLength(body),
   );
 }
 

@@ -33,6 +33,8 @@ export const refusalTexts = {
   'schema-violated': "The body does not match the queue's schema: {reason}.",
   'body-too-large':
     'The message has {size} bytes with its attributes; at most {limit} are allowed.',
+  'body-too-complex':
+    'The body has more than {limit} JSON values. Divide the event, or send a reference to what it is about.',
   'group-invalid':
     'The message group "{group}" must be 1 to 128 ASCII letters, digits and punctuation marks.',
   'attributes-invalid': 'The message attributes cannot be sent: {reason}.',

@@ -24,7 +24,7 @@ export function repeatedMember(json: string): string | undefined {
     } else if (token === ',') {
       isName = names !== undefined;
     } else if (isName) {
-      const name = JSON.parse(token) as string;
+      const name = token.includes('\\') ? (JSON.parse(token) as string) : token.slice(1, -1);
       if (names?.has(name)) return name;
       names?.add(name);
       isName = false;

@@ -3,7 +3,7 @@
  * draft-07 is supported too. The two schemas that the package publishes are in published-schemas.ts.
  */
 
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { Ajv, type ErrorObject, type FuncKeywordDefinition, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 
@@ -28,8 +28,35 @@ export function compileSchema(schema: JsonSchema): SchemaCheck {
   } as const;
   const ajv = isDraft7 ? new Ajv(options) : new Ajv2020(options);
   formats.default(ajv);
+  ajv.removeKeyword('uniqueItems');
+  ajv.addKeyword(uniqueItems);
   const validate: ValidateFunction = ajv.compile(schema);
   return (value) => (validate(value) ? undefined : validate.errors?.[0]);
+}
+
+/**
+ * Ajv compares each item with all others, unless the schema says that they are plain: a second for ten thousand objects, in
+ * which a server would answer nobody.
+ */
+const uniqueItems: FuncKeywordDefinition = {
+  keyword: 'uniqueItems',
+  type: 'array',
+  schemaType: 'boolean',
+  error: { message: 'must NOT have duplicate items' },
+  validate: (isWanted: boolean, items: readonly unknown[]) =>
+    !isWanted || new Set(items.map(textOf)).size === items.length,
+};
+
+/** Texts are equal if the values are, by the rules of JSON Schema: the order of an object's members does not matter. */
+function textOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) {
+    return typeof value === 'string' ? JSON.stringify(value) : String(value);
+  }
+  if (Array.isArray(value)) return `[${value.map(textOf).join()}]`;
+  const members = Object.entries(value).map(
+    ([name, each]) => `${JSON.stringify(name)}:${textOf(each)}`,
+  );
+  return `{${members.sort().join()}}`;
 }
 
 /** A schema error as part of a sentence: `/payload/tile must be string`. */

@@ -8,8 +8,9 @@
 
 import type { SNSClient } from '@aws-sdk/client-sns';
 import type { SQSClient } from '@aws-sdk/client-sqs';
+import { messageBytes, messageBytesMax } from '../contract/body-bounds.ts';
 import type { Envelope } from '../contract/envelope.ts';
-import { deduplicationIdOf, messageBytes, messageBytesMax } from '../contract/message.ts';
+import { deduplicationIdOf } from '../contract/message.ts';
 import type { NotedSpan, Telemetry } from '../telemetry/telemetry.ts';
 
 /** A message ready to be sent or kept. Replays resend exactly this. */

@@ -6,7 +6,7 @@
  */
 
 import { notificationIn, type SqsMessage } from '../consumer/received.ts';
-import { messageBytes, messageBytesMax } from '../contract/message.ts';
+import { messageBytes, messageBytesMax } from '../contract/body-bounds.ts';
 import type { Traceable } from './telemetry.ts';
 
 export interface CarriedTrace {

@@ -7,12 +7,17 @@
 import type { Publication } from '../changes.ts';
 import { utf8Length } from '../digest/digests.ts';
 import { type Refusal, refuse } from '../errors.ts';
-import { deliveryBytes, envelopeAttributeWeight, fanOutBytesMax } from '../limits.ts';
+import {
+  deliveryBytes,
+  envelopeAttributeWeight,
+  fanOutBytesMax,
+  judgedBytesWeight,
+} from '../limits.ts';
 import { messageFor } from './envelope.ts';
 import { matches } from './filter-policy/filter-policy.ts';
 import { FilterWork } from './filter-policy/filter-work.ts';
 import { PublicationValues } from './filter-policy/publication-values.ts';
-
+import { queueProtocol } from './notification.ts';
 import type { Subscription } from './subscription.ts';
 import type { Topic } from './topic.ts';
 
@@ -23,13 +28,15 @@ const nobody: ReadonlySet<Subscription> = new Set();
 export interface PlannedFanOut {
   /** The live subscriptions that filter the publication out. */
   readonly filteredOut: ReadonlySet<Subscription>;
-  /** What it writes for the others, by `fanOutBytesMax`. */
+  /** What it costs to write it for the others, by `fanOutBytesMax`, and to judge it. */
   readonly bytes: number;
 }
 
+/** `isJudged`: queues have contracts. */
 export function planFanOut(
   topic: Topic,
   publications: readonly Texts[],
+  isJudged: boolean,
 ): readonly PlannedFanOut[] | Refusal {
   const live = topic.subscriptions.inOrder().filter(({ isLive }) => isLive);
   const hasFilters = topic.subscriptions.filtering > 0;
@@ -42,9 +49,16 @@ export function planFanOut(
     if (bytes > fanOutBytesMax) {
       return refuse('publication-too-wide', { count: live.length - out.size });
     }
-    plan.push({ filteredOut: out, bytes });
+    const judging = isJudged ? judgedBytes(publication, live.length - out.size) : 0;
+    plan.push({ filteredOut: out, bytes: bytes + judging });
   }
   return plan;
+}
+
+/** Counts only for how much one turn does: a single publication is never refused because it is judged. */
+export function judgedBytes(publication: Texts, deliveries: number): number {
+  const { length } = messageFor(publication, queueProtocol);
+  return judgedBytesWeight * length + deliveries * deliveryBytes;
 }
 
 /** How many of the first publications one transaction may hold; at least one. */

@@ -9,15 +9,14 @@
  */
 
 import { queueOfArn, type Realm } from '../arn.ts';
-import type { Publication } from '../changes.ts';
-import type { AttributeInput, SendResult, Violation } from '../commands.ts';
+import type { SendResult, Violation } from '../commands.ts';
 import { errorText } from '../errors.ts';
 import { isAllowed } from '../policy/is-allowed.ts';
 import type { Queue } from '../queue/queue.ts';
 import { send } from '../queue/send.ts';
 import type { Transaction } from '../transaction.ts';
-import { messageFor, type Signer } from './envelope.ts';
-import { asInput, type Notification, queueProtocol, senderPrincipal } from './notification.ts';
+import type { Signer } from './envelope.ts';
+import { type Notification, type PublishedMessage, senderPrincipal } from './notification.ts';
 import { shownEndpoint } from './shown-endpoint.ts';
 import type { Subscription } from './subscription.ts';
 import type { Topic } from './topic.ts';
@@ -34,11 +33,11 @@ export interface FanOutContext {
   readonly judge: Judge | undefined;
 }
 
-/** Reads bodies, which core does not. What it answers is only reported, so that it decides nothing about the state. */
-export type Judge = (
-  queue: string,
-  message: { readonly body: string; readonly attributes: readonly AttributeInput[] },
-) => Violation | undefined;
+/**
+ * Reads bodies, which core does not. What it answers is only reported, so that it decides nothing about the state. It gets the
+ * same object for all queues of a publication, so that it can read a body once.
+ */
+export type Judge = (queue: string, message: PublishedMessage) => Violation | undefined;
 
 /** Delivers to every subscription that takes publications as they are published, but for those that filter it out. */
 export function fanOut(
@@ -158,7 +157,7 @@ function sendTo(
   }
   queue.advance(tx);
   const entry = notification.entryFor(queue, subscription, isRaw);
-  const violation = judge && judged(queue.name, notification.publication, judge);
+  const violation = judge && judged(queue.name, notification, judge);
   const entries = [violation === undefined ? entry : { ...entry, violation }];
   const outcome = send(queue, { type: 'send', queue: queue.name, isBatch: false, entries }, tx);
   if (!outcome.ok) return errorText(outcome);
@@ -169,9 +168,8 @@ function sendTo(
  * Judged as it was published, raw or not. Only reported, whatever the contract's mode: the publisher was told that the
  * message is accepted, and a queue that refused it would lose an event wherever the subscription has no dead-letter queue.
  */
-function judged(queue: string, publication: Publication, judge: Judge): Violation | undefined {
-  const attributes = publication.attributes.map(asInput);
-  const violation = judge(queue, { body: messageFor(publication, queueProtocol), attributes });
+function judged(queue: string, { published }: Notification, judge: Judge): Violation | undefined {
+  const violation = judge(queue, published);
   return violation && { ...violation, mode: 'observe' };
 }
 

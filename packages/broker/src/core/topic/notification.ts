@@ -29,6 +29,12 @@ interface SharedEnvelope extends Envelope {
   readonly md5: (rest: string) => string;
 }
 
+/** For queues, without an envelope. */
+export interface PublishedMessage {
+  readonly body: string;
+  readonly attributes: readonly AttributeInput[];
+}
+
 export class Notification {
   readonly topic: Topic;
   readonly publication: Publication;
@@ -38,6 +44,7 @@ export class Notification {
   #envelope: SharedEnvelope | undefined;
   #raw: SendEntry | undefined;
   #checked: PreparedMessage['checked'] | undefined;
+  #published: PublishedMessage | undefined;
   readonly #systemAttributes: SendEntry['systemAttributes'];
 
   constructor(
@@ -57,6 +64,15 @@ export class Notification {
         : [{ name: 'AWSTraceHeader', type: 'String', stringValue: traceHeader }];
   }
 
+  /** What queues are told was published: the same object for all of them. */
+  get published(): PublishedMessage {
+    this.#published ??= {
+      body: messageFor(this.publication, queueProtocol),
+      attributes: this.publication.attributes.map(asInput),
+    };
+    return this.#published;
+  }
+
   /** The message as the queue gets it: ids by 9.6, attributes only with a raw body (9.3, 9.5). */
   entryFor(queue: Queue, subscription: Subscription, isRaw: boolean): SendEntry {
     const { groupId } = this.publication;
@@ -68,9 +84,8 @@ export class Notification {
 
   #rawMessage(): SendEntry {
     if (this.#raw !== undefined) return this.#raw;
-    const body = messageFor(this.publication, queueProtocol);
-    const attributes = this.publication.attributes.map(asInput);
-    const entry = { body, attributes, ...this.#common() };
+    const { body } = this.published;
+    const entry = { ...this.published, ...this.#common() };
     const prepared = {
       checked: checkMessage(entry, Number.POSITIVE_INFINITY, single),
       sizeBytes: messageSize(entry),

@@ -47,7 +47,7 @@ export function publish(
   if (wrongIds !== undefined) return wrongIds;
   const violation = checkContract(topic, entries, tx);
   if (violation !== undefined) return violation;
-  const plan = planFanOut(topic, checked);
+  const plan = planFanOut(topic, checked, context.judge !== undefined);
   if ('ok' in plan) return plan;
   const results = entries.slice(0, fittingInOneTurn(plan)).map((entry, at) => {
     const words = checked[at] as CheckedPublication;

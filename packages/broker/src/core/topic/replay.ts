@@ -11,7 +11,7 @@ import { deliveryBytes, fanOutBytesMax, filterWorkMax, replayedPerCommandMax } f
 import type { Transaction } from '../transaction.ts';
 import type { DueReplay, TopicCommandOf, TopicOutcomes } from './commands.ts';
 import { deliver, type FanOutContext, fail, leaveOut } from './fan-out.ts';
-import { filteredOut } from './fan-out-plan.ts';
+import { filteredOut, judgedBytes } from './fan-out-plan.ts';
 import { FilterWork } from './filter-policy/filter-work.ts';
 import { Notification } from './notification.ts';
 import type { Subscription } from './subscription.ts';
@@ -90,6 +90,7 @@ export function replay(
     else deliver(notification, subscription, context, tx);
     after = sequence;
     bytes += deliveryBytes + publication.message.length;
+    if (context.judge !== undefined) bytes += judgedBytes(publication, 1);
     units += work.spent;
   }
   topic.setSubscription(tx, id, { ...subscription.kept, replay: { ...progress, after } });

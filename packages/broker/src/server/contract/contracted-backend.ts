@@ -7,6 +7,7 @@
  * engine runs, because concurrent sends may use one key, and withdrawn if the message is not accepted.
  */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type Binding,
   bindingOf,
@@ -26,6 +27,9 @@ import type { Judge } from '../../core/topic/fan-out.ts';
 import { lastPartOf } from '../../core/topic/topic-arn.ts';
 import type { Backend, PlainCommand } from '../../storage/backend.ts';
 import { type TakeBack, UsedKeys } from './used-keys.ts';
+
+/** Bodies that are together no longer than this are judged at once. */
+const sharedTurnLengthMax = 16_384;
 
 type Prepare = (outcome: Outcome) => unknown;
 
@@ -50,13 +54,26 @@ export function enforced(contract: Contract): Enforced {
 /**
  * Judges what a topic brings to a bound queue, whose window is taken for the default one: the engine cannot wait for an
  * answer. A key counts as used at once, since a delivery that fails is repeated with the same body.
+ *
+ * A publication can go to a thousand queues, so each binding reads it once (`found`).
  */
 function judgeOf({ queues }: Contract, keys: UsedKeys, now: () => number | undefined): Judge {
-  return (queue, { body, attributes }) => {
+  const found = new WeakMap<object, Map<Binding, Found>>();
+  return (queue, message) => {
     const binding = bindingOf(queues, queue);
     if (binding === undefined) return undefined;
-    const judged = binding.judge(partsOf({ body, attributes }));
-    const [used, at] = [usedBy(judged, body), now()];
+    let byBinding = found.get(message);
+    if (byBinding === undefined) {
+      byBinding = new Map();
+      found.set(message, byBinding);
+    }
+    let known = byBinding.get(binding);
+    if (known === undefined) {
+      known = findIn(binding, partsOf(message));
+      byBinding.set(binding, known);
+    }
+    const { judged, used } = known;
+    const at = now();
     if (used === undefined || at === undefined) return violationOf(binding, judged);
     const target = `queue ${queue}`;
     const otherAt = keys.usedOtherwise(target, used.key, used.digest);
@@ -66,6 +83,17 @@ function judgeOf({ queues }: Contract, keys: UsedKeys, now: () => number | undef
     keys.note(target, used.key, used.digest, at);
     return undefined;
   };
+}
+
+/** What a binding finds in a message, whatever was sent before. */
+interface Found {
+  readonly judged: Judged;
+  readonly used: CheckedMessage['used'];
+}
+
+function findIn(binding: Binding, message: MessageParts): Found {
+  const judged = binding.judge(message);
+  return { judged, used: usedBy(judged, message.body) };
 }
 
 /** What is remembered of a message that keeps its contract; undefined if the contract has no keys. */
@@ -155,7 +183,6 @@ class ContractedBackend implements ActionBackend {
     prepare: Prepare | undefined,
     withViolations: (violations: readonly (Violation | undefined)[]) => PlainCommand,
   ): Promise<unknown> {
-    const checked = messages.map((message) => this.#check(target, binding, message));
     const go = (settled: readonly CheckedMessage[]): Promise<unknown> => {
       const violations = settled.map(({ violation }) => violation);
       return this.#settled(
@@ -167,19 +194,25 @@ class ContractedBackend implements ActionBackend {
         }) as never),
       );
     };
-    // Only a suspicion costs a question: the window of the queue.
-    if (checked.every(({ otherAt }) => otherAt === undefined)) return go(checked);
-    return this.#windowMs(target).then((windowMs) =>
-      go(checked.map((each) => this.#decided(target, binding, each, windowMs))),
-    );
+    const decide = (checked: readonly CheckedMessage[]): Promise<unknown> => {
+      // Only a suspicion costs a question: the window of the queue.
+      if (checked.every(({ otherAt }) => otherAt === undefined)) return go(checked);
+      return this.#windowMs(target).then((windowMs) =>
+        go(checked.map((each) => this.#decided(target, binding, each, windowMs))),
+      );
+    };
+    const check = (message: MessageParts): CheckedMessage => this.#check(target, binding, message);
+    const length = messages.reduce((sum, { body }) => sum + body.length, 0);
+    return length <= sharedTurnLengthMax
+      ? decide(messages.map(check))
+      : inTurns(messages, check).then(decide);
   }
 
   #check(target: string, binding: Binding, message: MessageParts): CheckedMessage {
     // The engine refuses a message without a body anyway.
     if (message.body === '') return { violation: undefined };
-    const judged = binding.judge(message);
+    const { judged, used } = findIn(binding, message);
     const violation = violationOf(binding, judged);
-    const used = usedBy(judged, message.body);
     if (used === undefined) return { violation };
     const otherAt = this.#keys.usedOtherwise(target, used.key, used.digest);
     if (otherAt !== undefined) return { violation, used, otherAt };
@@ -228,6 +261,20 @@ class ContractedBackend implements ActionBackend {
       throw error;
     }
   }
+}
+
+/** Each message has a turn of its own, since others wait meanwhile; so have the request that brought them and the command. */
+async function inTurns<T>(
+  messages: readonly MessageParts[],
+  check: (message: MessageParts) => T,
+): Promise<readonly T[]> {
+  const checked: T[] = [];
+  for (const message of messages) {
+    await nextTurn();
+    checked.push(check(message));
+  }
+  await nextTurn();
+  return checked;
 }
 
 function takeBackRefused(outcome: Outcome, checked: readonly CheckedMessage[]): void {

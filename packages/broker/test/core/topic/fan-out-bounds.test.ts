@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { accepted, assertRefused } from '../fixture.ts';
-import { openTopic, type TestTopic } from './fixture.ts';
+import { openTopic, openTopics, type TestTopic, type TopicEngine } from './fixture.ts';
 
 const code = 'InvalidParameterException';
 const tooComplex =
@@ -132,6 +132,63 @@ test('a batch that is too much for one turn is published in several', () => {
   const first = accepted(topic.tryPublishBatch(entries));
   assert.equal(first.results.length, 3);
   assert.equal(queues[0]?.attributes('All')['ApproximateNumberOfMessages'], '3');
+});
+
+/** Topics of an engine whose queues have contracts; what was judged is in `judged`. */
+function judgedTopics(): { topics: TopicEngine; judged: unknown[] } {
+  const judged: unknown[] = [];
+  const judge = (_: string, message: unknown): undefined => void judged.push(message);
+  return { topics: openTopics({ judge }), judged };
+}
+
+test('a publication is the same object for all queues that judge it, so that it is read once', () => {
+  const { topics, judged } = judgedTopics();
+  const topic = topics.createTopic('prices');
+  topic.subscribeQueue('raw', { RawMessageDelivery: 'true' });
+  topic.subscribeQueue('enveloped', { RawMessageDelivery: 'false' });
+  topic.publish({ message: 'one' });
+  topic.publish({ message: 'two' });
+  assert.deepEqual(judged, [
+    { body: 'one', attributes: [] },
+    { body: 'one', attributes: [] },
+    { body: 'two', attributes: [] },
+    { body: 'two', attributes: [] },
+  ]);
+  assert.equal(new Set(judged).size, 2);
+});
+
+test('a batch that queues judge takes more turns, and a single publication one', () => {
+  const { topics } = judgedTopics();
+  const topic = topics.createTopic('prices');
+  topic.subscribeQueue('jobs');
+  const entries = listOf(10, () => ({ message: 'x'.repeat(20_000) }));
+  assert.equal(accepted(topic.tryPublishBatch(entries)).results.length, 10);
+  const longer = listOf(2, () => ({ message: 'x'.repeat(131_000) }));
+  assert.equal(accepted(topic.tryPublishBatch(longer)).results.length, 1);
+  topic.publish({ message: 'x'.repeat(262_000) });
+});
+
+test('a replay to a queue that judges goes on in another turn', () => {
+  const { topics, judged } = judgedTopics();
+  const topic = topics.createTopic('prices.fifo', {
+    ArchivePolicy: '{"MessageRetentionPeriod":"1"}',
+  });
+  for (const n of listOf(3, (each) => each)) {
+    topic.publish({ message: 'x'.repeat(250_000), deduplicationId: `d${n}` });
+  }
+  const ReplayPolicy = JSON.stringify({
+    PointType: 'Timestamp',
+    StartingPoint: new Date(0).toISOString(),
+  });
+  const { subscriptionArn } = topic.subscribeQueue('late.fifo', { ReplayPolicy });
+  const subscription = subscriptionArn.slice(subscriptionArn.lastIndexOf(':') + 1);
+  const publications = topic.home.changes.flatMap((change) =>
+    change.kind === 'archived' && change.value !== null ? [change.value] : [],
+  );
+  accepted(topic.home.apply({ type: 'replay', topic: topic.name, subscription, publications }));
+  assert.equal(judged.length, 2);
+  topic.home.advance(1);
+  assert.equal(judged.length, 3);
 });
 
 test('a standard topic has up to 1,000 subscriptions without a filter policy', () => {
