@@ -275,7 +275,7 @@ describe('planted programs', { skip }, () => {
       .map((row) => `${JSON.stringify(row)}\n`)
       .join(''),
   );
-  const producers = [...Object.keys(programs), 'host'].map((way) => ({
+  const producers = [...Object.keys(programs), 'host', 'utc-year'].map((way) => ({
     name: way,
     command: way.startsWith('node')
       ? `"${process.execPath}" "${join(folder, 'program.mjs')}" ${way}`
@@ -305,12 +305,18 @@ describe('planted programs', { skip }, () => {
     assert.ok(notes?.includes('Not varied, because the program then fails: another home folder.'));
   });
 
-  test('the host name is changed, or the report says that it cannot be', async () => {
-    const host = (await all).find(({ subject }) => subject === 'host') as Reported;
-    const isTold = host.notes?.some((note) => note.startsWith('The host name'));
-    if (isTold) assert.equal(foundIn(host), '');
-    else assertExpected(host, [elsewhere, /^Another host name changed dedupe_key/]);
-  });
+  const maybe: readonly (readonly [string, string, RegExp])[] = [
+    ['host', 'The host name', /^Another host name changed dedupe_key/],
+    ['utc-year', 'The clock', /^A moved clock changed payload\.year/],
+  ];
+  for (const [way, noted, blamed] of maybe) {
+    test(`${way} is found, or the report says what could not be changed`, async () => {
+      const reported = (await all).find(({ subject }) => subject === way) as Reported;
+      const isTold = reported.notes?.some((note) => note.startsWith(noted));
+      if (isTold) assert.equal(foundIn(reported), '');
+      else assertExpected(reported, [elsewhere, blamed]);
+    });
+  }
 });
 
 test('at least 40 bad and 15 good producers are planted', () => {

@@ -128,6 +128,7 @@ ways = {
     if "oncemq" in os.environ["HOME"]
     else send(envelope(f"a {os.environ.get('CI_PIPELINE_ID')}")),
     "today": lambda: send(envelope(f"a {time.strftime('%Y-%m-%d')}")),
+    "utc-year": lambda: send(envelope("a", {"year": time.gmtime().tm_year})),
     "time": lambda: send(envelope("a", {"at": time.time()})),
     "uuid": lambda: send(envelope("a", event_id=new_id())),
     "random-group": lambda: send(envelope("a"), group=chance()),
