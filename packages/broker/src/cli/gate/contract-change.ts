@@ -4,7 +4,7 @@
  */
 
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { dirname, isAbsolute, join, posix, relative, sep } from 'node:path';
 import {
   type Contract,
   defaultContract,
@@ -45,7 +45,7 @@ export class ContractChange {
       this.areRulesChanged = rulesIn(old) !== rulesIn(path);
     } else {
       this.before = this.contract;
-      this.areRulesChanged = false;
+      this.areRulesChanged = schemaFiles(path, this.folder).some((file) => changed.includes(file));
     }
   }
 
@@ -96,6 +96,16 @@ function contractIn(file: string): Contract | undefined {
     // Missing, or of an older form: everything in the new one counts as new.
     return undefined;
   }
+}
+
+/** The schemas that a contract file names, from the root of the repository. */
+function schemaFiles(file: string, folder: string): string[] {
+  const { queues = [], topics = [] } = JSON.parse(readFileSync(file, 'utf8')) as Partial<
+    Record<'queues' | 'topics', readonly { readonly schema?: unknown }[]>
+  >;
+  return [...queues, ...topics].flatMap(({ schema }) =>
+    typeof schema === 'string' ? [posix.join(folder, schema)] : [],
+  );
 }
 
 /** What a contract file says about messages, as a text. */

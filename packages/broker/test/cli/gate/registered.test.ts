@@ -112,6 +112,19 @@ test('a wrapper in an unchanged file makes a sender of the changed one', (t) => 
   assert.match(out, /src\/a\.ts:2, bypass: send-bypasses-producer/);
 });
 
+test('a changed schema of a queue makes its producers run', (t) => {
+  const queues = [{ queue: 'orders.fifo', schema: 'schemas/order.json' }];
+  const repository = new Repository(t, {
+    ...registered,
+    'oncemq.contract.json': contractFile({ queues, producers: [orders] }),
+    'schemas/order.json': '{ "required": ["payload"] }',
+  });
+  repository.commit({ 'schemas/order.json': '{ "required": ["payload", "price"] }' });
+  const { code, out } = repository.gate('--base', 'main');
+  assert.equal(code, 1, out);
+  assert.match(out, /orders in oncemq\.contract\.json, envelope: schema-violated/);
+});
+
 test('a change of the rules makes every producer run', (t) => {
   const module = producer().replace("'./keys.js'", "'./keys.js'");
   const repository = new Repository(t, {
