@@ -3,9 +3,9 @@
  * named way, in a copy of the build; the tests of that part must then fail. A mutant that survives, or whose text is no
  * longer found, fails this run.
  *
- * For the engine, the simulation runs first, with few commands, since it catches most mutants in a second or two; then the
- * tests of core and of conformance. For a store, conformance on LMDB runs first, then the tests of storage, then the crash
- * tests. Two mutants run at a time.
+ * The tests of conformance run first, on the store that the mutant concerns, since they catch most mutants in seconds. For the
+ * engine, those of core follow, and the simulation with few commands; for a store, those of storage and the crash tests. Two
+ * mutants run at a time.
  *
  * A suite that takes far longer than on the unbroken build counts as hanging, and so as failing; it is reported as such.
  */
@@ -37,10 +37,10 @@ interface Suite {
 }
 
 const engineSuites: readonly Suite[] = [
-  { folder: 'simulation', isSeeded: true },
-  { folder: 'core', isTogether: true },
   // A rule that is broken is broken on every backend.
   { folder: 'conformance', isTogether: true, pattern: '[(]memory[)]$' },
+  { folder: 'core', isTogether: true },
+  { folder: 'simulation', isSeeded: true },
 ];
 const storeSuites: readonly Suite[] = [
   { folder: 'conformance', isTogether: true, pattern: '[(]lmdb[)]$' },
