@@ -32,6 +32,45 @@ describe('every refusal has its row in errors.md', () => {
   });
 });
 
+/** Bounds that nobody meets: how work is divided, what a cache holds, what a format can express. Files with their constants. */
+const inside: Readonly<Record<string, string>> = {
+  'api/inspect/envelope-ids.ts': 'idLengthMax',
+  'api/inspect/event-follower.ts': 'turnBytesMax',
+  'api/inspect/overview.ts': 'topicsMax',
+  'api/protocol/parameters.ts': 'occurrencesMax plainValueLengthMax',
+  'api/protocol/reading.ts': 'integerMax',
+  'core/queue/message-check.ts': 'bytesPerCharMax',
+  'core/queue/message-table.ts': 'signpostsMax',
+  'core/queue/receipt.ts': 'handleLengthMax',
+  'core/structures/hash-index.ts': 'homesSmallMax',
+  'core/structures/slab.ts': 'rowsKeptMax',
+  'core/topic/filter-policy/cidr.ts': 'addressLengthMax',
+  'server/http/plain-connection.ts': 'nextBytesMax plainBytesMax',
+  'server/http/request-head.ts': 'namesMax rememberedLengthMax',
+  'server/ledger/line-writer.ts': 'batchBytesMax',
+  'server/telemetry/otel-environment.ts': 'durationMsMax',
+  'server/telemetry/watched-export.ts': 'closeMsMax',
+  'storage/lmdb/commit/recovery.ts': 'patienceMax',
+  'storage/lmdb/file/environment.ts': 'readingsMax sealedBytesMax',
+  'storage/lmdb/file/file-structure.ts': 'depthMax',
+  'storage/lmdb/file/meta-pages.ts': 'unwrittenPagesMax',
+  'storage/lmdb/journal/journal-damage.ts': 'numbersSkippedMax',
+  'storage/lmdb/journal/journal-index.ts': 'partBytesMax',
+  'storage/lmdb/journal/journal.ts': 'growthMax recordsMax',
+  'storage/lmdb/lmdb-store.ts': 'commitMsMax gatheringTurnsMax probeRecordsMax',
+  'storage/lmdb/records/loading.ts': 'straysMax',
+  'storage/lmdb/records/record-mapper.ts': 'sweptKeysBusyMax',
+  'storage/postgres/batch-commands.ts': 'tickOwnersMax',
+  'storage/postgres/checkpoints.ts': 'ownersMax rowsMax sweptMax',
+  'storage/postgres/lost-commits.ts': 'namedMax',
+  'storage/postgres/nodes.ts': 'returningMsMax runningMsMax',
+  'storage/postgres/postgres-writer.ts': 'failuresMax',
+  'storage/postgres/replica.ts': 'createdPerBatchMax',
+  'storage/postgres/statements.ts': 'duePartMax',
+  'storage/records/bytes.ts': 'shortTextMax',
+  'storage/running/due-timer.ts': 'timerMsMax',
+};
+
 describe('limits.md says what the code does', () => {
   const rows = rowsOf(readFileSync('docs/reference/limits.md', 'utf8'), /^(?!What$|---)/);
 
@@ -68,6 +107,19 @@ describe('limits.md says what the code does', () => {
     );
   });
 
+  test('every bound of the server is here, or nobody meets it', () => {
+    const shown = rows.flatMap(([what = '']) =>
+      Array.from(what.matchAll(/`([\w/.-]+\.ts)` `(\w+)`/g), ([, file, name]) => `${file} ${name}`),
+    );
+    const left = Object.entries(inside).flatMap(([file, names]) =>
+      names.split(' ').map((name) => `${file} ${name}`),
+    );
+    const bounds = boundsIn('packages/broker/src');
+    assert.ok(bounds.length > 100, 'the form of the constants is known');
+    assert.deepEqual(missing(bounds, [...shown, ...left]), []);
+    assert.deepEqual(missing(left, bounds), []);
+  });
+
   test('each test that is named exists, and a bound without one says why', () => {
     const folders = ['packages/broker/test', 'packages/toolkit/test', 'test'];
     const files = folders.flatMap((folder) => readdirSync(folder, { recursive: true }) as string[]);
@@ -83,6 +135,20 @@ describe('limits.md says what the code does', () => {
     );
   });
 });
+
+/** The constants of source files whose names say that they are bounds: file and name. */
+function boundsIn(folder: string): string[] {
+  const form = /^(?:export )?const (\w+Max)(?:: number)? = [\d_ *+-]+;$/gm;
+  return (readdirSync(folder, { recursive: true }) as string[])
+    .map((name) => name.replaceAll('\\', '/'))
+    .filter((name) => name.endsWith('.ts') && !/^(cli|console)\/|^core\/limits/.test(name))
+    .flatMap((name) =>
+      Array.from(
+        readFileSync(`${folder}/${name}`, 'utf8').matchAll(form),
+        ([, constant]) => `${name} ${constant}`,
+      ),
+    );
+}
 
 /** The value of a constant or of a member in a source text; undefined if there is none. */
 function constantIn(source: string, name: string): number | undefined {

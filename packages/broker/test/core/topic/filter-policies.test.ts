@@ -197,6 +197,7 @@ test('an invalid policy is reported with the texts of AWS (11.10)', () => {
     [{ k: [{ prefix: [] }] }, 'prefix match pattern must be a string'],
     [{ k: [{ cidr: 1 }] }, 'prefix match pattern must be a string'],
     [{ k: [{ wildcard: 'a**b' }] }, 'Consecutive wildcard characters at pos 2'],
+    [{ k: [{ wildcard: '*a*b*c*' }] }, 'wildcard match pattern can not have more than 3 wildcards'],
     [{ k: [{ exists: 'yes' }] }, 'exists match pattern must be either true or false.'],
     [{ k: [{ 'anything-but': { exists: true } }] }, 'Unsupported anything-but pattern: exists'],
     [{ k: [{ cidr: '10.0.0.0' }] }, "Malformed CIDR, one '/' required"],
