@@ -38,7 +38,6 @@ export class BatchRows {
     this.#options = options;
   }
 
-  /** From here on the replica takes what was taken for kept. */
   async of(taken: Taken, now: number): Promise<readonly Appended[]> {
     const { replica, formats } = this.#options;
     if (taken.pending.length === 0 && taken.entries.length === 0) return [];
@@ -52,6 +51,7 @@ export class BatchRows {
         name: owner.name,
         version: owner.version + 1,
         id,
+        previous: owner.tail,
         changes: writtenRow({ now, previous: owner.tail }, changes, format),
         contents: contents[index] as readonly Content[],
         isNew,
@@ -65,6 +65,7 @@ export class BatchRows {
         name: catalog,
         version: version + 1,
         id,
+        previous: tail,
         changes: writtenCatalogRow({ now, previous: tail }, taken.entries, format),
         contents: [],
         isNew: false,
@@ -72,16 +73,17 @@ export class BatchRows {
         dueAt: undefined,
       });
     }
-    replica.appended(taken, id);
     return appended;
   }
 
   /**
-   * They are committed: what senders wrote is at hand until it has gone. Not before, since ids of a batch that is not
-   * committed are given to other messages.
+   * They are committed: they are the owners' last rows, and what senders wrote is at hand until it has gone. Not before: what
+   * failed was never known, and ids of a batch that is not committed are given to other messages.
    */
-  keep(appended: readonly Appended[], { pending }: Taken): void {
-    const { cache } = this.#options;
+  keep(appended: readonly Appended[], taken: Taken): void {
+    const { cache, replica } = this.#options;
+    const { pending } = taken;
+    for (const { id } of appended.slice(0, 1)) replica.appended(taken, id);
     for (const { number, contents } of appended) {
       for (const content of contents) cache.set(number, content);
     }

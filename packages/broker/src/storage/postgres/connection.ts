@@ -79,6 +79,24 @@ export class Connection {
     return await this.#runOn(this.#client, statements);
   }
 
+  /**
+   * The same as `run`, for statements that change nothing: should the connection break, they are asked once more on another one.
+   * Rejects with `Unavailable` if that breaks, too.
+   */
+  async read(...statements: readonly Statement[]): Promise<readonly Rows[]> {
+    try {
+      return await this.run(...statements);
+    } catch (error) {
+      if (isFromServer(error) || error instanceof Unavailable) throw error;
+    }
+    return await this.run(...statements).catch((error: unknown) => {
+      if (isFromServer(error) || error instanceof Unavailable) throw error;
+      throw new Unavailable(`the database does not answer: ${(error as Error).message}`, {
+        cause: error,
+      });
+    });
+  }
+
   /** Gives the connection up: whatever it was doing, the database ends it. */
   async discard(): Promise<void> {
     if (this.#client !== undefined) this.#cut(this.#client);

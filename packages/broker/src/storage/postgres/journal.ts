@@ -65,6 +65,8 @@ export interface Begun {
 export interface Appended extends JournalRow {
   /** Of the owner. */
   readonly name: string;
+  /** The id of its row before this one. */
+  readonly previous: number;
   readonly isNew: boolean;
   readonly isGone: boolean;
   readonly contents: readonly Content[];

@@ -35,7 +35,8 @@ export class LostCommits {
 
   /** What is known of the owner may not be in the database any more. */
   suspect({ name, number, version, tail }: KnownRow): void {
-    if (version === 0) return;
+    // What was known first is what was committed; since then it may have been loaded again.
+    if (version === 0 || this.#suspects.has(number)) return;
     this.#suspects.set(number, { name, number, version, tail });
     // Other messages may have the ids of those that are gone.
     this.#options.cache.clear();

@@ -145,7 +145,7 @@ export class PostgresJournal implements Journal {
 
   async load(number: number): Promise<Loaded | undefined> {
     const { reading } = this.#options;
-    const [, owner, records, rows] = await reading.run(
+    const [, owner, records, rows] = await reading.read(
       beginReading,
       ...this.#stateOf(number),
       commit,
@@ -334,10 +334,12 @@ export class PostgresJournal implements Journal {
       await this.rollback();
       return true;
     }
-    const versions = new Map(
-      locked?.rows.map((row) => [Number(row['number']), Number(row['version'])]),
-    );
-    const isAsBefore = before.every(({ number, version }) => versions.get(number) === version - 1);
+    const rows = new Map(locked?.rows.map((row) => [Number(row['number']), row]));
+    // The same version with another tail is one that was lost and written anew.
+    const isAsBefore = before.every(({ number, version, previous }) => {
+      const row = rows.get(number);
+      return Number(row?.['version']) === version - 1 && Number(row?.['tail']) === previous;
+    });
     if (!isAsBefore) {
       await this.rollback();
       return false;

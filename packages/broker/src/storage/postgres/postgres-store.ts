@@ -80,7 +80,7 @@ export class PostgresStore implements StoreReader {
     const number = numberOf(owner);
     const found = new Map<number, KeptWindowEntry>();
     if (number === undefined || sequences.length === 0) return sequences.map(() => undefined);
-    const [rows] = await reading.run({
+    const [rows] = await reading.read({
       text: `SELECT value, NULL AS changes FROM ${this.#schema}.record WHERE number = $1 AND key = ANY($2::bytea[])
         UNION ALL
         SELECT NULL, changes FROM ${this.#schema}.journal WHERE number = $1`,
@@ -127,7 +127,7 @@ export class PostgresStore implements StoreReader {
     const keys = new Map(
       wanted.map(({ kind, id }) => [keyOf(contentByte(kind), id).toString('latin1'), { kind, id }]),
     );
-    const [rows] = await this.#options.reading.run({
+    const [rows] = await this.#options.reading.read({
       text: `SELECT key, value, NULL AS contents FROM ${this.#schema}.record WHERE number = $1 AND key = ANY($2::bytea[])
         UNION ALL
         SELECT NULL, NULL, contents FROM ${this.#schema}.journal

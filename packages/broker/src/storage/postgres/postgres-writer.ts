@@ -370,6 +370,7 @@ export class PostgresWriter implements Writer {
       this.#lost.suspect(owner);
       replica.unload(owner, this.#catchUp.now);
     }
+    void this.#lost.check();
     const isAllLost = error instanceof Drifted && error.owner === catalog;
     if (hasSettings || isAllLost || failed !== undefined) await this.#loads.catalog();
     if (failed !== undefined || error instanceof Drifted || error instanceof NotCommitted) return;

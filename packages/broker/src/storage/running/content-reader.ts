@@ -3,7 +3,7 @@
  */
 
 import type { MessageContent } from '../../core/changes.ts';
-import type { Delivered, Received } from '../backend.ts';
+import { type Delivered, type Received, Unavailable } from '../backend.ts';
 import { allOf, andThen, type NowOrLater } from '../now-or-later.ts';
 import type { StoreReader } from '../store.ts';
 
@@ -12,6 +12,11 @@ type Found = Omit<Delivered, 'content'>;
 /** Why a message cannot be delivered. */
 class UnreadableContent extends Error {
   override readonly name: string = 'Unreadable';
+}
+
+/** If the store does not answer now, nothing is wrong with the message. */
+function failureOf(problem: UnreadableContent): unknown {
+  return problem.cause instanceof Unavailable ? problem.cause : problem;
 }
 
 export class ContentReader {
@@ -32,7 +37,7 @@ export class ContentReader {
   /** Throws if it cannot be read. */
   of(queue: string, sequence: number): NowOrLater<MessageContent> {
     return andThen(this.#attempt(queue, sequence), (content) => {
-      if (content instanceof UnreadableContent) throw content;
+      if (content instanceof UnreadableContent) throw failureOf(content);
       return content;
     });
   }
@@ -86,7 +91,7 @@ export class ContentReader {
       }
     }
     if (problem !== undefined) {
-      if (delivered.length === 0) throw problem;
+      if (delivered.length === 0) throw failureOf(problem);
       this.#onUnreadable(problem);
     }
     return { ok: true, messages: delivered };

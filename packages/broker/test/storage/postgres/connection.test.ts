@@ -1,9 +1,10 @@
 /**
- * A transaction that takes several round trips lives and dies with its connection.
+ * A transaction that takes several round trips lives and dies with its connection; what only reads does not.
  */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Unavailable } from '../../../src/storage/backend.ts';
 import { BrokenConnection, Connection } from '../../../src/storage/postgres/connection.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { CuttingProxy } from './cutting-proxy.ts';
@@ -35,4 +36,20 @@ test('a connection that was given up does not take its successor along when it e
   const [committed] = await connection.goOn({ text: 'COMMIT' });
   assert.equal(committed?.command, 'COMMIT');
   await connection.close();
+});
+
+test('reading goes on on another connection when one breaks, and says that it cannot if that breaks, too', async () => {
+  const proxy = await CuttingProxy.start(url);
+  const connection = new Connection([proxy.url], 'test');
+  await connection.run({ text: 'SELECT 1' });
+  const read = connection.read({ text: 'SELECT count(*) FROM generate_series(1, 300000)' });
+  await turn();
+  proxy.cut();
+  const [found] = await read;
+  assert.equal(found?.rows.length, 1);
+  proxy.isRefusing = true;
+  proxy.cut();
+  await assert.rejects(connection.read({ text: 'SELECT 1' }), Unavailable);
+  await connection.close();
+  await proxy.close();
 });

@@ -146,6 +146,26 @@ test('a node that lost its connections finds it when it is back, without a reque
     assert.deepEqual(listed.ok && listed.queues, [queue]);
   }));
 
+test('a node whose commit broke off in the failover finds what is gone from before it', () =>
+  withHome(async ({ open, lose }) => {
+    const [first, other] = [await open(), await open()];
+    await create(first.backend);
+    for (const body of ['one', 'two']) await send(first.backend, body);
+    first.proxy.cutsCommit = 'request';
+    // Until the other database has taken over, nobody can look what became of the commit.
+    first.proxy.isRefusing = true;
+    const late = send(first.backend, 'late');
+    while (first.proxy.cutsCommit !== undefined) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await lose();
+    await send(other.backend, 'instead');
+    first.proxy.isRefusing = false;
+    await late;
+    assert.deepEqual(await bodies(first.backend), ['one', 'instead', 'late']);
+    assert.match(first.told.join(), /jobs was at version 3 and is at 3/);
+  }));
+
 test('what another node deleted, reset or turned into records is not lost', () =>
   withHome(async ({ open }) => {
     const [first, other] = [await open(), await open()];

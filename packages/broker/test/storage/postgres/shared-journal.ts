@@ -85,7 +85,7 @@ export class SharedJournal {
 
   /** What a writer's batch appends. */
   appendRows(appended: readonly Appended[]): void {
-    for (const { name, isNew, isGone, contents, dueAt, ...row } of appended) {
+    for (const { name, previous, isNew, isGone, contents, dueAt, ...row } of appended) {
       if (isNew) this.#add(row.number, name);
       this.#append(row, contents);
       (this.owners.get(row.number) as KeptOwner).dueAt = dueAt;
