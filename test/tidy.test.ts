@@ -373,7 +373,11 @@ const mayWait: Readonly<Record<string, string>> = {
   'packages/broker/test/crash/consumer.ts': 'gives up on a queue that is not drained in time',
   'packages/broker/test/crash/fan-out.test.ts': 'kills the server at random moments',
   'packages/broker/test/crash/lane.ts': 'steps of a client come at random moments',
+  'packages/broker/test/crash/nemesis.ts': 'freezes and cuts nodes off for a while',
+  'packages/broker/test/crash/nodes-run.ts': 'harms nodes at random moments',
   'packages/broker/test/crash/run.ts': 'kills the server at random moments',
+  'packages/broker/test/crash/topic-lane.ts': 'steps of a client come at random moments',
+  'packages/broker/test/crash/workers.ts': 'looks now and then whether queues are empty',
   // Consumers in real processes.
   'packages/toolkit/test/crash/chaos-child.ts': 'gives a kill the time to hit a handler',
   'packages/toolkit/test/crash/chaos.test.ts': 'kills and pauses consumers at random moments',

@@ -12,11 +12,13 @@ import {
   done,
   message,
   plain,
+  publish,
   queues,
   receive,
   refused,
   remove,
   send,
+  taken,
   unanswered,
   windowMs,
 } from './made-history.ts';
@@ -392,6 +394,39 @@ const cases: Case[] = [
       [send(0, a1), receive(20, [a1], { attemptId: 'x' }), remove(40, a1)],
       receive(60, [], { attemptId: 'x' }),
     ],
+  },
+
+  {
+    title: 'a publication that is answered and in one of two queues',
+    breaks: 'a publication is in all queues of its topic or in none',
+    history: [publish(0, 'a1'), taken(20, [a1], [])],
+  },
+  {
+    title: 'a publication that is answered and in no queue',
+    breaks: 'a publication is in all queues of its topic or in none',
+    history: [publish(0, 'a1')],
+  },
+  {
+    title: 'a publication without an answer that is in one of two queues',
+    breaks: 'a publication is in all queues of its topic or in none',
+    history: [publish(0, 'a1', unanswered), taken(20, [], [a1])],
+  },
+  {
+    title: 'a publication that is refused',
+    breaks: 'no send and no receive is refused',
+    history: [publish(0, 'a1', refused)],
+  },
+  {
+    title: 'two publications in two orders',
+    breaks: 'all queues of a topic have its publications in the same order',
+    history: [
+      [publish(0, 'a1'), publish(5, 'a2')],
+      taken(40, [a1, a2], [message('a2', { sequence: '1' }), message('a1', { sequence: '2' })]),
+    ],
+  },
+  {
+    title: 'a publication without an answer that is in no queue, and one that is in both',
+    history: [publish(0, 'a1', unanswered), publish(20, 'a2'), taken(40, [a2], [a2])],
   },
 ];
 

@@ -16,6 +16,7 @@ import {
   undead,
   vanished,
 } from './delivery-rules.ts';
+import { orders, partial } from './fan-out-rules.ts';
 import type { Entry } from './history.ts';
 import { attempts, inFlight, receipts } from './holding-rules.ts';
 import { type Lives, livesOf } from './lives.ts';
@@ -37,6 +38,8 @@ export const rules: Readonly<Record<string, (lives: Lives) => string[]>> = {
   'a message in flight is delivered to nobody else': inFlight,
   'a receipt is good while its message is in flight': receipts,
   'a repeated attempt gives the same messages': attempts,
+  'a publication is in all queues of its topic or in none': partial,
+  'all queues of a topic have its publications in the same order': orders,
 };
 
 export interface Violation {

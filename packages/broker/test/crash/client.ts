@@ -34,32 +34,70 @@ export interface ReceivedOutput {
 
 /** Far more than any answer takes; a server that is up and takes longer hangs. */
 const answerMsMax = 20_000;
+/** With several servers, one may be frozen: what it does not answer is asked of the next one. */
+const patienceMs = 5_000;
 /** How long the server may be down before its client gives up. */
 const absenceMsMax = 60_000;
 const connectPauseMs = 15;
+const unavailable = 'UNAVAILABLE';
+
+interface Asked {
+  readonly type: string;
+  /** Names the action, unless the body does. */
+  readonly target?: string;
+  readonly body: string;
+}
 
 export class CrashClient {
   readonly #ports: readonly number[];
+  readonly #lateMs: number;
   #calls = 0;
   readonly #agent: Agent = new Agent({ keepAlive: true });
   #atOutage: (() => void)[] = [];
 
-  /** Every request goes to the next of these ports; what one refuses to take goes to the one after it. */
-  constructor(ports: readonly number[]) {
+  /**
+   * Every request goes to the next of these ports; what one refuses to take goes to the one after it. Servers that are frozen
+   * or cut off may do what they have not answered until `lateMs` after it was given up; then 503 is no answer either.
+   */
+  constructor(ports: readonly number[], lateMs = 0) {
     this.#ports = ports;
+    this.#lateMs = lateMs;
   }
 
-  async call(action: string, input: object): Promise<Reply> {
+  call(action: string, input: object): Promise<Reply> {
+    return this.#call(action, {
+      type: 'application/x-amz-json-1.0',
+      target: `AmazonSQS.${action}`,
+      body: JSON.stringify(input),
+    });
+  }
+
+  /** An action of topics, as a form that asks for JSON. */
+  async callTopic(action: string, input: Readonly<Record<string, string>>): Promise<Reply> {
+    const body = new URLSearchParams({ Action: action, Version: '2010-03-31', ...input });
+    const type = 'application/x-www-form-urlencoded';
+    const reply = await this.#call(action, { type, body: body.toString() });
+    if (reply.outcome !== 'done') return reply;
+    const whole = reply.output as Record<string, Record<string, Output>>;
+    return { ...reply, output: whole[`${action}Response`]?.[`${action}Result`] ?? {} };
+  }
+
+  async #call(action: string, request: Asked): Promise<Reply> {
     const givingUpAt = now() + absenceMsMax;
     for (;;) {
       const from = now();
-      const answer = await this.#ask(action, JSON.stringify(input)).catch(reasonOf);
+      const answer = await this.#ask(request).catch(reasonOf);
       const times = { from, to: now() };
       if (typeof answer !== 'string') return { ...times, ...answer };
       for (const tell of this.#atOutage.splice(0)) tell();
-      if (answer === 'ETIMEDOUT') throw new Error(`${action}: no answer in ${answerMsMax} ms`);
+      if (answer === 'ETIMEDOUT' && this.#lateMs === 0) {
+        throw new Error(`${action}: no answer in ${answerMsMax} ms`);
+      }
       // A request whose connection was refused was never sent, so there is nothing to record about it.
-      if (answer !== 'ECONNREFUSED') return { ...times, outcome: 'unanswered' };
+      if (answer !== 'ECONNREFUSED') {
+        if (answer === unavailable) await pause(connectPauseMs);
+        return { from, to: times.to + this.#lateMs, outcome: 'unanswered' };
+      }
       if (from > givingUpAt) throw new Error(`the server was away for ${absenceMsMax} ms`);
       await pause(connectPauseMs);
     }
@@ -76,7 +114,7 @@ export class CrashClient {
     this.#agent.destroy();
   }
 
-  #ask(action: string, body: string): Promise<Answer<Output>> {
+  #ask({ type, target, body }: Asked): Promise<Answer<Output>> {
     this.#calls += 1;
     return new Promise((resolve, reject) => {
       const request = startRequest(
@@ -86,11 +124,12 @@ export class CrashClient {
           agent: this.#agent,
           method: 'POST',
           headers: {
-            'Content-Type': 'application/x-amz-json-1.0',
-            'X-Amz-Target': `AmazonSQS.${action}`,
+            'Content-Type': type,
+            ...(target === undefined ? {} : { 'X-Amz-Target': target }),
             'Content-Length': Buffer.byteLength(body),
+            Accept: 'application/json',
           },
-          timeout: answerMsMax,
+          timeout: this.#lateMs === 0 ? answerMsMax : patienceMs,
         },
         (response) => {
           let text = '';
@@ -100,6 +139,10 @@ export class CrashClient {
           });
           response.on('error', reject);
           response.on('end', () => {
+            if (response.statusCode === 503 && this.#lateMs > 0) {
+              reject(Object.assign(new Error(), { code: unavailable }));
+              return;
+            }
             const output = text === '' ? {} : (JSON.parse(text) as Output & { __type?: string });
             if (response.statusCode === 200) resolve({ outcome: 'done', output });
             else {

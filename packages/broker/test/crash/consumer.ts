@@ -11,7 +11,7 @@ import { Chance } from '../support/chance.ts';
 import { CrashClient, outcomeOf, type ReceivedOutput, type Reply, resultOf } from './client.ts';
 import { HistoryWriter, type ReceivedEntry } from './history.ts';
 import { type Task, taskOfProcess, whenTold } from './task.ts';
-import { type CrashQueue, nameOf, queues, urlOf } from './workload.ts';
+import { allQueues, type CrashQueue, nameOf, urlOf } from './workload.ts';
 
 /** How many lots a poller holds at a time, besides the one it works on. */
 const keptLotsMax = 10;
@@ -178,11 +178,11 @@ async function outage(msMax: number): Promise<void> {
 }
 
 const task = taskOfProcess();
-const client = new CrashClient(task.ports);
+const client = new CrashClient(task.ports, task.lateMs);
 const history = new HistoryWriter(task.directory, task.name);
 const draining = whenTold('drain');
 const stopping = whenTold('stop');
-await Promise.all(queues.map((queue, number) => new Poller(task, queue, number).run()));
+await Promise.all(allQueues.map((queue, number) => new Poller(task, queue, number).run()));
 client.close();
 history.close();
 process.disconnect();

@@ -69,10 +69,12 @@ export function invented({ messages, sentAs }: Lives): string[] {
 }
 
 /** Whatever happens to the server, the requests of a run are valid, and its queues exist. */
-export function refused({ sends, receives }: Lives): string[] {
-  return [...sends, ...receives].flatMap((entry) =>
-    entry.outcome === 'refused' ? [`a ${entry.type} on ${entry.queue} got ${entry.code}`] : [],
-  );
+export function refused({ sends, publications, receives }: Lives): string[] {
+  return [...sends, ...publications, ...receives].flatMap((entry) => {
+    if (entry.outcome !== 'refused') return [];
+    const where = entry.type === 'publish' ? `"${entry.body}"` : entry.queue;
+    return [`a ${entry.type} on ${where} got ${entry.code}`];
+  });
 }
 
 /** The name of a message in a violation's text. */

@@ -48,6 +48,15 @@ export type SendEntry = Timed & {
     | Refused
   );
 
+/** A publication, which is one change of all queues that subscribe to the topic. */
+export type PublishEntry = Timed &
+  Result & {
+    readonly type: 'publish';
+    readonly queues: readonly string[];
+    readonly group: string;
+    readonly body: string;
+  };
+
 export interface ReceivedEntry {
   readonly messageId: string;
   readonly sequence?: string;
@@ -95,6 +104,7 @@ export interface LeftEntry {
 export type Entry =
   | QueueEntry
   | SendEntry
+  | PublishEntry
   | ReceiveEntry
   | DeleteEntry
   | ChangeEntry

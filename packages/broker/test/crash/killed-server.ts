@@ -16,15 +16,22 @@ const logLinesMax = 50;
 export class KilledServer {
   readonly #flags: readonly string[];
   readonly #onFailure: (error: Error) => void;
+  /** Gets each line of its log. */
+  readonly #onLog: (line: string) => void;
   #child: ChildProcess | undefined;
   /** Its last output, for an unexpected end. */
   readonly #log: string[] = [];
   #startMs = 1_000;
   #isClosed = false;
 
-  constructor(flags: readonly string[], onFailure: (error: Error) => void) {
+  constructor(
+    flags: readonly string[],
+    onFailure: (error: Error) => void,
+    onLog: (line: string) => void = () => {},
+  ) {
     this.#flags = flags;
     this.#onFailure = onFailure;
+    this.#onLog = onLog;
   }
 
   /** How long its last complete start took. */
@@ -38,10 +45,13 @@ export class KilledServer {
     const began = performance.now();
     const child = spawn(process.execPath, [main, 'serve', '--log', 'json', ...this.#flags], {
       stdio: ['ignore', 'pipe', 'pipe'],
+      // What the test runner is told, which the server would take for a setting of its own.
+      env: { ...process.env, ONCEMQ_NO_INSTALL: undefined },
     });
     this.#child = child;
     createInterface(child.stderr).on('line', (line) => {
       this.#log.push(line);
+      this.#onLog(line);
       if (this.#log.length > logLinesMax) this.#log.shift();
     });
     const fail = (what: string): void =>

@@ -3,7 +3,7 @@
  * each message that the server made of it, what happened to it. The rules look things up here and keep nothing of their
  * own.
  *
- * A topic would be one more way to send: an entry of its own kind that adds a `Sent` to every queue that subscribes.
+ * A publication is one more way to send: to every queue that subscribes, where its message has an id that no answer tells.
  */
 
 import type {
@@ -12,6 +12,7 @@ import type {
   Entry,
   KillEntry,
   LeftEntry,
+  PublishEntry,
   QueueEntry,
   ReceivedEntry,
   ReceiveEntry,
@@ -53,6 +54,7 @@ export interface Lives {
   /** The messages of each FIFO group, by their sequence numbers. */
   readonly groups: readonly (readonly Message[])[];
   readonly sends: readonly SendEntry[];
+  readonly publications: readonly PublishEntry[];
   /** In order of their answers. */
   readonly receives: readonly ReceiveEntry[];
   readonly kills: readonly KillEntry[];
@@ -64,6 +66,7 @@ export interface Lives {
 export function livesOf(history: readonly Entry[]): Lives {
   const queues = new Map(ofType(history, 'queue').map((entry) => [entry.queue, entry]));
   const sends = ofType(history, 'send').sort((a, b) => a.from - b.from || a.place - b.place);
+  const publications = ofType(history, 'publish').sort((a, b) => a.from - b.from);
   const receives = ofType(history, 'receive').sort((a, b) => a.to - b.to);
   const sent = new Map<string, Sent>();
   const messages = new Map<string, Message>();
@@ -86,7 +89,7 @@ export function livesOf(history: readonly Entry[]): Lives {
     return message;
   };
 
-  for (const send of sends) {
+  for (const send of [...sends, ...publications.flatMap(sendsOf)]) {
     const { body, group, queue: name } = send;
     const queue = queues.get(name) as QueueEntry;
     const known = sentAs(name, body) ?? {
@@ -122,6 +125,7 @@ export function livesOf(history: readonly Entry[]): Lives {
     messages: [...messages.values()],
     groups: groupsOf([...messages.values()]),
     sends,
+    publications,
     receives,
     kills: ofType(history, 'kill').sort((a, b) => a.at - b.at),
     left: ofType(history, 'left'),
@@ -140,6 +144,11 @@ export function deletedAt({ deletes }: Message): number {
 export function deletableFrom({ deletes }: Message): number {
   const perhaps = deletes.filter(({ outcome }) => outcome !== 'refused');
   return Math.min(...perhaps.map(({ from }) => from));
+}
+
+function sendsOf({ queues, group, body, from, to }: PublishEntry): SendEntry[] {
+  const outcome = 'unanswered' as const;
+  return queues.map((queue) => ({ type: 'send', from, to, queue, group, body, place: 0, outcome }));
 }
 
 type Named = Pick<ReceivedEntry, 'messageId' | 'sequence' | 'body' | 'group'>;

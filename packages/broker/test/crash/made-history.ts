@@ -6,6 +6,7 @@
 import type {
   ChangeEntry,
   DeleteEntry,
+  PublishEntry,
   QueueEntry,
   ReceivedEntry,
   ReceiveEntry,
@@ -19,6 +20,8 @@ export const windowMs: number = 300_000;
 
 export const queues: QueueEntry[] = [
   { type: 'queue', queue: 'orders.fifo', isFifo: true, windowMs },
+  { type: 'queue', queue: 'left.fifo', isFifo: true, windowMs },
+  { type: 'queue', queue: 'right.fifo', isFifo: true, windowMs },
   { type: 'queue', queue: 'plain', isFifo: false, windowMs: 0 },
 ];
 
@@ -82,4 +85,32 @@ export function change(
 ): ChangeEntry {
   const { messageId, receipt } = received;
   return { type: 'change', ...at(from), messageId, receipt, visibilityMs, ...result };
+}
+
+/** To a topic with the queues `left.fifo` and `right.fifo`. */
+export function publish(from: number, body: string, result: Result = done): PublishEntry {
+  const queues = ['left.fifo', 'right.fifo'];
+  return { type: 'publish', ...at(from), queues, group: body[0] as string, body, ...result };
+}
+
+/** Both queues are received from, and what was received is deleted. */
+export function taken(
+  from: number,
+  left: readonly ReceivedEntry[],
+  right: readonly ReceivedEntry[],
+): (ReceiveEntry | DeleteEntry)[] {
+  const lots = [
+    { queue: 'left.fifo', lot: left },
+    { queue: 'right.fifo', lot: right },
+  ];
+  return lots.flatMap(({ queue, lot }) => {
+    const messages = lot.map((each) => {
+      const messageId = `${queue} ${each.messageId}`;
+      return { ...each, messageId, receipt: `${queue} ${each.receipt}` };
+    });
+    return [
+      receive(from, messages, { queue } as Partial<ReceiveEntry>),
+      ...messages.map((each) => remove(from + 2 * requestMs, each)),
+    ];
+  });
 }

@@ -1,5 +1,5 @@
 /**
- * The producer of a crash run, a process of its own: a lane for each group of each queue, all at once. It ends when it is
+ * The producer of a crash run, a process of its own: a lane for each group of each queue and of the topic, all at once. It ends when it is
  * told to finish and has nothing left to retry.
  */
 
@@ -8,10 +8,11 @@ import { CrashClient } from './client.ts';
 import { HistoryWriter } from './history.ts';
 import { Lane } from './lane.ts';
 import { taskOfProcess, whenTold } from './task.ts';
-import { queues } from './workload.ts';
+import { TopicLane } from './topic-lane.ts';
+import { queues, topic } from './workload.ts';
 
-const { name, ports, pauseMsMax, directory, seed, round } = taskOfProcess();
-const client = new CrashClient(ports);
+const { name, ports, lateMs, pauseMsMax, directory, seed, round } = taskOfProcess();
+const client = new CrashClient(ports, lateMs);
 const history = new HistoryWriter(directory, name);
 const finishing = whenTold('finish');
 const lanes = queues
@@ -20,7 +21,11 @@ const lanes = queues
     const chance = new Chance(seed, number);
     return new Lane({ queue, group, client, history, chance, round, name: `${number}` });
   });
-await Promise.all(lanes.map((lane) => lane.run(finishing, pauseMsMax)));
+const topicLanes = topic.groups.map((group, number) => {
+  const chance = new Chance(seed, lanes.length + number);
+  return new TopicLane({ group, client, history, chance, round });
+});
+await Promise.all([...lanes, ...topicLanes].map((lane) => lane.run(finishing, pauseMsMax)));
 client.close();
 history.close();
 process.disconnect();

@@ -8,22 +8,19 @@
  * machine.
  */
 
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { Chance } from '../support/chance.ts';
 import { check, type Violation } from './checker.ts';
 import { CrashClient } from './client.ts';
+import { freePorts } from './free-ports.ts';
 import { HistoryWriter, now, readHistory } from './history.ts';
 import { KilledServer } from './killed-server.ts';
 import { Lane } from './lane.ts';
 import { type Tally, tallyOf } from './tally.ts';
-import type { Task, Word } from './task.ts';
-import { type CrashQueue, queues, urlOf } from './workload.ts';
+import { createAll, noteLeft, Workers } from './workers.ts';
+import { allQueues, arnOf, type CrashQueue, queues, subscribers, topic } from './workload.ts';
 
 export interface CrashOptions {
   readonly seed: number;
@@ -32,9 +29,6 @@ export interface CrashOptions {
   readonly directory: string;
   /** The server's data; without it, everything is in memory and every kill loses it. */
   readonly data?: string;
-  /** A database that `nodes` servers share, instead of `data`. One of them is killed, or frozen, at a time. */
-  readonly database?: string;
-  readonly nodes?: number;
   /** More flags for the server. */
   readonly flags?: readonly string[];
   /** Which run on this data it is; default 0. */
@@ -47,13 +41,9 @@ export interface CrashResult {
   readonly violations: readonly Violation[];
 }
 
-const consumers = 3;
 /** From a restart to the next kill. */
 const lifeMsMax = 1_000;
-const drainMsMax = 60_000;
-/** A node that is frozen for longer than a second loses its transaction. */
-const frozenMsMax = 2_500;
-const drainLookMs = 100;
+const producerPauseMsMax = 60;
 
 export async function crashRun(options: CrashOptions): Promise<CrashResult> {
   mkdirSync(options.directory, { recursive: true });
@@ -61,11 +51,8 @@ export async function crashRun(options: CrashOptions): Promise<CrashResult> {
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
   });
-  const ports = new Set<number>();
-  for (let tries = 0; ports.size < (options.nodes ?? 1); tries += 1) {
-    ports.add(await freePort(options.seed + tries));
-  }
-  const run = new CrashRun(options, [...ports], fail);
+  const [port = 0] = await freePorts(options.seed, 1);
+  const run = new CrashRun(options, port, fail);
   try {
     await Promise.race([run.all(), failed]);
   } catch (cause) {
@@ -80,25 +67,23 @@ export async function crashRun(options: CrashOptions): Promise<CrashResult> {
 
 class CrashRun {
   readonly #options: CrashOptions;
-  readonly #ports: readonly number[];
+  readonly #port: number;
   readonly #fail: (error: Error) => void;
   readonly #chance: Chance;
   readonly #history: HistoryWriter;
-  readonly #servers: readonly KilledServer[];
+  readonly #server: KilledServer;
   readonly #client: CrashClient;
   readonly #lane: Lane;
-  readonly #children: ChildProcess[] = [];
+  #workers: Workers | undefined;
 
-  constructor(options: CrashOptions, ports: readonly number[], fail: (error: Error) => void) {
+  constructor(options: CrashOptions, port: number, fail: (error: Error) => void) {
     this.#options = options;
-    this.#ports = ports;
+    this.#port = port;
     this.#fail = fail;
     this.#chance = new Chance(options.seed, 0);
     this.#history = new HistoryWriter(options.directory, 'supervisor');
-    this.#servers = ports.map(
-      (port) => new KilledServer(['--port', `${port}`, ...serverFlags(options)], fail),
-    );
-    this.#client = new CrashClient(ports);
+    this.#server = new KilledServer(['--port', `${port}`, ...serverFlags(options)], fail);
+    this.#client = new CrashClient([port]);
     this.#lane = new Lane({
       queue: queues[0] as CrashQueue,
       group: 'kills',
@@ -111,60 +96,32 @@ class CrashRun {
   }
 
   async all(): Promise<void> {
-    await this.#startAll();
-    await this.#createQueues();
-    const producer = this.#startClient('producer', 1);
-    const takers = Array.from({ length: consumers }, (_, index) =>
-      this.#startClient('consumer', index + 2),
-    );
+    await this.#server.start();
+    await createAll(this.#client, this.#history);
+    const { seed, directory, round = 0 } = this.#options;
+    this.#workers = new Workers({
+      ports: [this.#port],
+      lateMs: 0,
+      pauseMsMax: producerPauseMsMax,
+      directory,
+      seed,
+      round,
+      onFailure: this.#fail,
+    });
     await this.#killAgainAndAgain();
-    await tell('finish', [producer]);
-    for (const taker of takers) taker.send('drain' satisfies Word);
-    await this.#drained();
-    await tell('stop', takers);
-    for (const server of this.#servers) await this.#kill(server, false);
-    await this.#startAll();
-    for (const { name } of queues) {
-      this.#history.add({ type: 'left', queue: name, count: await this.#countOf(name) });
-    }
-    for (const server of this.#servers) await server.stop();
-  }
-
-  async #startAll(): Promise<void> {
-    await Promise.all(this.#servers.map((server) => server.start()));
+    await this.#workers.drain(this.#client);
+    await this.#kill(false);
+    await this.#server.start();
+    await noteLeft(this.#client, this.#history);
+    await this.#server.stop();
   }
 
   /** Whatever the result: no process and no connection is left. */
   async end(): Promise<void> {
-    for (const child of this.#children) child.kill('SIGKILL');
+    this.#workers?.kill();
     this.#client.close();
-    for (const server of this.#servers) await server.close();
+    await this.#server.close();
     this.#history.close();
-  }
-
-  async #createQueues(): Promise<void> {
-    for (const { name, ids, windowMs, attributes } of queues) {
-      const input = { QueueName: name, Attributes: attributes };
-      const { outcome } = await this.#client.call('CreateQueue', input);
-      if (outcome !== 'done') throw new Error(`the queue ${name} could not be created: ${outcome}`);
-      this.#history.add({ type: 'queue', queue: name, isFifo: ids !== 'none', windowMs });
-    }
-  }
-
-  #startClient(kind: 'producer' | 'consumer', number: number): ChildProcess {
-    const { seed, directory, round = 0 } = this.#options;
-    const name = `${kind}-${number}`;
-    const ownSeed = seed + number * 7_919;
-    // Requests of several nodes take their turns at the database, and what is sent has to be drained too.
-    const pauseMsMax = this.#ports.length > 1 ? 1_000 : 60;
-    const task: Task = { name, ports: this.#ports, pauseMsMax, directory, seed: ownSeed, round };
-    const file = fileURLToPath(new URL(`${kind}.js`, import.meta.url));
-    const child = fork(file, [JSON.stringify(task)]);
-    child.once('exit', (code, signal) => {
-      if (code !== 0) this.#fail(new Error(`${name} ended with ${code ?? signal}`));
-    });
-    this.#children.push(child);
-    return child;
   }
 
   /**
@@ -178,83 +135,33 @@ class CrashRun {
         await pause(this.#chance.below(this.#chance.isOneIn(4) ? 50 : lifeMsMax));
         if (this.#chance.isOneIn(2)) await this.#lane.sendOne();
       }
-      const server = this.#chance.pick(this.#servers);
-      if (this.#servers.length > 1) {
-        if (this.#chance.isOneIn(3)) {
-          server.freeze();
-          await pause(this.#chance.below(frozenMsMax));
-          server.thaw();
-        }
-        // The others have to do without it.
-        isReady = true;
-      }
-      await this.#kill(server, !isReady);
+      await this.#kill(!isReady);
       this.#options.onKill?.(kills);
-      const ready = server.start();
-      isReady =
-        this.#servers.length > 1 || kills === this.#options.kills || !this.#chance.isOneIn(5);
+      const ready = this.#server.start();
+      isReady = kills === this.#options.kills || !this.#chance.isOneIn(5);
       if (isReady) await ready;
-      else await pause(this.#chance.below(server.startMs));
+      else await pause(this.#chance.below(this.#server.startMs));
     }
   }
 
-  async #kill(server: KilledServer, isStarting: boolean): Promise<void> {
+  async #kill(isStarting: boolean): Promise<void> {
     this.#history.add({ type: 'kill', at: now(), isStarting });
-    await server.kill();
-  }
-
-  /** Waits until the consumers have emptied the queues; if they cannot, the count of what is left will show it. */
-  async #drained(): Promise<void> {
-    const giveUpAt = now() + drainMsMax;
-    while (now() < giveUpAt) {
-      const counts = await Promise.all(queues.map(({ name }) => this.#countOf(name)));
-      if (counts.every((count) => count === 0)) return;
-      await pause(drainLookMs);
-    }
-  }
-
-  async #countOf(queue: string): Promise<number> {
-    const input = { QueueUrl: urlOf(queue), AttributeNames: ['All'] };
-    const reply = await this.#client.call('GetQueueAttributes', input);
-    if (reply.outcome !== 'done') throw new Error(`${queue} cannot be counted: ${reply.outcome}`);
-    return Object.entries(reply.output.Attributes ?? {})
-      .filter(([name]) => name.startsWith('ApproximateNumberOfMessages'))
-      .reduce((sum, [, count]) => sum + Number(count), 0);
+    await this.#server.kill();
   }
 }
 
-async function tell(word: Word, children: readonly ChildProcess[]): Promise<void> {
-  const ended = children.map((child) => once(child, 'exit'));
-  for (const child of children) child.send(word);
-  await Promise.all(ended);
-}
-
-/** In memory the queues are created at every start, so that a kill loses what is in them and not the queues. */
-function serverFlags({ data, database, directory, flags = [] }: CrashOptions): string[] {
-  if (database !== undefined) return ['--postgres', database, ...flags];
+/** In memory everything is created at every start, so that a kill loses what is in the queues and not the queues. */
+function serverFlags({ data, directory, flags = [] }: CrashOptions): string[] {
   if (data !== undefined) return ['--data', data, ...flags];
   const file = join(directory, 'config.json');
-  const config = { queues: queues.map(({ name, attributes }) => ({ name, attributes })) };
+  const attributes = { RawMessageDelivery: 'true' };
+  const subscriptions = subscribers.map(({ name }) => {
+    return { protocol: 'sqs', endpoint: arnOf(name), attributes };
+  });
+  const config = {
+    queues: allQueues.map((queue) => ({ name: queue.name, attributes: queue.attributes })),
+    topics: [{ name: topic.name, attributes: { FifoTopic: 'true' }, subscriptions }],
+  };
   writeFileSync(file, JSON.stringify(config));
   return ['--memory', '--config', file, ...flags];
-}
-
-/**
- * A port that stays free while the server is dead: below the range that systems use for outgoing connections, since a
- * client that keeps reconnecting would sooner or later be given the very port that it tries.
- */
-async function freePort(seed: number): Promise<number> {
-  const chance = new Chance(seed, process.pid);
-  for (let tries = 0; tries < 100; tries += 1) {
-    const port = 15_000 + chance.below(15_000);
-    const probe = createServer();
-    const isFree = await new Promise<boolean>((resolve) => {
-      probe.once('error', () => resolve(false));
-      probe.listen(port, '127.0.0.1', () => resolve(true));
-    });
-    if (!isFree) continue;
-    await new Promise((resolve) => probe.close(resolve));
-    return port;
-  }
-  throw new Error('no free port was found between 15000 and 30000');
 }

@@ -10,6 +10,8 @@ export interface Task {
   readonly name: string;
   /** Of the servers: each request goes to the next one. */
   readonly ports: readonly number[];
+  /** For how long servers may still do what they have not answered. */
+  readonly lateMs: number;
   /** The longest pause of a producer between two requests of a lane. */
   readonly pauseMsMax: number;
   /** Where histories are written. */

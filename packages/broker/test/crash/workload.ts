@@ -1,6 +1,6 @@
 /**
  * What a crash run works on: its queues, and the bodies of its messages. One queue for each way to deduplicate, and one
- * without; a few groups each, so that groups are both busy and many.
+ * without; a few groups each, so that groups are both busy and many. And a topic with two queues that nothing else is sent to.
  */
 
 export interface CrashQueue {
@@ -52,6 +52,28 @@ export const queues: readonly CrashQueue[] = [
     attributes: visibility,
   },
 ];
+
+/** What is published to the topic arrives in them. */
+export const subscribers: readonly CrashQueue[] = ['left.fifo', 'right.fifo'].map((name) => ({
+  name,
+  groups: [],
+  ids: 'given',
+  windowMs: 300_000,
+  attributes: fifo,
+}));
+
+export const topic = {
+  name: 'news.fifo',
+  arn: 'arn:aws:sns:us-east-1:000000000000:news.fifo',
+  groups: ['a', 'b'],
+} as const;
+
+/** All queues that are received from. */
+export const allQueues: readonly CrashQueue[] = [...queues, ...subscribers];
+
+export function arnOf(queue: string): string {
+  return `arn:aws:sqs:us-east-1:000000000000:${queue}`;
+}
 
 export function urlOf(queue: string): string {
   return `http://localhost/000000000000/${queue}`;
