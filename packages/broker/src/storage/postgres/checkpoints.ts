@@ -5,6 +5,7 @@
  */
 
 import { catalog } from '../../core/changes.ts';
+import { DamagedError } from '../records/bytes.ts';
 import { checkpointOf } from './checkpoint.ts';
 import type { Connection, Statement } from './connection.ts';
 import { contentsIn } from './content-codec.ts';
@@ -19,13 +20,23 @@ export interface CheckpointsOptions {
   readonly reads?: number;
 }
 
-/** Owners of one round, and rows of one checkpoint. */
+/** Owners of one round; checkpoints of one owner in a round; rows of one checkpoint, and their bytes. */
 const ownersMax = 200;
+const checkpointsMax = 20;
 const rowsMax = 500;
+const rowBytesMax = 16 * 1024 * 1024;
 /** Rows stay in the journal for about this long after they have become records. */
 const keptMs = 60_000;
 /** Rows and records of an owner that is gone are removed so many at a time. */
 const sweptMax = 5_000;
+
+interface State {
+  readonly version: number;
+  readonly trimTo: number;
+  readonly trimAt: number;
+  /** Of the owner. */
+  readonly latest: number;
+}
 
 export class Checkpoints {
   readonly #options: CheckpointsOptions;
@@ -43,24 +54,31 @@ export class Checkpoints {
       text: `SELECT o.number, o.name, o.is_gone AS "isGone" FROM ${schema}.owner o
         LEFT JOIN ${schema}.checkpoint c USING (number)
         WHERE o.is_gone OR o.version > coalesce(c.version, 0) OR (c.trim_to > 0 AND c.trim_at < $1)
-        LIMIT ${ownersMax}`,
+        -- Those with the most rows first: where many are busy, none is passed over for ever.
+        ORDER BY o.version - coalesce(c.version, 0) DESC LIMIT ${ownersMax}`,
       values: [Date.now()],
     });
     for (const { number, name, isGone } of rows?.rows ?? []) {
       if (isOver()) return;
       if (isGone === true) await this.sweep(Number(number));
       else {
-        await this.checkpoint(Number(number), String(name)).catch(async (error: unknown) => {
+        await this.#checkpointAll(Number(number), String(name)).catch(async (error: unknown) => {
           await connection.goOn({ text: 'ROLLBACK' });
-          // Rows of a later version are left to its servers.
-          if (!(error instanceof UnknownFormat)) throw error;
+          // Rows of a later version are left to its servers; and no damaged row keeps other owners from their turn.
+          if (!(error instanceof UnknownFormat || error instanceof DamagedError)) throw error;
         });
       }
     }
   }
 
-  /** Turns the owner's next rows into records. */
-  async checkpoint(number: number, name: string): Promise<void> {
+  async #checkpointAll(number: number, name: string): Promise<void> {
+    for (let count = 0; count < checkpointsMax; count += 1) {
+      if (await this.checkpoint(number, name)) return;
+    }
+  }
+
+  /** Turns the owner's next rows into records. Returns whether those were all. */
+  async checkpoint(number: number, name: string): Promise<boolean> {
     const { connection } = this.#options;
     const schema = this.#schema;
     await connection.run({
@@ -70,21 +88,30 @@ export class Checkpoints {
     const [, held, found] = await connection.run(
       { text: "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5s'" },
       {
-        text: `SELECT version, trim_to AS "trimTo", trim_at AS "trimAt"
-          FROM ${schema}.checkpoint WHERE number = $1 FOR UPDATE SKIP LOCKED`,
+        text: `SELECT c.version, c.trim_to AS "trimTo", c.trim_at AS "trimAt", o.version AS latest
+          FROM ${schema}.checkpoint c JOIN ${schema}.owner o USING (number)
+          WHERE c.number = $1 FOR UPDATE OF c SKIP LOCKED`,
         values: [number],
       },
       {
-        text: `SELECT j.number, j.version, j.id, j.changes, j.contents FROM ${schema}.journal j
-          WHERE number = $1 AND version > (SELECT version FROM ${schema}.checkpoint WHERE number = $1)
-          ORDER BY version LIMIT ${rowsMax}`,
+        text: `WITH next AS (
+            SELECT * FROM ${schema}.journal
+            WHERE number = $1 AND version > (SELECT version FROM ${schema}.checkpoint WHERE number = $1)
+            ORDER BY version LIMIT ${rowsMax}
+          ), sized AS (
+            SELECT *, sum(octet_length(changes) + octet_length(contents)) OVER w AS bytes,
+              row_number() OVER w AS nth
+            FROM next WINDOW w AS (ORDER BY version)
+          )
+          SELECT number, version, id, changes, contents FROM sized
+          WHERE nth = 1 OR bytes <= ${rowBytesMax} ORDER BY version`,
         values: [number],
       },
     );
-    const state = held?.rows[0] as { version: number; trimTo: number; trimAt: number } | undefined;
+    const state = held?.rows[0] as unknown as State | undefined;
     if (state === undefined) {
       await connection.goOn({ text: 'ROLLBACK' });
-      return;
+      return true;
     }
     const rows = (found?.rows ?? []) as unknown as (JournalRow & { contents: Buffer })[];
     const owner = number === catalogNumber ? catalog : name;
@@ -137,6 +164,7 @@ export class Checkpoints {
       { text: 'COMMIT' },
     ];
     await connection.goOn(...statements);
+    return version >= state.latest;
   }
 
   /** Removes what is left of an owner that is gone, a part at a time. */

@@ -65,7 +65,7 @@ export class Cluster {
         left -= 1;
         node.send(this.#commands.next(), this.#now);
       } else if (choice < 0.43) this.#now += this.#pick([1, 1_000, 31_000, 61_000]);
-      else if (choice < 0.45) void node.writer.forgetUnused(Number.POSITIVE_INFINITY);
+      else if (choice < 0.45) void this.#forget(node);
       else if (choice < 0.47) this.#checkpoint();
       else this.#goOn();
       await nextTurn();
@@ -101,6 +101,11 @@ export class Cluster {
       await nextTurn();
     }
     return ended;
+  }
+
+  async #forget({ writer }: Node): Promise<void> {
+    await writer.forgetUnused(Number.POSITIVE_INFINITY);
+    for (const { name, mode } of writer.replica.all()) assert.notEqual(mode, 'loaded', name);
   }
 
   #checkpoint(): void {
