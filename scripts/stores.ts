@@ -1,15 +1,16 @@
-// The servers that the tests of stores need and npm does not have: Redis and DynamoDB Local.
+// The servers that the tests of stores need and npm does not have: Redis, DynamoDB Local, and PgBouncer.
 //
 //   stores.js                  installs what is missing, and prints one line about each
 //   stores.js redis            runs one on a free port: prints "redis ready URL", and waits until standard input ends
 //   stores.js dynamodb         the same
+//   stores.js pgbouncer URL    the same, before the database at this URL
 //
 // A server that is not there prints "NAME missing REASON" instead. Redis (or Valkey) comes from the path, or from Debian;
-// DynamoDB Local from Maven, into the folder .clients, and needs Java 17. Both keep nothing on disk.
+// DynamoDB Local from Maven, into the folder .clients, and needs Java 17. Both keep nothing on disk. PgBouncer comes from Debian.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createConnection, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -20,7 +21,7 @@ import { run } from './run-command.ts';
 
 interface Store {
   /** The command that runs it, or undefined if it is not there. */
-  command(port: number): readonly string[] | undefined;
+  command(port: number, database?: string): readonly string[] | undefined;
   /** Returns undefined, or why it failed. */
   install(): Promise<string | undefined>;
 }
@@ -29,6 +30,7 @@ const mavenMsMax = 300_000;
 const readyMsMax = 60_000;
 const pauseMs = 50;
 const redisWhy = "the tests of the toolkit's stores need Redis";
+const poolerWhy = 'the tests of PostgreSQL behind a pooler need PgBouncer';
 const dynamoWhy = "the tests of the toolkit's stores need DynamoDB Local";
 
 const jars = fileURLToPath(new URL('../../.clients/dynamodb-local-2.6.1', import.meta.url));
@@ -68,9 +70,20 @@ const stores: Readonly<Record<string, Store>> = {
       return isMarked ? undefined : `${jars} cannot be written`;
     },
   },
+  pgbouncer: {
+    command: (port, database) => {
+      const program = inPath('pgbouncer') ?? ['/usr/sbin/pgbouncer'].find(existsSync);
+      if (program === undefined) return undefined;
+      if (database === undefined) return [program];
+      // It refuses to run as root.
+      const identity = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
+      return [program, '-q', ...identity, poolerConfig(port, new URL(database))];
+    },
+    install: () => installWithApt(['pgbouncer'], poolerWhy),
+  },
 };
 
-const [asked] = process.argv.slice(2);
+const [asked, database] = process.argv.slice(2);
 if (asked === undefined) {
   for (const [name, store] of Object.entries(stores)) {
     const isPresent = store.command(0) !== undefined;
@@ -81,12 +94,12 @@ if (asked === undefined) {
 } else {
   const store = stores[asked];
   if (store === undefined) throw new Error(`There are only ${Object.keys(stores).join(' and ')}.`);
-  await serve(asked, store);
+  await serve(asked, store, database);
 }
 
-async function serve(name: string, store: Store): Promise<void> {
+async function serve(name: string, store: Store, database?: string): Promise<void> {
   const port = await freePort();
-  const command = store.command(port);
+  const command = store.command(port, database);
   if (command === undefined) {
     console.log(`${name} missing: get it with node .build/scripts/stores.js`);
     return;
@@ -100,6 +113,30 @@ async function serve(name: string, store: Store): Promise<void> {
   server.on('exit', () => process.exit());
   await untilListening(server, port);
   console.log(`${name} ready 127.0.0.1:${port}`);
+}
+
+/** Transactions share a few connections, as fewer than the clients have. Ends with the process. */
+function poolerConfig(port: number, { hostname, port: databasePort, username }: URL): string {
+  const folder = mkdtempSync(join(tmpdir(), 'oncemq-pgbouncer-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  chmodSync(folder, 0o755);
+  const file = join(folder, 'pgbouncer.ini');
+  const lines = [
+    '[databases]',
+    `* = host=${hostname} port=${databasePort} user=${username}`,
+    '[pgbouncer]',
+    'listen_addr = 127.0.0.1',
+    `listen_port = ${port}`,
+    'unix_socket_dir =',
+    'auth_type = any',
+    'pool_mode = transaction',
+    'default_pool_size = 4',
+    'log_connections = 0',
+    'log_disconnections = 0',
+    'log_stats = 0',
+  ];
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  return file;
 }
 
 async function untilListening(server: ChildProcess, port: number): Promise<void> {

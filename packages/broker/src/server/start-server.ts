@@ -202,7 +202,7 @@ async function openBackend(
     poster: createPoster({ addresses, onRefused: (reason) => log.info(reason) }),
   };
   if (storage.kind === 'memory') return openMemoryBackend(options);
-  if (storage.kind === 'postgres') return openPostgres(storage.urls, options, log);
+  if (storage.kind === 'postgres') return openPostgres(storage, options, log);
   // Imported on demand: in memory, LMDB's native code is not loaded.
   const { openDataBackend } = await import('../storage/lmdb/open.ts');
   return openDataBackend(options, {
@@ -214,7 +214,7 @@ async function openBackend(
 
 /** Imported on demand: only servers over PostgreSQL load its driver. */
 async function openPostgres(
-  urls: readonly string[],
+  { urls, isListening }: Extract<Config['storage'], { readonly kind: 'postgres' }>,
   options: Parameters<typeof openMemoryBackend>[0],
   log: Log,
 ): Promise<Backend> {
@@ -222,6 +222,7 @@ async function openPostgres(
   try {
     return await openPostgresBackend(options, {
       urls,
+      isListening,
       version,
       onNotice: (text) => log.info(text),
       onLost: (text) => log.error('messages may be missing', text),

@@ -70,6 +70,8 @@ export type Storage =
       readonly kind: 'postgres';
       /** Of one database: the first that can be written to is used. */
       readonly urls: readonly string[];
+      /** Whether the database tells what other servers have written; else it is looked up. */
+      readonly isListening: boolean;
     };
 
 interface Setting {
@@ -126,6 +128,12 @@ export const settings: Readonly<Record<string, Setting>> = {
     isList: true,
     pattern: databaseUrl,
     form: 'a URL that begins with postgres://',
+  },
+  'postgres-listen': {
+    doc: 'off: waiting receivers are woken by looking about once a second instead of LISTEN, as behind a pooler',
+    value: 'on|off',
+    choices: ['on', 'off'],
+    default: 'on',
   },
   clock: {
     doc: 'real; virtual: runs, and can be moved forward; manual: stands still until it is moved',
@@ -376,6 +384,9 @@ function storageOf(
 ): Storage {
   const isInMemory = isOn(given['memory']);
   const urls = listOf(given['postgres']);
+  if (urls.length === 0 && given['postgres-listen'] !== undefined) {
+    throw new ConfigError(`${spelled('postgres-listen')} has no effect without --postgres.`);
+  }
   if (!isInMemory && urls.length === 0) {
     const durability = value('durability') as 'fsync' | 'os';
     const acceptsLoss = isOn(given['accept-loss']);
@@ -385,7 +396,10 @@ function storageOf(
     name === 'accept-loss' ? isOn(given[name]) : given[name] !== undefined;
   const others = ['data', 'durability', 'accept-loss', ...(isInMemory ? ['postgres'] : [])];
   const unfit = others.find(isGiven);
-  if (unfit === undefined) return isInMemory ? { kind: 'memory' } : { kind: 'postgres', urls };
+  if (unfit === undefined && isInMemory) return { kind: 'memory' };
+  if (unfit === undefined) {
+    return { kind: 'postgres', urls, isListening: value('postgres-listen') === 'on' };
+  }
   const reason = isInMemory
     ? 'in memory, nothing is stored on disk'
     : 'the database stores everything';

@@ -22,6 +22,8 @@ export interface ServerOptions {
   readonly memory?: boolean;
   /** The URL of a PostgreSQL database that any number of servers share, and those of its standbys; instead of `data`. */
   readonly postgres?: string | readonly string[];
+  /** off: waiting receivers are woken by looking about once a second, as behind a pooler. Default on. */
+  readonly postgresListen?: 'on' | 'off';
   /** Default real. */
   readonly clock?: 'real' | 'virtual' | 'manual';
   /** Default us-east-1, or ru-central1 with the profile yandex. */

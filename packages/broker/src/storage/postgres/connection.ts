@@ -1,12 +1,11 @@
 /**
  * One connection to the database, made when it is first needed and again after it broke. Statements of one call are sent
  * at once, in one round trip. Every call has an end: if the database does not answer in time, the connection is cut.
- *
- * With several hosts, the one that can be written to is taken: after a failover, that is another one.
  */
 
 import pg from 'pg';
 import { Unavailable } from '../backend.ts';
+import { connectToPrimary, cutOff } from './connecting.ts';
 
 export interface Statement {
   readonly text: string;
@@ -22,7 +21,7 @@ export interface Rows {
 export interface ConnectionOptions {
   readonly onNotification?: (payload: string) => void;
   /** How long the database may take to answer; default 10 s. */
-  readonly answerMsMax?: number;
+  readonly answerMs?: number | undefined;
 }
 
 const connectMsMax = 5_000;
@@ -34,17 +33,16 @@ export class BrokenConnection extends Error {
   override readonly message: string = 'the connection broke within a transaction';
 }
 
-/** Numbers of 64 bits are read as JavaScript's: ids, versions and times are made to fit. */
-const int8 = 20;
-const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    oid === int8 ? Number : pg.types.getTypeParser(oid, format)) as never,
-};
+/** The database took too long, and the connection was cut. */
+export class NoAnswer extends Error {
+  override readonly name: string = 'NoAnswer';
+}
 
 export class Connection {
   readonly #urls: readonly string[];
   readonly #name: string;
-  readonly #options: ConnectionOptions;
+  readonly #onNotification: (payload: string) => void;
+  readonly #answerMs: number;
   #client: Promise<pg.Client> | undefined;
   /** That of the last `run`. */
   #used: Promise<pg.Client> | undefined;
@@ -53,7 +51,8 @@ export class Connection {
   constructor(urls: readonly string[], name: string, options: ConnectionOptions = {}) {
     this.#urls = urls;
     this.#name = name;
-    this.#options = options;
+    this.#onNotification = options.onNotification ?? (() => {});
+    this.#answerMs = options.answerMs ?? answerMsMax;
   }
 
   /** Whether there is a connection, or one is being made. */
@@ -111,18 +110,16 @@ export class Connection {
 
   #cut(opened: Promise<pg.Client>): void {
     if (this.#client === opened) this.#client = undefined;
-    opened.then(
-      (client) => {
-        (
-          client as unknown as { connection: { stream: { destroy(): void } } }
-        ).connection.stream.destroy();
-      },
-      () => {},
-    );
+    opened.then(cutOff, () => {});
   }
 
   #open(): Promise<pg.Client> {
-    const opened = this.#connect();
+    const opened = connectToPrimary({
+      urls: this.#urls,
+      name: this.#name,
+      connectMsMax: Math.min(connectMsMax, this.#answerMs),
+      onNotification: this.#onNotification,
+    });
     const forget = (): void => {
       // One that breaks late must not take its successor along.
       if (this.#client === opened) this.#client = undefined;
@@ -136,7 +133,11 @@ export class Connection {
     statements: readonly Statement[],
   ): Promise<readonly Rows[]> {
     const client = await opened;
-    const late = setTimeout(() => this.#cut(opened), answerMsMax);
+    let isLate = false;
+    const late = setTimeout(() => {
+      isLate = true;
+      this.#cut(opened);
+    }, this.#answerMs);
     try {
       const results = statements.map(({ text, values }) =>
         client.query(text, values as unknown[] | undefined),
@@ -147,51 +148,15 @@ export class Connection {
       return await Promise.all(results);
     } catch (error) {
       if (!isFromServer(error)) this.#cut(opened);
+      if (isLate) throw new NoAnswer(`no answer within ${this.#answerMs / 1000} s`);
       throw error;
     } finally {
       clearTimeout(late);
     }
-  }
-
-  async #connect(): Promise<pg.Client> {
-    let problem: unknown;
-    for (const url of this.#urls) {
-      const client = new pg.Client({
-        connectionString: url,
-        application_name: this.#name,
-        connectionTimeoutMillis: connectMsMax,
-        keepAlive: true,
-        pipeline: true,
-        types,
-      } as pg.ClientConfig);
-      // Without a listener, a connection that breaks ends the process. Whoever waits for an answer is told anyway.
-      client.on('error', () => {});
-      client.on('notification', ({ payload }) => this.#options.onNotification?.(payload ?? ''));
-      try {
-        await client.connect();
-        const { rows } = await client.query('SELECT pg_is_in_recovery() AS "isStandby"');
-        if (rows[0].isStandby !== true) return client;
-        problem = new Error(`${hostOf(url)} is a standby`);
-        await client.end();
-      } catch (error) {
-        problem = error;
-        await client.end().catch(() => {});
-      }
-    }
-    const reason = problem instanceof Error ? problem.message : String(problem);
-    throw new Unavailable(`no database can be reached: ${reason}`, { cause: problem });
   }
 }
 
 /** Whether the database itself refused the statement; otherwise the connection broke, and nobody knows what it did. */
 export function isFromServer(error: unknown): error is pg.DatabaseError {
   return error instanceof pg.DatabaseError && !/^(57P|08)/.test(error.code ?? '');
-}
-
-function hostOf(url: string): string {
-  try {
-    return new URL(url).host;
-  } catch {
-    return 'the database';
-  }
 }

@@ -18,6 +18,8 @@ export interface NodesOptions {
   readonly reads?: number | undefined;
   /** Where other nodes reach this one. */
   readonly address?: string | undefined;
+  /** The database did not answer, twice. */
+  readonly onFailure: (error: unknown) => void;
 }
 
 export interface Node {
@@ -90,12 +92,13 @@ export class Nodes {
     if (connection.isOpen) await connection.run(left).catch(() => {});
   }
 
-  /** A beat that fails is made up for by the next one. */
+  /** A connection may have broken; another one is made at once. */
   #plan(): void {
     if (this.#isGone) return;
     this.#timer = setTimeout(() => {
       this.#beat()
-        .catch(() => {})
+        .catch(() => this.#beat())
+        .catch((error: unknown) => this.#options.onFailure(error))
         .finally(() => this.#plan());
     }, beatMs);
     this.#timer.unref();

@@ -15,6 +15,8 @@ export interface NotificationsOptions {
   readonly listening: Connection;
   readonly telling: Connection;
   readonly pollMs: number;
+  /** Whether to listen at all; else there are polls alone. */
+  readonly isListening: boolean;
   /** These owners may have something new. */
   readonly onNews: (numbers: readonly number[]) => void;
   /** A clock that is shared has been moved. */
@@ -116,6 +118,7 @@ export class Notifications {
   }
 
   async #listen(): Promise<void> {
+    if (!this.#options.isListening) return;
     try {
       await this.#options.listening.run({ text: `LISTEN ${quoted(this.#channel)}` });
       this.#isListening = true;

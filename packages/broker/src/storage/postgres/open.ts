@@ -27,6 +27,10 @@ export interface PostgresOptions {
   readonly schema?: string | undefined;
   /** How often versions are looked up for receivers that wait, should nobody tell of them. Default 900 ms. */
   readonly pollMs?: number | undefined;
+  /** Whether the database tells of versions, too; default true. */
+  readonly isListening?: boolean;
+  /** How long the database may take for an answer, and a request may wait for it; default 10 s. */
+  readonly answerMs?: number | undefined;
   /** Of this program, as other nodes and people are told. */
   readonly version?: string;
   /** The latest format of journal rows that this node reads; default: the one of this version. */
@@ -45,6 +49,8 @@ export async function openPostgresBackend(
     urls,
     schema = defaultSchema,
     pollMs = 900,
+    isListening = true,
+    answerMs,
     version = 'unknown',
     reads = latestFormat,
     onNotice = () => {},
@@ -52,13 +58,13 @@ export async function openPostgresBackend(
   }: PostgresOptions,
 ): Promise<Backend> {
   const { clock } = options;
-  const writing = new Connection(urls, 'oncemq writer');
-  const reading = new Connection(urls, 'oncemq reader');
-  const listening = new Connection(urls, 'oncemq listener', {
-    onNotification: (payload) => notifications.heard(payload),
-  });
-  const maintaining = new Connection(urls, 'oncemq maintenance');
-  const loading = new Connection(urls, 'oncemq loader');
+  const connection = (use: string, onNotification = (_: string): void => {}): Connection =>
+    new Connection(urls, `oncemq ${use}`, { onNotification, answerMs });
+  const writing = connection('writer');
+  const reading = connection('reader');
+  const listening = connection('listener', (payload) => notifications.heard(payload));
+  const maintaining = connection('maintenance');
+  const loading = connection('loader');
   const connections = [writing, reading, listening, maintaining, loading];
   // What falls due is looked for when whatever found out is done with it.
   const onMoved = (): void => void setImmediate(() => writer.timeMoved());
@@ -79,12 +85,19 @@ export async function openPostgresBackend(
     numberOf: (owner) => writer.replica.get(owner)?.number,
     reads,
   });
-  const nodes = new Nodes({ schema, connection: reading, version, reads });
+  const nodes = new Nodes({
+    schema,
+    connection: reading,
+    version,
+    reads,
+    onFailure: (error) => writer.lose(error),
+  });
   const notifications: Notifications = new Notifications({
     schema,
     listening,
     telling: reading,
     pollMs,
+    isListening,
     onNews: (numbers) => writer.hear(numbers),
     // Looked at again with the next poll.
     onTime: () => void sharedClock?.read().catch(() => {}),
@@ -121,6 +134,7 @@ export async function openPostgresBackend(
         formats: { reads, writes: () => nodes.writes },
         dueBy: (time) => dueBy(reading, schema, time),
         onLost,
+        waitMs: answerMs,
         clear: () => clearedBy(reading, schema),
         close,
       });

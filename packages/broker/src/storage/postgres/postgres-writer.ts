@@ -23,7 +23,7 @@ import type { Writer, WriterUser } from '../running/writer.ts';
 import { BatchCommands, FailedInBatch } from './batch-commands.ts';
 import { BatchRows, type ContentSource } from './batch-rows.ts';
 import { CatchUp } from './catch-up.ts';
-import { isFromServer } from './connection.ts';
+import { isFromServer, NoAnswer } from './connection.ts';
 import type { ContentCache } from './content-cache.ts';
 import type { Appended, Begun, Journal, Known, LockedOwner } from './journal.ts';
 import { LostCommits } from './lost-commits.ts';
@@ -57,6 +57,8 @@ export interface PostgresWriterOptions {
   readonly onLost: (text: string) => void;
   /** Removes everything; resolves when the database is empty. */
   readonly clear: () => Promise<void>;
+  /** How long a command waits for the database; default 10 s. */
+  readonly waitMs?: number | undefined;
   readonly close: () => Promise<void>;
 }
 
@@ -69,7 +71,7 @@ export class PostgresWriter implements Writer {
   readonly kind = 'postgres';
   readonly replica: Replica;
   readonly #options: PostgresWriterOptions;
-  readonly #waiting: WaitingCommands = new WaitingCommands();
+  readonly #waiting: WaitingCommands;
   readonly #unreadable: UnreadableOwners = new UnreadableOwners();
   readonly #lost: LostCommits;
   readonly #catchUp: CatchUp;
@@ -92,6 +94,7 @@ export class PostgresWriter implements Writer {
   constructor(options: PostgresWriterOptions) {
     const { newEngine, user, formats } = options;
     this.#options = options;
+    this.#waiting = new WaitingCommands(options.waitMs);
     const onAbsorbed = (changes: readonly Change[]): void => this.#catchUp.note(changes);
     this.replica = new Replica(newEngine, onAbsorbed, formats.reads);
     this.#lost = new LostCommits(options);
@@ -215,6 +218,11 @@ export class PostgresWriter implements Writer {
     this.#options.user.stirred(queues);
   }
 
+  /** The database did not answer to what is asked now and then. */
+  lose(error: unknown): void {
+    if (!this.#isClosed && !this.isFrozen && !isFromServer(error)) this.#reachability.lose(error);
+  }
+
   /** Something may have fallen due. */
   timeMoved(): void {
     this.#options.user.stirred([]);
@@ -276,7 +284,6 @@ export class PostgresWriter implements Writer {
         this.#reachability.lose(error);
         return;
       }
-      this.#waiting.rejectLate();
     }
   }
 
@@ -375,7 +382,8 @@ export class PostgresWriter implements Writer {
     if (hasSettings || isAllLost || failed !== undefined) await this.#loads.catalog();
     if (failed !== undefined || error instanceof Drifted || error instanceof NotCommitted) return;
     this.#failures += 1;
-    if (!isFromServer(error) && this.#failures >= failuresMax) throw error;
+    const isAway = error instanceof NoAnswer || this.#failures >= failuresMax;
+    if (!isFromServer(error) && isAway) throw error;
     await new Promise((resolve) => setTimeout(resolve, failedPauseMs));
   }
 }

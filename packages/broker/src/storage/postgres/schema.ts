@@ -39,10 +39,13 @@ export async function migrate(connection: Connection, schema: string): Promise<r
   const pending = await pendingMigrations(connection, schema);
   if (pending.length === 0) return [];
   return withRights(connection, migrateAdvice, async () => {
-    const [begin, ...creation] = creationOf(schema, await hasSchema(connection, schema));
-    await connection.run(begin, ...creation);
+    const results = await connection.run(
+      ...creationOf(schema, await hasSchema(connection, schema)),
+      { text: `SELECT name FROM ${quoted(schema)}.migration` },
+    );
     // Others may have been first.
-    const missing = await pendingMigrations(connection, schema);
+    const applied = new Set(results.at(-1)?.rows.map(({ name }) => String(name)));
+    const missing = pending.filter(({ name }) => !applied.has(name));
     await connection.goOn(...missing.flatMap((each) => applicationOf(each, schema)), {
       text: 'COMMIT',
     });
@@ -89,7 +92,7 @@ async function hasSchema(connection: Connection, schema: string): Promise<boolea
 }
 
 /** One node at a time. A schema that is there needs no right to create one. */
-function creationOf(schema: string, isThere: boolean): readonly [Statement, ...Statement[]] {
+function creationOf(schema: string, isThere: boolean): Statement[] {
   const name = quoted(schema);
   return [
     { text: 'BEGIN' },

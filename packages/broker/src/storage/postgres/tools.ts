@@ -28,7 +28,7 @@ export async function openDatabaseSource({
   name,
   schema = defaultSchema,
 }: DatabaseOptions): Promise<CopySource> {
-  const connection = new Connection(urls, 'oncemq copy', { answerMsMax: patientMs });
+  const connection = new Connection(urls, 'oncemq copy', { answerMs: patientMs });
   try {
     await prepareTables(connection, schema);
     await refuseNodes(connection, schema);
@@ -44,7 +44,7 @@ export function databaseTarget({
   name,
   schema = defaultSchema,
 }: DatabaseOptions): CopyTarget {
-  const connection = new Connection(urls, 'oncemq copy', { answerMsMax: patientMs });
+  const connection = new Connection(urls, 'oncemq copy', { answerMs: patientMs });
   return new PostgresTarget(connection, schema, name);
 }
 
@@ -77,7 +77,7 @@ async function withDatabase<T>(
   { urls, schema = defaultSchema }: SchemaOptions,
   use: (connection: Connection, schema: string) => Promise<T>,
 ): Promise<T> {
-  const connection = new Connection(urls, 'oncemq postgres', { answerMsMax: patientMs });
+  const connection = new Connection(urls, 'oncemq postgres', { answerMs: patientMs });
   try {
     await requireVersion(connection);
     return await use(connection, schema);

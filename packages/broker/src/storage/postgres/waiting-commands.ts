@@ -27,7 +27,13 @@ export interface Done {
 }
 
 export class WaitingCommands {
+  readonly #waitMs: number;
   #all: Waiting[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(waitMs: number = waitMsMax) {
+    this.#waitMs = waitMs;
+  }
 
   get size(): number {
     return this.#all.length;
@@ -43,8 +49,9 @@ export class WaitingCommands {
       return Promise.reject(new Unavailable('too much is waiting'));
     }
     return new Promise((resolve, reject) => {
-      const until = performance.now() + waitMsMax;
+      const until = performance.now() + this.#waitMs;
       this.#all.push({ command, now, until, resolve: resolve as Waiting['resolve'], reject });
+      this.#plan();
     });
   }
 
@@ -63,10 +70,19 @@ export class WaitingCommands {
     this.reject(this.#all, error);
   }
 
-  rejectLate(): void {
-    const now = performance.now();
-    const late = this.#all.filter(({ until }) => until < now);
-    if (late.length === 0) return;
-    this.reject(late, new Unavailable('what the request needs is locked by another node'));
+  /** Whatever the database is doing meanwhile: what becomes of a command that it may be committing is not known. */
+  #plan(): void {
+    const [oldest] = this.#all;
+    if (this.#timer !== undefined || oldest === undefined) return;
+    const rejectLate = (): void => {
+      this.#timer = undefined;
+      const now = performance.now();
+      const late = this.#all.filter(({ until }) => until <= now);
+      const text = `the database kept the request waiting for more than ${this.#waitMs / 1000} s`;
+      this.reject(late, new Unavailable(text));
+      this.#plan();
+    };
+    this.#timer = setTimeout(rejectLate, Math.ceil(oldest.until - performance.now()));
+    this.#timer.unref();
   }
 }

@@ -225,13 +225,17 @@ test('the storage is chosen by the setting with the highest precedence', () => {
 test('a database and its standbys are one choice of storage', () => {
   const [one, other] = ['postgres://one/mq', 'postgresql://two/mq'];
   const { storage } = readConfig({ postgres: `${one},${other}` }, { ONCEMQ_MEMORY: 'true' });
-  assert.deepEqual(storage, { kind: 'postgres', urls: [one, other] });
+  assert.deepEqual(storage, { kind: 'postgres', urls: [one, other], isListening: true });
+  const polling = readConfig({ postgres: one, 'postgres-listen': 'off' }, {}).storage;
+  assert.deepEqual(polling, { kind: 'postgres', urls: [one], isListening: false });
   assert.deepEqual(readConfig({ memory: 'true' }, { ONCEMQ_POSTGRES: one }).storage, {
     kind: 'memory',
   });
   const both = { postgres: one, data: './here' };
   refused(() => readConfig(both, {}), /^postgres and data cannot be used together: the database/);
   refused(() => readConfig({ postgres: one, memory: 'true' }, {}), /^memory and postgres cannot/);
+  const alone = { 'postgres-listen': 'off' };
+  refused(() => readConfig(alone, {}), /^postgres-listen has no effect without --postgres/);
   refused(() => readConfig({ postgres: 'one/mq' }, {}), /^postgres: one\/mq is not valid/);
 });
 

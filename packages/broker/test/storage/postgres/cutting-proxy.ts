@@ -13,6 +13,8 @@ export class CuttingProxy {
   readonly #sockets: Set<Socket> = new Set();
   readonly #target: URL;
   isRefusing = false;
+  /** Connections stay, and nothing passes. */
+  isStalled = false;
   /** At the next COMMIT: nothing of its answer arrives, or the COMMIT itself does not. */
   cutsCommit: 'answer' | 'request' | undefined;
 
@@ -64,6 +66,7 @@ export class CuttingProxy {
       });
     }
     client.on('data', (data) => {
+      if (this.isStalled) return;
       const cuts = data.includes(commit) ? this.cutsCommit : undefined;
       if (cuts !== undefined) this.cutsCommit = undefined;
       if (cuts === 'request') {
@@ -74,6 +77,7 @@ export class CuttingProxy {
       database.write(data);
     });
     database.on('data', (data) => {
+      if (this.isStalled) return;
       if (isDeaf) client.destroy();
       else client.write(data);
     });
