@@ -188,7 +188,7 @@ class Exchange implements Call {
     }
   }
 
-  /** The signature comes first: parsing a large body takes much longer, and strangers are not to cause it. */
+  /** The signature comes first: parsing a large body takes much longer, and strangers must not be able to cause it. */
   async #answerSigned(authentication: Authentication): Promise<ApiResponse> {
     const glimpse = this.#form.glimpse(this.#request, actions);
     if ('code' in glimpse) return this.#counted(this.#refuse(glimpse));

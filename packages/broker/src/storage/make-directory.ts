@@ -1,8 +1,8 @@
 /**
  * Makes a directory and those above it that are missing, for every path that a user gives. Node's own way, `mkdir` with
  * `recursive`, never ends where the system answers "no such directory" although the one above exists, as below /proc.
- * Messages are nobody else's business: only the server's user may read what is made. The stores and the server's ledger
- * use it; it lies in the lower of the two layers.
+ * Only the server's user may read what is made, since it will hold messages. The stores and the server's ledger use it; it
+ * lies in the lower of the two layers.
  */
 
 import { existsSync, mkdirSync, statSync } from 'node:fs';
