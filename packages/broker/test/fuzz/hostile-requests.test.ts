@@ -30,7 +30,7 @@ const heapGrowthMax = 8 * mebibyte;
 /** Memory held by the process: V8 and malloc keep some of what they allocated for bodies of 8 MiB from twelve clients. */
 const rssGrowthMax = 256 * mebibyte;
 
-/** Fewer: what differs is only that every request is signed, and that policies decide. */
+/** Fewer: what differs is only that every request is signed, that policies decide, and that bodies are judged. */
 const guardedRequests = 6_000;
 /** Of the signed requests, these may have a signature that the server does not accept: strange headers and paths. */
 const turnedAwayShareMax = 0.1;
@@ -40,7 +40,7 @@ const file = 'packages/broker/dist/test/fuzz/hostile-requests.test.js';
 test('20,000 hostile requests get a well-formed 4xx, and a good client never notices', (t) =>
   withstand(t, { isGuarded: false, total: requests }));
 
-test('so do 6,000 signed ones, at a server that checks signatures and policies', (t) =>
+test('so do 6,000 signed ones, at a server that checks signatures, policies and contracts', (t) =>
   withstand(t, { isGuarded: true, total: guardedRequests }));
 
 async function withstand(

@@ -5,6 +5,9 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Sign } from './connection.ts';
 import { fuzzKey, signed } from './signing-client.ts';
@@ -18,10 +21,31 @@ export interface MemoryUse {
   readonly peakBytes: number;
 }
 
+/** Every body is read: by a schema that leads into it, and as an envelope. Violations are only reported. */
+const observed = {
+  queues: [
+    { queue: '*.fifo' },
+    {
+      queue: '*',
+      schema: {
+        $defs: {
+          any: {
+            items: { $ref: '#/$defs/any' },
+            uniqueItems: true,
+            additionalProperties: { $ref: '#/$defs/any' },
+          },
+        },
+        $ref: '#/$defs/any',
+      },
+    },
+  ],
+  topics: [{ topic: '*', contract: 'keyed' }],
+};
+
 export class ServerProcess {
   readonly port: number;
   readonly sign: Sign;
-  /** Whether it checks signatures and the policies of queues. */
+  /** Whether it checks signatures and the policies of queues, and judges messages by a contract. */
   readonly isGuarded: boolean;
   readonly #child: ChildProcess;
   readonly #log: string[];
@@ -39,7 +63,12 @@ export class ServerProcess {
   }: {
     readonly isGuarded?: boolean;
   } = {}): Promise<ServerProcess> {
-    const guard = isGuarded ? ['--auth', 'sigv4', '--enforce-policies'] : [];
+    const folder = mkdtempSync(join(tmpdir(), 'oncemq-fuzz-'));
+    const contract = join(folder, 'contract.json');
+    writeFileSync(contract, JSON.stringify(observed));
+    const guard = isGuarded
+      ? ['--auth', 'sigv4', '--enforce-policies', '--contract', contract]
+      : [];
     const child = fork(
       fileURLToPath(new URL('../../src/cli/main.js', import.meta.url)),
       ['serve', '--port', '0', '--memory', '--clock', 'virtual', '--log', 'json', ...guard],
@@ -61,6 +90,7 @@ export class ServerProcess {
       child.stdout?.setEncoding('utf8').once('data', resolve);
       child.once('exit', (code) => reject(new Error(`no start, code ${code}: ${log.join('')}`)));
     });
+    rmSync(folder, { recursive: true });
     const port = Number(/^oncemq ready http:\/\/127\.0\.0\.1:(\d+) /.exec(ready)?.[1]);
     return new ServerProcess(child, port, isGuarded, log);
   }
