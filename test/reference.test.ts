@@ -61,7 +61,7 @@ const inside: Readonly<Record<string, string>> = {
   'storage/lmdb/records/loading.ts': 'straysMax',
   'storage/lmdb/records/record-mapper.ts': 'sweptKeysBusyMax',
   'storage/postgres/batch-commands.ts': 'tickOwnersMax',
-  'storage/postgres/checkpoints.ts': 'ownersMax rowsMax sweptMax',
+  'storage/postgres/checkpoints.ts': 'ownersMax rowsMax sweptMax checkpointsMax rowBytesMax',
   'storage/postgres/lost-commits.ts': 'namedMax',
   'storage/postgres/nodes.ts': 'returningMsMax runningMsMax',
   'storage/postgres/postgres-writer.ts': 'failuresMax',
