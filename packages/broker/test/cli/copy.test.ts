@@ -54,9 +54,10 @@ test('a server moves into a database and back: receipts and duplicates are those
 
     const there = await copy('--from', home, '--to', url);
     assert.equal(there.stderr, '', 'nothing to wait for');
-    assert.match(
-      there.stdout,
-      /^\d+ records copied from \S+home to 127\.0\.0\.1:\d+\/postgres, and verified\n$/,
+    const { host, pathname } = new URL(url);
+    assert.equal(
+      there.stdout.replace(/^\d+ /, ''),
+      `records copied from ${home} to ${host}${pathname}, and verified\n`,
     );
     const node = await ServerProcess.start(['--postgres', url]);
     assert.equal(await send(node, 'two'), sequences[1], 'a duplicate');
@@ -88,5 +89,5 @@ test('how to use it is said when it is used otherwise', async () => {
   }
   const { code, stderr } = await copy('--from', 'no/such/place', '--to', 'nowhere');
   assert.equal(code, 1);
-  assert.match(stderr, /There is no server data in \S*no\/such\/place\./);
+  assert.match(stderr, /There is no server data in .*no\/such\/place\./);
 });
