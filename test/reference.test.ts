@@ -48,6 +48,7 @@ const inside: Readonly<Record<string, string>> = {
   'server/http/plain-connection.ts': 'nextBytesMax plainBytesMax',
   'server/http/request-head.ts': 'namesMax rememberedLengthMax',
   'server/ledger/line-writer.ts': 'batchBytesMax',
+  'server/private-postgres.ts': 'logCharsMax',
   'server/telemetry/otel-environment.ts': 'durationMsMax',
   'server/telemetry/watched-export.ts': 'closeMsMax',
   'storage/lmdb/commit/recovery.ts': 'patienceMax',

@@ -1,6 +1,6 @@
 /**
  * `oncemq/testing`: a server in the test's own process, on a free port, with a clock that the test controls. It keeps
- * everything in memory unless given a data directory. It starts in milliseconds, so each test file, or even each test,
+ * everything in memory unless given a data directory or a database. It starts in milliseconds, so each test file, or even each test,
  * can have its own.
  */
 
@@ -72,7 +72,7 @@ const anyCredentials = { accessKeyId: 'test', secretAccessKey: 'test' };
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { clock = 'virtual', ...others } = options;
-  const memory = others.data === undefined;
+  const memory = others.data === undefined && others.postgres === undefined;
   const server = await start(configOf({ log: 'silent', memory, ...others, clock, port: 0 }));
   const { backend, url, close } = server;
   const [first] = server.config.credentials;

@@ -69,6 +69,8 @@ export async function start(config: Config, options: StartOptions = {}): Promise
   }
 }
 
+type PostgresStorage = Extract<Config['storage'], { readonly kind: 'postgres' }>;
+
 /** How to close what was opened, in opening order. It is closed in reverse when the server stops or fails to start. */
 type Opened = (() => Promise<unknown>)[];
 
@@ -88,6 +90,7 @@ async function startWith(config: Config, options: StartOptions, opened: Opened):
     counts,
     addresses,
     judge: contract?.judge,
+    opened,
   });
   opened.push(() => backend.close().then(() => ledger?.close()));
   if (config.clock === 'real') tellLead(backend.now() - Date.now(), log);
@@ -172,11 +175,13 @@ async function openBackend(
     counts,
     addresses,
     judge,
+    opened,
   }: {
     log: Log;
     counts: Counts | undefined;
     addresses: EndpointAddresses | undefined;
     judge: Judge | undefined;
+    opened: Opened;
   },
 ): Promise<Backend> {
   const { storage } = config;
@@ -202,7 +207,10 @@ async function openBackend(
     poster: createPoster({ addresses, onRefused: (reason) => log.info(reason) }),
   };
   if (storage.kind === 'memory') return openMemoryBackend(options);
-  if (storage.kind === 'postgres') return openPostgres(storage, options, log);
+  if (storage.kind === 'postgres') {
+    if (storage.embedded !== undefined) opened.push(await startEmbedded(storage, log));
+    return openPostgres(storage, options, log);
+  }
   // Imported on demand: in memory, LMDB's native code is not loaded.
   const { openDataBackend } = await import('../storage/lmdb/open.ts');
   return openDataBackend(options, {
@@ -212,9 +220,25 @@ async function openBackend(
   });
 }
 
+/** Returns how to stop it. */
+async function startEmbedded(
+  { embedded = '', urls }: PostgresStorage,
+  log: Log,
+): Promise<() => Promise<void>> {
+  const { startPrivatePostgres } = await import('./private-postgres.ts');
+  const close = await startPrivatePostgres(embedded, (said) =>
+    log.error('the embedded PostgreSQL has ended; start the server again', said),
+  );
+  log.info(
+    `an embedded PostgreSQL runs in ${embedded}, for a first look; use a database of your own for anything that matters`,
+  );
+  log.info(`more servers can share it: oncemq serve --port 0 --postgres '${urls[0]}'`);
+  return close;
+}
+
 /** Imported on demand: only servers over PostgreSQL load its driver. */
 async function openPostgres(
-  { urls, isListening }: Extract<Config['storage'], { readonly kind: 'postgres' }>,
+  { urls, isListening }: PostgresStorage,
   options: Parameters<typeof openMemoryBackend>[0],
   log: Log,
 ): Promise<Backend> {

@@ -5,6 +5,7 @@
  */
 
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { nearestName } from '@oncemq/toolkit/nearest-name';
 import type { Credential } from '../../api/auth/credential.ts';
 import { endpointProblem } from '../endpoint-addresses.ts';
@@ -12,7 +13,7 @@ import { isServiceLink } from '../service-links.ts';
 import { exportsOf, type TelemetryExports } from '../telemetry/otel-environment.ts';
 import { ConfigError } from './config-error.ts';
 import { credentialsOf, credentialVariables, environmentCredentials } from './credentials.ts';
-import { databaseUrl } from './database-text.ts';
+import { databaseUrl, embedded, embeddedUrl } from './database-text.ts';
 import { type QueueConfig, queuesOf } from './queues-at-start.ts';
 import { type TopicConfig, topicsOf } from './topics-at-start.ts';
 
@@ -70,6 +71,8 @@ export type Storage =
       readonly kind: 'postgres';
       /** Of one database: the first that can be written to is used. */
       readonly urls: readonly string[];
+      /** The directory of a database of the server's own, for a first look; `urls` is then its URL. */
+      readonly embedded?: string;
       /** Whether the database tells what other servers have written; else it is looked up. */
       readonly isListening: boolean;
     };
@@ -123,11 +126,11 @@ export const settings: Readonly<Record<string, Setting>> = {
   },
   memory: { doc: 'keep everything in memory and nothing on disk, instead of --data' },
   postgres: {
-    doc: 'PostgreSQL database to store everything in, shared by any number of servers; repeated for its standbys',
+    doc: 'PostgreSQL database to store everything in, shared by any number of servers; repeated for its standbys. embedded: one of its own, for a first look',
     value: 'URL',
     isList: true,
-    pattern: databaseUrl,
-    form: 'a URL that begins with postgres://',
+    pattern: new RegExp(`${databaseUrl.source}|^${embedded}$`),
+    form: 'a URL that begins with postgres://, or embedded',
   },
   'postgres-listen': {
     doc: 'off: waiting receivers are woken by looking about once a second instead of LISTEN, as behind a pooler',
@@ -394,11 +397,23 @@ function storageOf(
   }
   const isGiven = (name: string): boolean =>
     name === 'accept-loss' ? isOn(given[name]) : given[name] !== undefined;
-  const others = ['data', 'durability', 'accept-loss', ...(isInMemory ? ['postgres'] : [])];
+  const isEmbedded = urls.includes(embedded);
+  const others = [
+    ...(isEmbedded ? [] : ['data']),
+    'durability',
+    'accept-loss',
+    ...(isInMemory ? ['postgres'] : []),
+  ];
   const unfit = others.find(isGiven);
   if (unfit === undefined && isInMemory) return { kind: 'memory' };
   if (unfit === undefined) {
-    return { kind: 'postgres', urls, isListening: value('postgres-listen') === 'on' };
+    const isListening = value('postgres-listen') === 'on';
+    if (!isEmbedded) return { kind: 'postgres', urls, isListening };
+    if (urls.length > 1) {
+      throw new ConfigError(`${spelled('postgres')}: ${embedded} stands alone, without URLs.`);
+    }
+    const directory = join(value('data'), 'postgres');
+    return { kind: 'postgres', urls: [embeddedUrl(directory)], isListening, embedded: directory };
   }
   const reason = isInMemory
     ? 'in memory, nothing is stored on disk'

@@ -20,7 +20,10 @@ export interface ServerOptions {
   readonly acceptLoss?: boolean;
   /** Keeps everything in memory and nothing on disk, instead of `data`. */
   readonly memory?: boolean;
-  /** The URL of a PostgreSQL database that any number of servers share, and those of its standbys; instead of `data`. */
+  /**
+   * The URL of a PostgreSQL database that any number of servers share, and those of its standbys; instead of `data`. `embedded`: one of
+   * its own below `data`, for a first look.
+   */
   readonly postgres?: string | readonly string[];
   /** off: waiting receivers are woken by looking about once a second, as behind a pooler. Default on. */
   readonly postgresListen?: 'on' | 'off';

@@ -239,6 +239,24 @@ test('a database and its standbys are one choice of storage', () => {
   refused(() => readConfig({ postgres: 'one/mq' }, {}), /^postgres: one\/mq is not valid/);
 });
 
+test('an embedded database is below the data directory, which may be named, and stands alone', () => {
+  const { storage } = readConfig({ postgres: 'embedded', data: '/srv/a b' }, {});
+  assert.deepEqual(storage, {
+    kind: 'postgres',
+    urls: ['postgres:///postgres?host=/srv/a%20b/postgres&user=oncemq'],
+    isListening: true,
+    embedded: join('/srv/a b', 'postgres'),
+  });
+  const { storage: byDefault } = readConfig({ postgres: 'embedded' }, {});
+  assert.ok(
+    byDefault.kind === 'postgres' && byDefault.embedded === join('oncemq-data', 'postgres'),
+  );
+  const both = { postgres: 'embedded,postgres://one/mq' };
+  refused(() => readConfig(both, {}), /^postgres: embedded stands alone, without URLs/);
+  const os = { postgres: 'embedded', durability: 'os' };
+  refused(() => readConfig(os, {}), /^postgres and durability cannot be used together/);
+});
+
 test('a file that is missing, not JSON or not an object is refused', () => {
   refused(() => readConfig({ config: '/nowhere/at/all.json' }, {}), /\/nowhere\/at\/all\.json/);
   refused(() => readConfig({ config: file('{') }, {}), /is not JSON/);
