@@ -1,5 +1,5 @@
 // The files for Prometheus and Grafana in docs/telemetry name metrics and attributes that the server really has: those of
-// the list in the code, and of the /metrics of a server that has done a bit of everything.
+// the list in the code, and of the /metrics of servers that have done a bit of everything.
 //
 // Prometheus itself, by its promtool, then checks every expression, and runs the unit tests of the rules
 // (test/prometheus/rules-test.yml). Without promtool these tests are skipped by name; where REQUIRE_CLIENTS is 1, as in
@@ -16,6 +16,7 @@ import { SQS } from '@aws-sdk/client-sqs';
 import { startTestServer } from 'oncemq/testing';
 import { type Metric, metricList } from '#broker/server/telemetry/metric-list.js';
 import { prometheusName } from '#broker/server/telemetry/otel-metrics.js';
+import { startPostgres } from '#broker-test/support/postgres.js';
 
 const rulesFile = 'docs/telemetry/prometheus-rules.yml';
 const rulesTestFile = 'test/prometheus/rules-test.yml';
@@ -128,8 +129,8 @@ test('the dashboard shows every metric of the list, and no two panels in one pla
   for (const { gridPos, title } of dashboard.panels) assert.ok(gridPos.x + gridPos.w <= 24, title);
 });
 
-test('a server that has done a bit of everything has each of these metrics at /metrics', async (t) => {
-  const page = await busyPage(t);
+test('servers that have done a bit of everything have each of these metrics at /metrics', async (t) => {
+  const page = (await busyPage(t)) + (await clusterPage(t));
   const shown = new Set(Array.from(page.matchAll(/^([a-z_]+)[{ ]/gm), ([, name]) => name));
   const queries = [...inRules('expr'), ...dashboardQueries].join('\n');
   const named = [...series.keys()].filter((name) => new RegExp(`\\b${name}\\b`).test(queries));
@@ -158,6 +159,19 @@ async function busyPage(t: TestContext): Promise<string> {
   const { QueueUrl } = await sqs.createQueue({ QueueName: 'orders.fifo', Attributes });
   await sqs.sendMessage({ QueueUrl, MessageBody: 'no envelope', MessageGroupId: 'a' });
   await sns.createTopic({ Name: 'prices' });
+  return (await fetch(`${server.url}/metrics`)).text();
+}
+
+/** Of a server over PostgreSQL, which has metrics of its own. */
+async function clusterPage(t: TestContext): Promise<string> {
+  const { url: postgres } = await startPostgres();
+  const server = await startTestServer({ postgres });
+  const sqs = new SQS({ ...server.clientConfig, maxAttempts: 1 });
+  t.after(async () => {
+    sqs.destroy();
+    await server.close();
+  });
+  await sqs.createQueue({ QueueName: 'orders' });
   return (await fetch(`${server.url}/metrics`)).text();
 }
 

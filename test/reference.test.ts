@@ -63,6 +63,7 @@ const inside: Readonly<Record<string, string>> = {
   'storage/lmdb/records/record-mapper.ts': 'sweptKeysBusyMax',
   'storage/postgres/batch-commands.ts': 'tickOwnersMax',
   'storage/postgres/checkpoints.ts': 'ownersMax rowsMax sweptMax checkpointsMax rowBytesMax',
+  'storage/postgres/journal-look.ts': 'ownersMax',
   'storage/postgres/lost-commits.ts': 'namedMax',
   'storage/postgres/nodes.ts': 'returningMsMax runningMsMax',
   'storage/postgres/postgres-writer.ts': 'failuresMax',

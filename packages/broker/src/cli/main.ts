@@ -76,7 +76,7 @@ const usage = `Usage: oncemq COMMAND
   backup    copy the data of a running or stopped server
   check     verify the data of a stopped server
   copy      move everything between a data directory and PostgreSQL
-  postgres  create the tables of a database, and grant rights on them
+  postgres  create the tables of a database, grant rights on them, list the servers that use it
   verify    test producers against the message contract
   gate      check the producers and sends that a branch changes, before it is merged
   relay     send what producers put into an outbox

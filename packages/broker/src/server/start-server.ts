@@ -4,6 +4,7 @@
  */
 
 import type { AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
 import type { ActionBackend } from '../api/actions/action.ts';
 import { rejectionOf } from '../api/auth/admission.ts';
 import type { Authentication } from '../api/auth/authentication.ts';
@@ -209,7 +210,7 @@ async function openBackend(
   if (storage.kind === 'memory') return openMemoryBackend(options);
   if (storage.kind === 'postgres') {
     if (storage.embedded !== undefined) opened.push(await startEmbedded(storage, log));
-    return openPostgres(storage, options, log);
+    return openPostgres(storage, options, log, nodeName(config));
   }
   // Imported on demand: in memory, LMDB's native code is not loaded.
   const { openDataBackend } = await import('../storage/lmdb/open.ts');
@@ -241,6 +242,7 @@ async function openPostgres(
   { urls, isListening }: PostgresStorage,
   options: Parameters<typeof openMemoryBackend>[0],
   log: Log,
+  name: string,
 ): Promise<Backend> {
   const { openPostgresBackend } = await import('../storage/postgres/open.ts');
   try {
@@ -248,12 +250,18 @@ async function openPostgres(
       urls,
       isListening,
       version,
+      name,
       onNotice: (text) => log.info(text),
       onLost: (text) => log.error('messages may be missing', text),
     });
   } catch (cause) {
     throw new ConfigError(`The database cannot be used: ${(cause as Error).message}`, { cause });
   }
+}
+
+/** Under which people find it among others; a port that is not known yet tells nobody anything. */
+function nodeName({ port }: Config): string {
+  return `${hostname()}:${port === 0 ? `pid-${process.pid}` : port}`;
 }
 
 /** A smaller lead is what setting the machine's clock leaves now and then. */

@@ -118,6 +118,49 @@ export interface Losses {
   readonly latest: string | undefined;
 }
 
+/** One of the servers that share a store. */
+export interface ClusterNode {
+  readonly id: string;
+  /** For people: its machine and port. */
+  readonly name: string | null;
+  /** In epoch milliseconds of the database's clock, as `seenAt`. */
+  readonly startedAt: number;
+  readonly seenAt: number;
+  /** Whether it was seen just now; if not, it may be gone. */
+  readonly isRunning: boolean;
+  /** Of the program. */
+  readonly version: string;
+  /** The latest format that it reads. */
+  readonly format: number;
+  readonly address: string | null;
+}
+
+/** The journal that servers share, looked at every few seconds. */
+export interface JournalState {
+  /** As the database's statistics estimate them. */
+  readonly rows: number;
+  /** On disk, including room that is used again. */
+  readonly bytes: number;
+  /** Rows that are not records yet, and the age of the oldest of them. */
+  readonly pendingRows: number;
+  readonly lagMs: number;
+}
+
+/** A store that servers share, as this one saw it last. */
+export interface Cluster {
+  /** The id of this one. */
+  readonly node: string;
+  /** Those seen within the last minute, the longest running first. */
+  readonly nodes: readonly ClusterNode[];
+  /** Undefined before the first look. */
+  readonly journal: JournalState | undefined;
+  /** Since this process began: changes of others that it has taken in, and locks that it left to them. */
+  readonly absorbedChanges: number;
+  readonly skippedLocks: number;
+  /** Queues and topics whose contents it has in memory. */
+  readonly loadedOwners: number;
+}
+
 /** A commit that succeeded. */
 export interface Commit {
   readonly records: number;
@@ -125,6 +168,8 @@ export interface Commit {
   readonly bytes: number;
   /** In real time, from handing it over until it is as durable as configured. */
   readonly ms: number;
+  /** Before it: until everything was locked, and read that others had written. Only where others write too. */
+  readonly lockMs?: number;
 }
 
 export interface PostRequest {
@@ -185,6 +230,9 @@ export interface Inspection {
   deliveryCounts(topic: string): Promise<ReadonlyMap<string, DeliveryCounts>>;
 
   usage(): Usage;
+
+  /** Who shares the store; undefined if nobody can. */
+  cluster(): Cluster | undefined;
 
   /**
    * Calls the listener with every event from now on; returns how to stop. A reset is no event: `onReset` is called after

@@ -27,6 +27,7 @@ import type { Refusal } from '../core/errors.ts';
 import type { Event } from '../core/events.ts';
 import type {
   Backend,
+  Cluster,
   DeliveryCounts,
   Explained,
   FailedDeliveries,
@@ -138,6 +139,10 @@ export class EngineBackend implements Backend {
       waitingReceives: this.#running.receives.polls.size,
       storeBytes: this.#running.writer.fileBytes(),
     };
+  }
+
+  cluster(): Cluster | undefined {
+    return this.#running.writer.cluster?.();
   }
 
   now(): number {

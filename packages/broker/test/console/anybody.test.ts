@@ -30,6 +30,7 @@ const views: Readonly<Record<string, string>> = {
   '#/queues/dead/redrive': 'Dead letters come from',
   '#/queues/orders.fifo/attributes': 'VisibilityTimeout',
   '#/topics/prices': 'Try a message',
+  '#/store': 'In memory',
   '#/queues/none': 'Not found',
 };
 

@@ -496,6 +496,7 @@ const get = (path: string): Heaviest => ({ send: ({ server }) => server.inspect(
 
 export const pathHeaviest: Readonly<Record<string, Heaviest>> = {
   'GET ^health$': get('health'),
+  'GET ^store$': get('store'),
   'HEAD ^health$': { send: ({ server }) => server.inspect('health', 'HEAD') },
   'POST ^clock\\/advance$': {
     send: ({ server }) => server.inspect('clock/advance', 'POST', '{"seconds":1}'),

@@ -21,6 +21,7 @@ import {
   listViolations,
   showQueue,
 } from './queues.ts';
+import { showStore } from './store.ts';
 import {
   explainTopic,
   forgetTopicWindow,
@@ -78,6 +79,7 @@ const routes: readonly Route[] = [
   { path: /^health$/, methods: { GET: health, HEAD: health } },
   { path: /^clock\/advance$/, methods: { POST: advanceClock } },
   { path: /^reset$/, methods: { POST: reset } },
+  { path: /^store$/, methods: { GET: showStore } },
   { path: /^overview$/, methods: { GET: showOverview } },
   { path: /^events$/, methods: { GET: followEvents } },
   { path: /^queues$/, methods: { GET: listQueues } },

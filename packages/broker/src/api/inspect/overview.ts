@@ -33,6 +33,7 @@ export async function showOverview(
     clock,
     version,
     storage: backend.kind,
+    servers: backend.cluster()?.nodes.filter(({ isRunning }) => isRunning).length ?? null,
     ...backend.realm,
     unavailable: backend.unavailable() ?? null,
     queues: await askTogether(page.queues, (name) => watchedQueue(options, name)),

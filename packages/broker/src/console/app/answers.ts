@@ -47,6 +47,8 @@ export interface Overview extends Timed {
   readonly watchedSince: number;
   readonly version: string;
   readonly storage: string;
+  /** How many share the store; null if nobody can. */
+  readonly servers: number | null;
   readonly region: string;
   readonly account: string;
   readonly unavailable: string | null;
@@ -54,6 +56,33 @@ export interface Overview extends Timed {
   readonly next: string | null;
   readonly topics: readonly TopicCounts[];
   readonly hasMoreTopics: boolean;
+}
+
+export interface StoreNode {
+  readonly id: string;
+  readonly name: string | null;
+  /** By the database's clock. */
+  readonly startedAt: number;
+  readonly seenAt: number;
+  readonly isRunning: boolean;
+  readonly version: string;
+  readonly format: number;
+}
+
+export interface Store extends Timed {
+  readonly storage: string;
+  readonly unavailable: string | null;
+  readonly sizeBytes: number | null;
+  readonly lostCommits: { readonly count: number; readonly latest: string | null };
+  /** The one that answers. */
+  readonly node: string | null;
+  readonly nodes: readonly StoreNode[] | null;
+  readonly journal: {
+    readonly rows: number;
+    readonly bytes: number;
+    readonly pendingRows: number;
+    readonly lagMs: number;
+  } | null;
 }
 
 export interface Group {

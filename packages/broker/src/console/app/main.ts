@@ -6,6 +6,7 @@
 import { type Child, h, morph } from '../components/dom.ts';
 import { overviewView } from '../views/overview.ts';
 import { type QueueView, queueView } from '../views/queue.ts';
+import { storeView } from '../views/store.ts';
 import { topicView } from '../views/topic.ts';
 import type { ClockKind, Timed } from './answers.ts';
 import type { App, View } from './app.ts';
@@ -115,6 +116,8 @@ function viewOf(route: Route): View {
       if (queue?.name !== route.name) queue = queueView(app, route.name);
       queue.open(route.tab, route.rest);
       return queue;
+    case 'store':
+      return storeView(app);
     case 'nowhere':
       return {
         title: 'Not found',

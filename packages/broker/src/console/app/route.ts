@@ -5,6 +5,7 @@
  *   #/                                  every queue and topic
  *   #/queues/NAME/TAB                   one queue; #/queues/NAME/window/SEQUENCE/NUMBER compares a suppressed send
  *   #/topics/NAME                       one topic
+ *   #/store                             where everything is kept, and the servers that share it
  */
 
 export type Tab = 'window' | 'groups' | 'messages' | 'redrive' | 'attributes';
@@ -19,6 +20,7 @@ export type Route =
       readonly rest: readonly string[];
     }
   | { readonly page: 'topic'; readonly name: string }
+  | { readonly page: 'store' }
   | { readonly page: 'nowhere' };
 
 const tabs: readonly Tab[] = ['window', 'groups', 'messages', 'redrive', 'attributes'];
@@ -29,12 +31,15 @@ export function readRoute(hash: string): Route {
     .split('/')
     .map(decoded);
   if (section === '') return { page: 'overview' };
+  if (section === 'store' && name === '') return { page: 'store' };
   if (name === '') return { page: 'nowhere' };
   if (section === 'topics') return { page: 'topic', name };
   const known = tabs.find((each) => each === tab);
   if (section !== 'queues' || (tab !== '' && known === undefined)) return { page: 'nowhere' };
   return { page: 'queue', name, tab: known, rest };
 }
+
+export const storeLink = '#/store';
 
 export function queueLink(name: string, ...rest: readonly (string | number)[]): string {
   return link('queues', name, ...rest);

@@ -37,6 +37,17 @@ export function rate(perSecond: number): string {
   return perSecond < 10 ? perSecond.toFixed(1) : count(Math.round(perSecond));
 }
 
+const byteUnits = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** `512 bytes`, `1.4 GiB` */
+export function bytes(value: number): string {
+  const unit = Math.min(byteUnits.length - 1, Math.floor(Math.log2(Math.max(1, value)) / 10));
+  const shown = value / 1024 ** unit;
+  return unbroken(
+    `${unit === 0 || shown >= 100 ? count(Math.round(shown)) : shown.toFixed(1)} ${byteUnits[unit]}`,
+  );
+}
+
 export function plural(value: number, word: string): string {
   return `${exactCount(value)} ${word}${value === 1 ? '' : 's'}`;
 }

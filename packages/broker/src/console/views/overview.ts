@@ -5,10 +5,10 @@
 
 import type { Overview, QueueCounts } from '../app/answers.ts';
 import type { App, View } from '../app/app.ts';
-import { topicLink } from '../app/route.ts';
+import { storeLink, topicLink } from '../app/route.ts';
 import { look } from '../app/server.ts';
 import { type Child, h } from '../components/dom.ts';
-import { duration, exactCount } from '../components/format.ts';
+import { duration, exactCount, plural } from '../components/format.ts';
 import { numberCell, sum, tile, tileRow } from '../components/numbers.ts';
 import { pager, table } from '../components/table.ts';
 import { queueList, queueSearch, queueSearchField } from './queue-list.ts';
@@ -171,6 +171,11 @@ function topicList(app: App, { topics, hasMoreTopics }: Overview): HTMLElement {
   );
 }
 
-function about({ version, storage, region, account, clock }: Overview): string {
-  return `OnceMQ ${version} · ${storage} storage · ${clock} clock · region ${region} · account ${account}`;
+function about({ version, storage, servers, region, account, clock }: Overview): Child {
+  const shared = servers === null ? '' : `, ${plural(servers, 'server')}`;
+  return [
+    `OnceMQ ${version} · `,
+    h('a', { href: storeLink }, `${storage} storage${shared}`),
+    ` · ${clock} clock · region ${region} · account ${account}`,
+  ];
 }

@@ -25,6 +25,8 @@ export class Counts {
     bytes: new Histogram('oncemq.commit.size'),
   };
 
+  readonly lockSeconds: Histogram = new Histogram('oncemq.lock.duration');
+
   readonly closedConnections: Record<ClosedCause, number> = {
     unread: 0,
     pipelined: 0,
@@ -35,9 +37,10 @@ export class Counts {
     this.closedConnections[cause] += 1;
   }
 
-  committed({ records, bytes, ms }: Commit): void {
+  committed({ records, bytes, ms, lockMs }: Commit): void {
     this.commits.seconds.record(ms / 1000);
     this.commits.records.record(records);
     this.commits.bytes.record(bytes);
+    if (lockMs !== undefined) this.lockSeconds.record(lockMs / 1000);
   }
 }

@@ -24,6 +24,7 @@ export async function measure(counts: Counts, backend: Backend): Promise<Measure
     ...requestPoints(counts),
     ...connectionPoints(counts),
     ...storePoints(counts, backend),
+    ...clusterPoints(counts, backend),
     ...processPoints(counts),
   ];
 }
@@ -135,13 +136,37 @@ function storePoints({ commits, since }: Counts, backend: Backend): Measured[] {
     { name: 'oncemq.store.available', points: alone(isAvailable ? 1 : 0, since) },
     { name: 'oncemq.store.lost_commits', points: alone(backend.losses().count, since) },
   ];
-  if (storeBytes === undefined) return measured;
+  if (storeBytes !== undefined) {
+    measured.push({ name: 'oncemq.store.size', points: alone(storeBytes, since) });
+  }
+  if (backend.kind === 'memory') return measured;
   return [
     ...measured,
-    { name: 'oncemq.store.size', points: alone(storeBytes, since) },
     { name: 'oncemq.commit.duration', points: alone(commits.seconds, since) },
     { name: 'oncemq.commit.records', points: alone(commits.records, since) },
     { name: 'oncemq.commit.size', points: alone(commits.bytes, since) },
+  ];
+}
+
+function clusterPoints({ lockSeconds, since }: Counts, backend: Backend): Measured[] {
+  const cluster = backend.cluster();
+  if (cluster === undefined) return [];
+  const { nodes, journal, absorbedChanges, skippedLocks, loadedOwners } = cluster;
+  const running = nodes.filter(({ isRunning }) => isRunning).length;
+  const measured: Measured[] = [
+    { name: 'oncemq.lock.duration', points: alone(lockSeconds, since) },
+    { name: 'oncemq.lock.skipped', points: alone(skippedLocks, since) },
+    { name: 'oncemq.cluster.nodes', points: alone(running, since) },
+    { name: 'oncemq.cluster.absorbed_changes', points: alone(absorbedChanges, since) },
+    { name: 'oncemq.cluster.loaded_owners', points: alone(loadedOwners, since) },
+  ];
+  if (journal === undefined) return measured;
+  return [
+    ...measured,
+    { name: 'oncemq.journal.rows', points: alone(journal.rows, since) },
+    { name: 'oncemq.journal.size', points: alone(journal.bytes, since) },
+    { name: 'oncemq.journal.pending_rows', points: alone(journal.pendingRows, since) },
+    { name: 'oncemq.journal.lag', points: alone(journal.lagMs / 1000, since) },
   ];
 }
 

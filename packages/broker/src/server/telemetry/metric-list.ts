@@ -222,20 +222,20 @@ export const metricList = {
     kind: 'gauge',
     unit: 'By',
     attributes: [],
-    doc: 'size of the store on disk; not with `--memory`',
+    doc: 'size of the store on disk; only with a data directory',
   },
   'oncemq.commit.duration': {
     kind: 'histogram',
     unit: 's',
     attributes: [],
-    doc: 'real time that a commit to disk took; not with `--memory`',
+    doc: 'real time that a commit took, to disk or in the database; not with `--memory`',
     bounds: commitSeconds as Bounds,
   },
   'oncemq.commit.records': {
     kind: 'histogram',
     unit: '{record}',
     attributes: [],
-    doc: 'records that a commit wrote; not with `--memory`',
+    doc: 'records that a commit wrote, or with PostgreSQL rows of the journal; not with `--memory`',
     bounds: commitRecords as Bounds,
   },
   'oncemq.commit.size': {
@@ -244,6 +244,62 @@ export const metricList = {
     attributes: [],
     doc: 'bytes of the values that a commit wrote; not with `--memory`',
     bounds: commitBytes as Bounds,
+  },
+
+  'oncemq.lock.duration': {
+    kind: 'histogram',
+    unit: 's',
+    attributes: [],
+    doc: 'real time before a commit until the database had locked what it touches and told what other servers had changed there; only with PostgreSQL',
+    bounds: commitSeconds as Bounds,
+  },
+  'oncemq.lock.skipped': {
+    kind: 'counter',
+    unit: '{lock}',
+    attributes: [],
+    doc: 'queues and topics that were left to a later commit, because another server had locked them; only with PostgreSQL',
+  },
+  'oncemq.cluster.nodes': {
+    kind: 'gauge',
+    unit: '{server}',
+    attributes: [],
+    doc: 'servers that share the database and were seen within the last ten seconds; only with PostgreSQL',
+  },
+  'oncemq.cluster.absorbed_changes': {
+    kind: 'counter',
+    unit: '{change}',
+    attributes: [],
+    doc: 'changes that this server took in because other servers had made them; only with PostgreSQL',
+  },
+  'oncemq.cluster.loaded_owners': {
+    kind: 'gauge',
+    unit: '{owner}',
+    attributes: [],
+    doc: 'queues and topics that this server holds in memory, because it used them in the last minutes; only with PostgreSQL',
+  },
+  'oncemq.journal.rows': {
+    kind: 'gauge',
+    unit: '{row}',
+    attributes: [],
+    doc: "rows of the journal, as the database's statistics estimate them; the same at every server; only with PostgreSQL",
+  },
+  'oncemq.journal.size': {
+    kind: 'gauge',
+    unit: 'By',
+    attributes: [],
+    doc: 'size of the journal on disk, with room that is used again; the same at every server; only with PostgreSQL',
+  },
+  'oncemq.journal.pending_rows': {
+    kind: 'gauge',
+    unit: '{row}',
+    attributes: [],
+    doc: 'rows of the journal that are not records yet; the same at every server; only with PostgreSQL',
+  },
+  'oncemq.journal.lag': {
+    kind: 'gauge',
+    unit: 's',
+    attributes: [],
+    doc: 'age of the oldest row of the journal that is not a record yet, 0 if all are; the same at every server; only with PostgreSQL',
   },
 
   'process.cpu.time': {

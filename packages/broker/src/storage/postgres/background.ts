@@ -15,6 +15,8 @@ export interface BackgroundOptions {
   readonly clock: Clock;
   /** The latest format of journal rows that this node reads. */
   readonly reads: number;
+  /** How long an owner stays in memory that nobody uses; default 5 min. */
+  readonly unusedMs?: number | undefined;
 }
 
 const roundMs = 2_000;
@@ -51,13 +53,13 @@ export class Background {
   }
 
   async #doRound(): Promise<void> {
-    const { writer, clock } = this.#options;
+    const { writer, clock, unusedMs } = this.#options;
     if (writer.isFrozen) return;
     if (clock.kind !== 'manual') {
       await writer.loadDue(clock.now() - leftMs);
       writer.timeMoved();
     }
-    await writer.forgetUnused(performance.now() - unusedMsMax);
+    await writer.forgetUnused(performance.now() - (unusedMs ?? unusedMsMax));
     await this.#checkpoints.round(() => this.#isClosed);
   }
 }

@@ -29,6 +29,7 @@ export class CatchUp {
   #now = 0;
   #lead = 0;
   #absorbed: Change[] = [];
+  #absorbedCount = 0;
 
   constructor(options: CatchUpOptions) {
     this.#options = options;
@@ -42,6 +43,11 @@ export class CatchUp {
   /** How far the clock here is ahead of the database's. */
   get lead(): number {
     return this.#lead;
+  }
+
+  /** Changes of others, since this process began. */
+  get absorbedCount(): number {
+    return this.#absorbedCount;
   }
 
   /** Absorbs what is new. Returns the batch's time. */
@@ -91,6 +97,7 @@ export class CatchUp {
   /** These changes were absorbed; what they make due is done first by the node that appended them. */
   note(changes: readonly Change[]): void {
     this.#absorbed.push(...changes);
+    this.#absorbedCount += changes.length;
     const { clock, replica } = this.#options;
     if (clock.kind !== 'real') return;
     const now = clock.now();

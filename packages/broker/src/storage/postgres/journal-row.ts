@@ -82,6 +82,15 @@ export function readCatalogRow(
   return { ...head, entries: JSON.parse(reader.text()) as CatalogEntry[] };
 }
 
+/** The bytes at the beginning of a row from which its time can be read. */
+export const rowHeadBytes = 24;
+
+/** When the row was written; undefined if a later version wrote it. */
+export function timeOfRow(head: Buffer, reads: number = latestFormat): number | undefined {
+  const reader = new ByteReader(head);
+  return reader.f64() > reads ? undefined : reader.f64();
+}
+
 /** The entry that a change makes in the catalog. */
 export function entryOf(change: Change, owner: { number: number; version: number }): CatalogEntry {
   return { owner: ownerOf(change), ...owner, change };

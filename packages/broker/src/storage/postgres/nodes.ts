@@ -5,6 +5,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import type { ClusterNode } from '../backend.ts';
 import type { Connection } from './connection.ts';
 import { latestFormat } from './journal-row.ts';
 import { quoted } from './schema.ts';
@@ -14,6 +15,8 @@ export interface NodesOptions {
   readonly connection: Connection;
   /** Of the program. */
   readonly version: string;
+  /** For people: which of the nodes this is. */
+  readonly name?: string | undefined;
   /** The latest format that this node reads; default: the one of this version. */
   readonly reads?: number | undefined;
   /** Where other nodes reach this one. */
@@ -22,20 +25,11 @@ export interface NodesOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-export interface Node {
-  readonly id: string;
-  readonly startedAt: number;
-  readonly seenAt: number;
-  readonly reads: number;
-  readonly version: string;
-  readonly address: string | null;
-}
-
 const beatMs = 2_000;
 /** A node that was not seen for this long is not running. */
 export const runningMsMax = 10_000;
 /** It may still come back, as after a pause, and read what others have written meanwhile. */
-const returningMsMax = 60_000;
+export const returningMsMax = 60_000;
 const forgottenMsMin = 3_600_000;
 
 const databaseNow = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
@@ -45,13 +39,14 @@ export async function nodesSeen(
   connection: Connection,
   schema: string,
   withinMs: number = runningMsMax,
-): Promise<readonly Node[]> {
+): Promise<readonly ClusterNode[]> {
   const [rows] = await connection.run({
-    text: `SELECT id, started_at AS "startedAt", seen_at AS "seenAt", reads, version, address
+    text: `SELECT id, name, started_at AS "startedAt", seen_at AS "seenAt", version, reads AS format, address,
+        seen_at > ${databaseNow} - ${runningMsMax} AS "isRunning"
       FROM ${quoted(schema)}.node WHERE seen_at > ${databaseNow} - $1::bigint ORDER BY started_at, id`,
     values: [withinMs],
   });
-  return (rows?.rows ?? []) as unknown as Node[];
+  return (rows?.rows ?? []) as unknown as ClusterNode[];
 }
 
 export class Nodes {
@@ -60,6 +55,7 @@ export class Nodes {
   readonly #reads: number;
   readonly #table: string;
   #writes: number;
+  #seen: readonly ClusterNode[] = [];
   #timer: NodeJS.Timeout | undefined;
   #isGone = false;
 
@@ -74,6 +70,11 @@ export class Nodes {
   /** The latest format of journal rows that every living node reads. */
   get writes(): number {
     return this.#writes;
+  }
+
+  /** Those that live, and those that were seen within the last minute, as of the last beat. */
+  get seen(): readonly ClusterNode[] {
+    return this.#seen;
   }
 
   /** Before anything is written. */
@@ -106,21 +107,21 @@ export class Nodes {
 
   /** Says that this node lives, and looks who else does. */
   async #beat(): Promise<void> {
-    const { connection, version, address = null, schema } = this.#options;
+    const { connection, version, name = null, address = null, schema } = this.#options;
     await connection.run(
       { text: 'BEGIN; SET LOCAL synchronous_commit = off' },
       {
-        text: `INSERT INTO ${this.#table} (id, started_at, seen_at, reads, version, address)
-          VALUES ($1, ${databaseNow}, ${databaseNow}, $2, $3, $4)
+        text: `INSERT INTO ${this.#table} (id, started_at, seen_at, reads, version, name, address)
+          VALUES ($1, ${databaseNow}, ${databaseNow}, $2, $3, $4, $5)
           ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, address = excluded.address`,
-        values: [this.id, this.#reads, version, address],
+        values: [this.id, this.#reads, version, name, address],
       },
       {
         text: `DELETE FROM ${this.#table} WHERE seen_at < ${databaseNow} - ${forgottenMsMin}`,
       },
       { text: 'COMMIT' },
     );
-    const seen = await nodesSeen(connection, schema, returningMsMax);
-    this.#writes = Math.min(this.#reads, ...seen.map(({ reads }) => reads));
+    this.#seen = await nodesSeen(connection, schema, returningMsMax);
+    this.#writes = Math.min(this.#reads, ...this.#seen.map(({ format }) => format));
   }
 }

@@ -9,6 +9,7 @@ import type { EngineBackendOptions } from '../running/wiring.ts';
 import { Background } from './background.ts';
 import { Connection } from './connection.ts';
 import { ContentCache } from './content-cache.ts';
+import { JournalLook } from './journal-look.ts';
 import { latestFormat } from './journal-row.ts';
 import { Nodes } from './nodes.ts';
 import { Notifications } from './notifications.ts';
@@ -33,6 +34,9 @@ export interface PostgresOptions {
   readonly answerMs?: number | undefined;
   /** Of this program, as other nodes and people are told. */
   readonly version?: string;
+  readonly name?: string;
+  /** How long an owner stays in memory that nobody uses; default 5 min. */
+  readonly unusedMs?: number;
   /** The latest format of journal rows that this node reads; default: the one of this version. */
   readonly reads?: number;
   /** Told when the database no longer has what was committed, as after a failover to a standby that was behind. */
@@ -52,6 +56,8 @@ export async function openPostgresBackend(
     isListening = true,
     answerMs,
     version = 'unknown',
+    name,
+    unusedMs,
     reads = latestFormat,
     onNotice = () => {},
     onLost = () => {},
@@ -89,8 +95,15 @@ export async function openPostgresBackend(
     schema,
     connection: reading,
     version,
+    name,
     reads,
     onFailure: (error) => writer.lose(error),
+  });
+  const look = new JournalLook({
+    schema,
+    connection: reading,
+    reads,
+    now: (databaseNow) => (clock.kind === 'real' ? databaseNow : clock.now()),
   });
   const notifications: Notifications = new Notifications({
     schema,
@@ -106,6 +119,7 @@ export async function openPostgresBackend(
   let background: Background | undefined;
   const close = async (): Promise<void> => {
     await background?.close();
+    await look.close();
     await notifications.close();
     await nodes.leave();
     await Promise.all(connections.map((connection) => connection.close()));
@@ -135,6 +149,7 @@ export async function openPostgresBackend(
         dueBy: (time) => dueBy(reading, schema, time),
         onLost,
         waitMs: answerMs,
+        cluster: () => ({ node: nodes.id, nodes: nodes.seen, journal: look.state }),
         clear: () => clearedBy(reading, schema),
         close,
       });
@@ -142,8 +157,16 @@ export async function openPostgresBackend(
     });
     await backend.load();
     await notifications.start();
-    background = new Background({ schema, connection: maintaining, writer, clock, reads });
+    background = new Background({
+      schema,
+      connection: maintaining,
+      writer,
+      clock,
+      reads,
+      unusedMs,
+    });
     background.start();
+    look.start();
     return backend;
   } catch (error) {
     await close();

@@ -16,7 +16,7 @@
 import { type Change, catalog, type OwnerId } from '../../core/changes.ts';
 import type { Command } from '../../core/commands.ts';
 import { type Applied, Drifted, type Engine, type Ids } from '../../core/engine.ts';
-import { type Losses, Unavailable } from '../backend.ts';
+import { type Cluster, type Losses, Unavailable } from '../backend.ts';
 import type { Clock } from '../clock.ts';
 import { preparedNow } from '../running/prepared-answers.ts';
 import type { Writer, WriterUser } from '../running/writer.ts';
@@ -55,6 +55,8 @@ export interface PostgresWriterOptions {
   readonly dueBy: (time: number) => AsyncIterable<readonly Known[]>;
   /** Told when the database no longer has what was committed, as after a failover to a standby that was behind. */
   readonly onLost: (text: string) => void;
+  /** Who shares the database, and what is known of its journal. */
+  readonly cluster: () => Pick<Cluster, 'node' | 'nodes' | 'journal'>;
   /** Removes everything; resolves when the database is empty. */
   readonly clear: () => Promise<void>;
   /** How long a command waits for the database; default 10 s. */
@@ -88,6 +90,8 @@ export class PostgresWriter implements Writer {
   #taken: Taken = nothing;
   /** A whole batch was skipped, since others had locked everything: the next one waits for its first command's owners. */
   #mustWait = false;
+  /** Owners that a batch left to the next one, since others had locked them. */
+  #skippedLocks = 0;
   /** Batches in a row that failed. */
   #failures = 0;
 
@@ -140,6 +144,17 @@ export class PostgresWriter implements Writer {
 
   losses(): Losses {
     return this.#lost.losses;
+  }
+
+  cluster(): Cluster {
+    let loadedOwners = 0;
+    for (const { mode } of this.replica.all()) if (mode === 'loaded') loadedOwners += 1;
+    return {
+      loadedOwners,
+      ...this.#options.cluster(),
+      absorbedChanges: this.#catchUp.absorbedCount,
+      skippedLocks: this.#skippedLocks,
+    };
   }
 
   async load(onProgress: (changes: number) => void): Promise<void> {
@@ -298,11 +313,14 @@ export class PostgresWriter implements Writer {
     const { replica } = this;
     let done: Done[] = [];
     try {
+      const began = performance.now();
       const begun = await journal.begin({
         owners: [...owners].sort((one, other) => one.number - other.number),
         catalog: replica.catalog.version,
         waits,
       });
+      const lockMs = performance.now() - began;
+      if (!waits) this.#skippedLocks += owners.length - begun.locked.length;
       const now = await this.#catchUp.take(begun);
       done = this.#commands.apply(candidates, this.#catchUp.usable(begun), now);
       if (done.length === 0 && candidates.length > 0 && !waits) this.#mustWait = true;
@@ -310,10 +328,10 @@ export class PostgresWriter implements Writer {
       const appended = await this.#rows.of(this.#taken, now);
       if (appended.length === 0) await journal.rollback();
       else {
-        const began = performance.now();
+        const committing = performance.now();
         await journal.commit(appended, now);
         this.#rows.keep(appended, this.#taken);
-        this.#tellCommitted(appended, performance.now() - began);
+        this.#tellCommitted(appended, { ms: performance.now() - committing, lockMs });
       }
       this.#notifyWaiting(begun, appended);
     } catch (error) {
@@ -325,13 +343,16 @@ export class PostgresWriter implements Writer {
     return true;
   }
 
-  #tellCommitted(appended: readonly Appended[], ms: number): void {
+  #tellCommitted(
+    appended: readonly Appended[],
+    took: { readonly ms: number; readonly lockMs: number },
+  ): void {
     let bytes = 0;
     for (const { changes, contents } of appended) {
       bytes += changes.length;
       for (const content of contents) bytes += content.bytes.length;
     }
-    this.#options.user.committed({ records: appended.length, bytes, ms });
+    this.#options.user.committed({ records: appended.length, bytes, ...took });
   }
 
   #notifyWaiting({ locked, now }: Begun, appended: readonly Appended[]): void {

@@ -2,12 +2,14 @@
  * What commands do with a database without serving it. The second of the two doors of this folder; the first is open.ts.
  */
 
+import type { ClusterNode } from '../backend.ts';
 import type { CopySource, CopyTarget } from '../copying/copy.ts';
 import { Connection } from './connection.ts';
 import { openPostgresSource, refuseNodes } from './copy-source.ts';
 import { PostgresTarget } from './copy-target.ts';
+import { nodesSeen, returningMsMax } from './nodes.ts';
 import { grantStatements, prepareTables, requireVersion } from './requirements.ts';
-import { defaultSchema, migrate, migrationText } from './schema.ts';
+import { defaultSchema, migrate, migrationText, pendingMigrations } from './schema.ts';
 
 /** Counting and building indexes of a large database takes its time. */
 const patientMs = 600_000;
@@ -70,6 +72,16 @@ export function grantRights(options: SchemaOptions, role: string): Promise<void>
   return withDatabase(options, async (connection, schema) => {
     const statements = grantStatements(schema, role);
     await connection.run({ text: 'BEGIN' }, ...statements, { text: 'COMMIT' });
+  });
+}
+
+/** The servers that were seen within the last minute. */
+export function nodesOf(options: SchemaOptions): Promise<readonly ClusterNode[]> {
+  return withDatabase(options, async (connection, schema) => {
+    if ((await pendingMigrations(connection, schema)).length > 0) {
+      throw new Error('its tables are not up to date: run oncemq postgres migrate');
+    }
+    return nodesSeen(connection, schema, returningMsMax);
   });
 }
 

@@ -9,7 +9,7 @@
 import type { Change, OwnerId } from '../../core/changes.ts';
 import type { Command } from '../../core/commands.ts';
 import type { Applied } from '../../core/engine.ts';
-import type { Commit, Losses } from '../backend.ts';
+import type { Cluster, Commit, Losses } from '../backend.ts';
 import type { NowOrLater } from '../now-or-later.ts';
 
 /** What can be kept at the moment. */
@@ -46,6 +46,9 @@ export interface Writer extends Keeping {
 
   /** What the store has lost although it was committed. Only where others keep it. */
   losses?(): Losses;
+
+  /** Who shares the store. Only where others write too. */
+  cluster?(): Cluster;
 
   /** No tick does the work of this queue or topic before then. */
   postpone(owner: OwnerId, until: number): void;

@@ -231,6 +231,7 @@ class Node {
       readTime: undefined,
       dueBy: async function* () {},
       onLost: (text) => assert.fail(text),
+      cluster: () => ({ node: 'this', nodes: [], journal: undefined }),
       clear: async () => {},
       close: async () => {},
     });

@@ -9,7 +9,7 @@ import { manualClock } from '../../../src/server/clock.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
 import { Checkpoints } from '../../../src/storage/postgres/checkpoints.ts';
 import { Connection } from '../../../src/storage/postgres/connection.ts';
-import { openPostgresBackend } from '../../../src/storage/postgres/open.ts';
+import { openPostgresBackend, type PostgresOptions } from '../../../src/storage/postgres/open.ts';
 import { arnOf, redrivePolicy } from '../../core/fixture.ts';
 import { startPostgres, type TestDatabase } from '../../support/postgres.ts';
 
@@ -78,12 +78,13 @@ class Home {
 
 async function withHome(
   run: (home: Home, url: string, schema: string) => Promise<void>,
+  options: Partial<PostgresOptions> = {},
 ): Promise<void> {
   database ??= startPostgres();
   const { url, newSchema } = await database;
   const schema = newSchema();
   const clock = manualClock(1_800_000_000_000);
-  const backend = await openPostgresBackend({ clock }, { urls: [url], schema });
+  const backend = await openPostgresBackend({ clock }, { urls: [url], schema, ...options });
   const connection = new Connection([url], 'test');
   try {
     await run(new Home(backend, connection, schema), url, schema);
@@ -154,4 +155,29 @@ test("rows and records stay few under churn, also while somebody else's transact
     }
     await foreign.close();
   });
+});
+
+const forgetMsMax = 10_000;
+
+test('a node forgets what nobody has used for a while, keeps what is used, and knows all of it again', async () => {
+  await withHome(
+    async (home) => {
+      const held = (): number => home.backend.cluster()?.loadedOwners ?? 0;
+      for (const queue of ['used', 'left', 'idle']) {
+        await home.create(queue);
+        await home.send(queue, `a body of ${queue}`);
+      }
+      assert.equal(held(), 3);
+      // It forgets in rounds of its own, every two seconds, of which nobody is told.
+      const until = performance.now() + forgetMsMax;
+      while (held() > 1) {
+        assert.ok(performance.now() < until, `${held()} queues are still in memory`);
+        assert.notEqual(await home.receive('used'), undefined);
+      }
+      assert.equal(held(), 1);
+      assert.notEqual(await home.receive('left'), undefined);
+      assert.equal(held(), 2);
+    },
+    { unusedMs: 1_000 },
+  );
 });
