@@ -13,6 +13,7 @@ import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { startServer } from '../../src/index.ts';
 import type { TestServer } from '../../src/testing.ts';
+import { startPostgres } from '../support/postgres.ts';
 import { describeConsole, goTo, sees } from './browser.ts';
 import { ask, sns, sqs } from './calls.ts';
 import { createFifo, receive, send, sendMany } from './scenes.ts';
@@ -55,6 +56,21 @@ describeConsole('the console for everybody', ({ serve, open }) => {
       }
     });
   }
+
+  test('the page of a store that servers share names them, and fits a small screen', async (t) => {
+    const postgres = (await startPostgres()).url;
+    const server = await serve(t, { postgres });
+    await serve(t, { postgres });
+    const page = await open(t, server, { width: 360 });
+    await page.getByRole('link', { name: 'postgres storage' }).click();
+    const servers = page.getByRole('table', { name: 'Servers that share the database' });
+    await servers.getByText('Running').nth(1).waitFor();
+    assert.equal(await servers.getByText('answers').count(), 1);
+    await sees(page, 'Not records yet');
+    assert.deepEqual(await violations(page), []);
+    const width = await page.evaluate('document.documentElement.scrollWidth');
+    assert.ok((width as number) <= 360, `it is ${width} wide`);
+  });
 
   test('neither does a whitespace-only message or a table cut off by a small screen', async (t) => {
     const server = await serve(t);

@@ -110,6 +110,22 @@ test('the body of a message that has moved is in the database once', async () =>
   });
 });
 
+test('the body of a message that a move task has moved is in the database once', async () => {
+  await withHome(async (home) => {
+    await home.create('dead');
+    await home.create('jobs', { RedrivePolicy: redrivePolicy(arnOf('dead'), 1) });
+    await home.send('jobs', 'a body that comes back');
+    for (let count = 0; count < 2; count += 1) await home.receive('jobs');
+    await home.checkpoint();
+    const started = await home.backend.run({ type: 'start-move-task', sourceArn: arnOf('dead') });
+    assert.ok(started.ok);
+    await home.backend.advance(1_000);
+    assert.notEqual(await home.receive('jobs'), undefined);
+    await home.checkpoint();
+    assert.equal(await home.found('a body that comes back'), 1);
+  });
+});
+
 test('the bodies of messages that expired, were purged or went with their queue leave the database', async () => {
   await withHome(async (home) => {
     const ends: readonly (readonly [string, (queue: string) => Promise<unknown>])[] = [
