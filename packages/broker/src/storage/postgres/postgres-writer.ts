@@ -253,8 +253,10 @@ export class PostgresWriter implements Writer {
     });
   }
 
-  reset(): Promise<void> {
-    return this.#inTurn(async () => {
+  async reset(): Promise<void> {
+    // Commands that came before it are applied before it.
+    await this.#working;
+    await this.#inTurn(async () => {
       await this.#options.clear();
       this.#options.cache.clear();
       await this.#loads.catalog();
