@@ -17,7 +17,14 @@ import type {
   TransactWriteItem,
 } from '@aws-sdk/client-dynamodb';
 import { sha256 } from '../contract/canonical.ts';
-import { type Inbox, type InboxOptions, keepMsOf, outcomeOf, scopedKey } from './inbox.ts';
+import {
+  type Inbox,
+  type InboxOptions,
+  keepMsOf,
+  leaseOver,
+  outcomeOf,
+  scopedKey,
+} from './inbox.ts';
 
 export interface DynamodbInboxOptions extends InboxOptions {
   readonly client: Pick<DynamoDBClient, 'send'>;
@@ -80,12 +87,20 @@ export function dynamodbInbox(options: DynamodbInboxOptions): DynamodbInbox {
         : 'busy';
     }
     const writes: TransactWriteItem[] = [];
+    let isMarking = false;
+    /** The condition of the mark, and not one of the effect's own requests, or of its writes. */
+    const isMarkRefused = (error: unknown): boolean =>
+      isMarking &&
+      (error instanceof sdk.ConditionalCheckFailedException ||
+        (error instanceof sdk.TransactionCanceledException &&
+          error.CancellationReasons?.[0]?.Code === 'ConditionalCheckFailed'));
     try {
       await effect({ write: (item) => void writes.push(item) });
       if (writes.length > writesMax) {
         throw new RangeError(`A DynamoDB transaction takes at most ${writesMax} writes.`);
       }
       const done = { key, digest, ...expiry(Math.min(now() + keepMs, timeMax)) };
+      isMarking = true;
       const mark = put(done, held.condition, held.values);
       await (writes.length === 0
         ? client.send(new sdk.PutItemCommand(mark))
@@ -106,7 +121,7 @@ export function dynamodbInbox(options: DynamodbInboxOptions): DynamodbInbox {
         )
         // What is not released is free again after its lease; the first error says more.
         .catch(() => {});
-      throw error;
+      throw isMarkRefused(error) ? leaseOver(event, leaseMs, error) : error;
     }
     return 'done';
   };

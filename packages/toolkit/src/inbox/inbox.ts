@@ -64,3 +64,11 @@ export class InboxFullError extends Error {
     super(`The inbox is full: it remembers ${keysMax} keys. Increase keysMax, or reduce keepMs.`);
   }
 }
+
+/** The effect may take place twice: another consumer may have begun it, too. */
+export function leaseOver({ key }: EventKey, leaseMs: number, cause?: unknown): Error {
+  return new Error(
+    `The effect of ${key} took longer than its lease of ${leaseMs} ms; another consumer may have begun it. Increase leaseMs.`,
+    { cause },
+  );
+}

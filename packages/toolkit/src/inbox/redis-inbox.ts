@@ -12,7 +12,14 @@
 
 import { randomUUID } from 'node:crypto';
 import { sha256 } from '../contract/canonical.ts';
-import { type Inbox, type InboxOptions, keepMsOf, outcomeOf, scopedKey } from './inbox.ts';
+import {
+  type Inbox,
+  type InboxOptions,
+  keepMsOf,
+  leaseOver,
+  outcomeOf,
+  scopedKey,
+} from './inbox.ts';
 
 /** Runs one command: `(command) => redis.sendCommand(command)`, or `([name, ...args]) => ioredis.call(name, ...args)`. */
 export type RunCommand = (command: string[]) => Promise<unknown>;
@@ -91,9 +98,7 @@ export function redisInbox(options: RedisInboxOptions): Inbox<RedisTransaction> 
       const expiry = until === expiryMsMax ? '' : String(Math.ceil(keepMs));
       const isMarked = Number(await script(finish, key, reserved, done, expiry, ...commands)) === 1;
       if (isMarked) return 'done';
-      throw new Error(
-        `The effect of ${event.key} took longer than its lease of ${leaseMs} ms; another consumer may have begun it. Increase leaseMs.`,
-      );
+      throw leaseOver(event, leaseMs);
     },
   };
 }

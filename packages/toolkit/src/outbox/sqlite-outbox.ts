@@ -153,6 +153,8 @@ export function sqliteOutbox(options: SqliteOutboxOptions): SqliteOutbox {
       return taken.length;
     } finally {
       isTaken = false;
+      // What is not released, because the process was killed, is free again after its time.
+      await turns.take(async () => run(`update ${lease} set until = 0 where holder = ?`, [holder]));
     }
   };
 
