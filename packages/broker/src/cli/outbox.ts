@@ -7,9 +7,9 @@ import { openOutbox, outboxFlags, outboxFlagsUsage } from './open-outbox.ts';
 import { printable } from './printable.ts';
 import { checkFlags, readArguments, UsageError } from './usage.ts';
 
-export const outboxUsage: string = `Usage: oncemq outbox list        (--outbox FOLDER | --database URL [--table NAME]) [--json]
-       oncemq outbox retry ID…   (--outbox FOLDER | --database URL [--table NAME])
-       oncemq outbox skip ID…    (--outbox FOLDER | --database URL [--table NAME])
+export const outboxUsage: string = `Usage: oncemq outbox list       (--outbox WHERE | --database URL) [flags] [--json]
+       oncemq outbox retry ID…  (--outbox WHERE | --database URL) [flags]
+       oncemq outbox skip ID…   (--outbox WHERE | --database URL) [flags]
 
 list shows the messages that a relay has set aside, with the reason. retry lets the relay send them
 again, as they were kept. skip gives them up: they are not sent, and stay in the outbox for replays.

@@ -9,8 +9,7 @@ import { openOutbox, outboxFlags, outboxFlagsUsage } from './open-outbox.ts';
 import { relayTelemetry } from './relay-telemetry.ts';
 import { checkFlags, readArguments, secondsOf, UsageError } from './usage.ts';
 
-export const relayUsage: string = `Usage: oncemq relay (--outbox FOLDER | --database URL [--table NAME])
-                    (--queue URL | --topic ARN) [flags]
+export const relayUsage: string = `Usage: oncemq relay (--outbox WHERE | --database URL) (--queue URL | --topic ARN) [flags]
 
 Sends the messages of an outbox in order, as soon as they are committed, and marks them as sent. A
 message that the queue refuses is set aside with its reason: see oncemq outbox --help.

@@ -1,20 +1,20 @@
 /**
- * `oncemq replay`: sends the messages of a time range again from an outbox folder, as they were kept, to OnceMQ or to
- * Amazon. It is for backfills and lost queues: keys are the same as the first time, so consumers with an inbox process
+ * `oncemq replay`: sends the messages of a time range again from an outbox, as they were kept, to OnceMQ or to Amazon.
+ * It is for backfills and lost queues: keys are the same as the first time, so consumers with an inbox process
  * only messages that they have not seen.
  */
 
-import { existsSync, readdirSync, statSync } from 'node:fs';
-import { createRelay, openFileOutbox } from '@oncemq/toolkit';
+import { createRelay } from '@oncemq/toolkit';
 import { deduplicateUsage, destinationFor, targetFlags, targetIn } from './aws-client.ts';
+import { openOutbox, outboxFlags, outboxFlagsUsage } from './open-outbox.ts';
 import { checkFlags, readArguments, UsageError } from './usage.ts';
 
-export const replayUsage: string = `Usage: oncemq replay --outbox FOLDER (--queue URL | --topic ARN) [--from TIME] [--to TIME]
+export const replayUsage: string = `Usage: oncemq replay (--outbox WHERE | --database URL) (--queue URL | --topic ARN)
+                     [--from TIME] [--to TIME] [flags]
 
 Sends messages of an outbox again, with the same bytes as the first time.
 
-  --outbox FOLDER  the producer's outbox; the producer must not be running
-  --queue URL      the queue to send to; its host is the endpoint, unless it is Amazon's
+${outboxFlagsUsage}  --queue URL      the queue to send to; its host is the endpoint, unless it is Amazon's
   --topic ARN      the FIFO topic to publish to, at AWS_ENDPOINT_URL or on Amazon
 ${deduplicateUsage}  --from TIME      send events with this event_time or later, an RFC 3339 time or a day [from the first]
   --to TIME        send events with an event_time before this [to the last]
@@ -23,19 +23,14 @@ Credentials and region come from the AWS environment variables and files; for a 
 Amazon's, the region is us-east-1 by default.
 `;
 
-/** The files of an outbox. */
-const segmentForm = /^\d{8}\.log$/;
 const timeForm = /^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2}))?$/;
-const known = ['outbox', ...targetFlags, 'from', 'to'];
+const known = [...outboxFlags, ...targetFlags, 'from', 'to'];
 
 export async function replay(args: readonly string[]): Promise<void> {
   const { words, flags } = readArguments(args, []);
   checkFlags(flags, known, replayUsage);
-  const { outbox: folder } = flags;
-  if (words.length > 0 || folder === undefined) throw new UsageError(replayUsage);
+  if (words.length > 0) throw new UsageError(replayUsage);
   const target = targetIn(flags, replayUsage);
-  // Opening a missing outbox would create it.
-  if (!existsSync(folder)) throw new UsageError(`There is no outbox in ${folder}.`);
   const range = {
     from: timeOf(flags['from'], Number.NEGATIVE_INFINITY),
     to: timeOf(flags['to'], Number.POSITIVE_INFINITY),
@@ -45,14 +40,8 @@ export async function replay(args: readonly string[]): Promise<void> {
       `--from ${flags['from']} is after --to ${flags['to']}, so there is nothing to send.`,
     );
   }
-  if (!statSync(folder).isDirectory()) throw new UsageError(`${folder} is a file, not an outbox.`);
-  if (!readdirSync(folder).some((name) => segmentForm.test(name))) {
-    throw new UsageError(
-      `There is no outbox in ${folder}: it has no files named like 00000001.log.`,
-    );
-  }
+  const { outbox, close } = await openOutbox(flags, process.env);
   const destination = await destinationFor('replay', target);
-  const outbox = await openFileOutbox(folder);
   try {
     const { sent, pastWindow, failures } = await createRelay({
       ...destination,
@@ -68,7 +57,7 @@ export async function replay(args: readonly string[]): Promise<void> {
         `Replay stopped, because a message could not be sent: ${failures.join('; ')}`,
       );
   } finally {
-    await outbox.close();
+    await close();
     destination.client.destroy();
   }
 }

@@ -178,7 +178,7 @@ test('a relay to a queue that hashes no bodies sends an id made of the key', asy
 test('wrong usage is explained', async () => {
   const wrong = [
     [['relay'], /Usage: oncemq relay/],
-    [['relay', '--queue', 'http://127.0.0.1/q'], /either --outbox FOLDER or --database URL/],
+    [['relay', '--queue', 'http://127.0.0.1/q'], /either --outbox WHERE or --database URL/],
     [['relay', '--queue', 'q', '--outbox', 'x'], /--queue must be the URL of a queue/],
     [['relay', '--topic', 'days.fifo', '--outbox', 'x'], /--topic must be the ARN of a FIFO topic/],
     [['relay', '--topic', 't', '--queue', 'q', '--outbox', 'x'], /Usage: oncemq relay/],

@@ -10,8 +10,8 @@ import type { Backend } from '../../../src/storage/backend.ts';
 import { Checkpoints } from '../../../src/storage/postgres/checkpoints.ts';
 import { Connection } from '../../../src/storage/postgres/connection.ts';
 import { openPostgresBackend } from '../../../src/storage/postgres/open.ts';
-import { startPooler } from '../../support/pooler.ts';
 import { startPostgres } from '../../support/postgres.ts';
+import { startPooler } from '../../support/stores.ts';
 
 const queue = 'jobs.fifo';
 const client = new AbortController();
