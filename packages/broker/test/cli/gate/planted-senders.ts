@@ -224,6 +224,22 @@ export const scripts: readonly Planted[] = [
     1,
   ),
   ts(
+    'a query by hand',
+    "await aws.fetch(url, { body: new URLSearchParams({ Action: 'SendMessage', MessageGroupId: 'g' }) });",
+    1,
+  ),
+  ts('a query in a URL', "await fetch(url + '?Action=SendMessage&MessageGroupId=g');", 1),
+  ts(
+    'a command line',
+    "execSync('aws sqs send-message --message-group-id g --queue-url ' + url);",
+    1,
+  ),
+  ts(
+    'a command as a list',
+    "spawn('aws', ['sqs', 'send-message', '--message-group-id', 'g', '--message-body', 'x']);",
+    1,
+  ),
+  ts(
     'a target in AWS CDK',
     "import * as targets from 'aws-cdk-lib/aws-events-targets';\nrule.addTarget(new targets.SqsQueue(queue, { messageGroupId: 'g' }));",
     2,
@@ -260,7 +276,24 @@ export const scripts: readonly Planted[] = [
     `${v3}const = = ;\nnew SendMessageCommand(${fifo});\n{{{ <% %>`,
     3,
   ),
+  one(
+    'bin/send',
+    'a program of Node.js without an extension',
+    `#!/usr/bin/env node\n${v3}new SendMessageCommand(${fifo});`,
+    3,
+  ),
+  one(
+    'src/Send.vue',
+    'a component of Vue',
+    `<script setup>\n${v3}new SendMessageCommand(${fifo});\n</script>`,
+    3,
+  ),
   // Harmless.
+  ts(
+    'a policy',
+    "const statement = { Action: 'sqs:SendMessage', Resource: 'arn:aws:sqs:x:1:orders.fifo' };",
+  ),
+  ts('a command line for a standard queue', "execSync('aws sqs send-message --message-body x');"),
   ts('a standard queue', `${v3}new SendMessageCommand({ QueueUrl, MessageBody: 'x' });`),
   ts(
     'a standard queue in a file about FIFO',
@@ -374,6 +407,32 @@ export const others: readonly Planted[] = [
     "import boto3\nput = boto3.client('sqs').send_message\nput(QueueUrl='https://x/a.fifo')",
     2,
   ),
+  py(
+    'a name that is computed',
+    "import boto3\nput = getattr(sqs, 'send_' + 'message')\nput(QueueUrl=url, MessageGroupId='g')",
+    3,
+  ),
+  py(
+    '_make_api_call',
+    "import boto3\nsqs._make_api_call('SendMessage', {'QueueUrl': url, 'MessageGroupId': 'g'})",
+    2,
+  ),
+  py(
+    'a query by hand',
+    "requests.post(url, data={'Action': 'SendMessage', 'MessageGroupId': 'g'})",
+    1,
+  ),
+  py(
+    'a command as a list',
+    "subprocess.run(['aws', 'sqs', 'send-message', '--message-group-id', 'g'])",
+    1,
+  ),
+  one(
+    'bin/send',
+    'a program of Python without an extension',
+    "#!/usr/bin/env python3\nimport boto3\nsqs.send_message(QueueUrl=url, MessageGroupId='g')",
+    3,
+  ),
   py('getattr', "import boto3\ngetattr(sqs, 'send_message')(QueueUrl=url, MessageGroupId='g')", 2),
   py('a topic', "import boto3\nsns.publish(TopicArn=arn, Message='x', MessageGroupId='g')", 2),
   py(
@@ -445,6 +504,11 @@ export const others: readonly Planted[] = [
     'a request for somebody else',
     'return SendMessageRequest.builder().queueUrl("https://x/a.fifo").build();',
   ),
+  java(
+    'a reference to a method',
+    'Function<SendMessageRequest, Object> put = sqs::sendMessage;\nput.apply(SendMessageRequest.builder().messageGroupId("g").build());',
+    2,
+  ),
   java('version 1', 'sqs.sendMessage(new SendMessageRequest(u, b).withMessageGroupId("g"));', 2),
   java('Spring', 'sqsTemplate.send(to -> to.queue("orders.fifo").payload(o));', 2),
   java(
@@ -477,6 +541,16 @@ export const others: readonly Planted[] = [
     2,
   ),
   ruby('public_send', "sqs.public_send(:send_message, queue_url: u, message_group_id: 'g')", 1),
+  ruby('send with a text', "sqs.send('send_message', queue_url: u, message_group_id: 'g')", 1),
+  ruby(
+    'a method in a variable',
+    "require 'aws-sdk-sqs'\nput = sqs.method(:send_message)\nput.call(queue_url: u, message_group_id: 'g')",
+    2,
+  ),
+  ruby(
+    'a text to somebody else',
+    "require 'aws-sdk-sqs'\nsqs.receive_message(queue_url: 'orders.fifo')\nSlack.send_message('late')",
+  ),
   ruby(
     'a standard queue',
     "require 'aws-sdk-sqs'\nOTHER = 'orders.fifo'\nsqs.send_message(queue_url: u, message_body: 'x')",
@@ -492,6 +566,11 @@ export const others: readonly Planted[] = [
     'input in a variable',
     "use Aws\\Sqs\\SqsClient;\n$in = ['MessageGroupId' => 'g'];\n$c->sendMessageAsync($in);",
     4,
+  ),
+  php(
+    'a method in a variable',
+    "use Aws\\Sqs\\SqsClient;\n$how = 'sendMessage';\n$c->$how(['MessageGroupId' => 'g']);",
+    3,
   ),
   php(
     'a standard queue',
@@ -533,6 +612,32 @@ export const others: readonly Planted[] = [
     'a command in a variable',
     'AWS="aws sqs"\n$AWS send-message --queue-url "$U" --message-group-id g',
     3,
+  ),
+  sh(
+    'options in a variable',
+    'MORE="--message-group-id g"\naws sqs send-message --queue-url "$U" $MORE',
+    3,
+  ),
+  sh('a container', 'docker run amazon/aws-cli sqs send-message --message-group-id g', 2),
+  sh('curl', 'curl "$U?Action=SendMessage&MessageBody=x&MessageGroupId=g"', 2),
+  sh(
+    'a standard queue beside a receiver',
+    'aws sqs receive-message --queue-url https://x/a.fifo\naws sqs send-message --queue-url $U --message-body x',
+  ),
+  one('bin/send.ps1', 'PowerShell', 'Send-SQSMessage -QueueUrl $u -MessageGroupId g', 1),
+  one(
+    'src/main.rs',
+    'Rust',
+    'use aws_sdk_sqs::Client;\nclient.send_message().message_group_id("g").send().await?;',
+    2,
+  ),
+  one('lib/a.ex', 'Elixir', 'ExAws.SQS.send_message(u, "x", message_group_id: "g")', 1),
+  one('a.cpp', 'C++', 'request.SetMessageGroupId("g");\nclient.SendMessage(request);', 2),
+  one('a.swift', 'Swift', 'sqs.sendMessage(input: SendMessageInput(messageGroupId: "g"))', 1),
+  one(
+    'src/main.rs',
+    'a standard queue in Rust',
+    'client.send_message().queue_url(u).send().await?;',
   ),
   sh('another command in a variable', '"$SLACK" send-message --text "orders.fifo is late"'),
   sh('a standard queue', 'aws sqs send-message --queue-url "$U" --message-body x'),

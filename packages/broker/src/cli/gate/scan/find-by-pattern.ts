@@ -12,6 +12,13 @@ export interface FoundSend {
 }
 
 const fifoName = /\.fifo\b/;
+/** As it is given, and not as it is read from what was received. */
+const anyGroup = /\bMessageGroupId["']?\s*(?:=>|[=:,])|--message-group-id\b/;
+const queryByHand =
+  /\bAction["']?\s{0,9}(?:=>|[=:,])\s{0,9}["']?((?:SendMessage|Publish)(?:Batch)?)\b|\bAmazonSQS\.(SendMessage(?:Batch)?)\b/g;
+/** As one text or as a list of texts. */
+const commandLine =
+  /\bsqs["'\s,\\]{1,20}(send-message(?:-batch)?)\b|\bsns["'\s,\\]{1,20}(publish(?:-batch)?)["'\s]/g;
 /** Calls without an end that are read; a file with more is not one that people write. */
 const unclosedMax = 50;
 /** Far more than a file that people write has. */
@@ -20,9 +27,24 @@ const findingsMax = 100;
 export function findByPattern(language: Language, text: string): FoundSend[] {
   const source = withoutComments(text, language.comments);
   const called = sendsIn(source, language.calls, language);
-  if (called.length > 0 || language.requests === undefined) return called;
+  if (called.length > 0) return called;
   // Built here and sent elsewhere.
-  return sendsIn(source, language.requests, language, true);
+  const built =
+    language.requests === undefined ? [] : sendsIn(source, language.requests, language, true);
+  return built.length > 0 ? built : withoutSdk(source, language);
+}
+
+/** In any language: a query or a target header that is written by hand; in a program: a command of the AWS CLI that it starts. */
+function withoutSdk(source: string, { isProgram = true }: Language): FoundSend[] {
+  if (!fifoName.test(source) && !anyGroup.test(source)) return [];
+  const forms = isProgram ? [queryByHand, commandLine] : [queryByHand];
+  return forms
+    .flatMap((form) => [...source.matchAll(form)])
+    .slice(0, findingsMax)
+    .map((match) => ({
+      line: lineAt(source, match.index),
+      name: match.slice(1).find((name) => name !== undefined) ?? '',
+    }));
 }
 
 function sendsIn(source: string, form: RegExp, language: Language, isRequest = false): FoundSend[] {

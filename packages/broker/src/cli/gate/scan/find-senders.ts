@@ -6,7 +6,7 @@
 
 import { type Finding, finding } from '@oncemq/toolkit';
 import { findByPattern } from './find-by-pattern.ts';
-import { languages, scriptLanguage } from './languages.ts';
+import { interpreterOf, languages, scriptLanguage } from './languages.ts';
 import { producerDefinitions, SendFinder } from './script/find-sends.ts';
 import { Scripts } from './script/script-file.ts';
 
@@ -29,7 +29,11 @@ export function isSource(path: string): boolean {
 
 /** Files of these names are seldom about sends: only what is found in them is worth a line. */
 export function isMostlyData(path: string): boolean {
-  return /\.(?:json|ya?ml|template)$|(?:^|\/)[^./]+$/.test(path);
+  return /\.(?:json|ya?ml|template)$/.test(path) || hasNoExtension(path);
+}
+
+function hasNoExtension(path: string): boolean {
+  return /(?:^|\/)[^./]+$/.test(path);
 }
 
 /** By the conventions of each language's test runners. */
@@ -53,7 +57,9 @@ export class SenderScan {
 
   find({ path, text }: SourceFile): Finding[] {
     if (!isSource(path)) return [];
-    const found = script.test(path) ? this.#inScript(path, text) : inOtherLanguage(path, text);
+    const isScript =
+      script.test(path) || (hasNoExtension(path) && interpreterOf(text) === scriptLanguage);
+    const found = isScript ? this.#inScript(path, text) : inOtherLanguage(path, text);
     return found.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
   }
 
@@ -69,9 +75,10 @@ export class SenderScan {
 }
 
 function inOtherLanguage(path: string, text: string): Finding[] {
-  const found = languages
-    .filter(({ files }) => files.test(path))
-    .flatMap((language) => findByPattern(language, text));
+  const interpreter = hasNoExtension(path) ? interpreterOf(text) : undefined;
+  const found = (
+    interpreter ? [interpreter] : languages.filter(({ files }) => files.test(path))
+  ).flatMap((language) => findByPattern(language, text));
   return found.map(bypass);
 }
 

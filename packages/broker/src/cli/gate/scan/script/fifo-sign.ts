@@ -21,7 +21,8 @@ const stepsMax = 6;
 const groupNames = ['MessageGroupId', 'messageGroupId'];
 /** What a message says tells nothing about where it goes. */
 const contentMembers = ['MessageBody', 'Message', 'Subject', 'MessageAttributes'];
-const fifoName = /\.fifo\b/;
+/** A name of a queue or topic, or the group in a query or a command line. */
+const fifoText = /\.fifo\b|\bMessageGroupId=|--message-group-id\b/;
 const fifoWord = /(?:^|[_a-z])(?:FIFO|Fifo|fifo)(?![a-z])/;
 
 /** Judges the arguments of a send. `groupNamed` are further names of the group. */
@@ -60,9 +61,9 @@ function isGroup(node: Node, file: ScriptFile, names: readonly string[]): boolea
 }
 
 function isFifoText({ type, value }: Node): boolean {
-  if (type === 'StringLiteral' || type === 'DirectiveLiteral') return fifoName.test(String(value));
+  if (type === 'StringLiteral' || type === 'DirectiveLiteral') return fifoText.test(String(value));
   if (type !== 'TemplateElement') return false;
-  return fifoName.test((value as { cooked?: string | null }).cooked ?? '');
+  return fifoText.test((value as { cooked?: string | null }).cooked ?? '');
 }
 
 /** Looks into the expression, and into the variables and functions that it names. */
@@ -83,7 +84,7 @@ function showsFifo(
     const isLabel = !parent?.computed && (parent?.property === node || parent?.key === node);
     if (isLabel && parent?.value !== node) continue;
     const value = evaluate(node, file);
-    if (value?.is === 'text' && fifoName.test(value.text)) return true;
+    if (value?.is === 'text' && fifoText.test(value.text)) return true;
     if (steps >= stepsMax) continue;
     for (const meaning of file.scopes.meanings(name, node)) {
       // A parameter of a function inside the input is the function's own.

@@ -9,6 +9,7 @@ import type { ScriptFile } from './script-file.ts';
 import {
   infrastructure,
   inputMembers,
+  queryActions,
   rawRequest,
   sdkModule,
   sendCommands,
@@ -109,7 +110,7 @@ export class SendFinder {
     if (/^(?:Optional)?CallExpression$/.test(node.type)) {
       return this.#callSite(node, file, hasSdk, wrappers) ?? passedOn(node, file);
     }
-    if (node.type === 'ObjectProperty') return targetSite(node, file);
+    if (node.type === 'ObjectProperty') return targetSite(node, file) ?? querySite(node, file);
     const text = node.type === 'StringLiteral' ? String(node.value) : templateText(node);
     const [raw] = rawRequest.exec(text) ?? [];
     return raw === undefined ? undefined : { node, name: raw, input: [] };
@@ -185,6 +186,14 @@ function targetSite(node: Node, file: ScriptFile): Site | undefined {
   return targetMembers.test(name) && isLiteralGroup(input, file)
     ? { node, name, input }
     : undefined;
+}
+
+/** `{ Action: 'SendMessage', … }`, a query that is written by hand. */
+function querySite(node: Node, file: ScriptFile): Site | undefined {
+  if (keyOf(node, file) !== 'Action') return undefined;
+  const value = evaluate(node.value as Node, file);
+  if (value?.is !== 'text' || !queryActions.includes(value.text)) return undefined;
+  return { node, name: `Action=${value.text}`, input: [] };
 }
 
 /** `client.makeRequest('sendMessage', input)`; a name that is not known may be that of a send. */

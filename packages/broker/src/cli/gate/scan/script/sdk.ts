@@ -28,9 +28,19 @@ export const inputMembers: readonly string[] = [
 ];
 export const entryMembers: readonly string[] = ['Entries', 'PublishBatchRequestEntries'];
 
-/** A request that is written by hand: the target header of AWS JSON, or the action of a query. */
+/**
+ * A text that is a request written by hand (the target header of AWS JSON, or the action of a query), or a command of the AWS CLI
+ * that a program starts.
+ */
 export const rawRequest: RegExp =
-  /\bAmazonSQS\.SendMessage|\bAction=(?:SendMessage|Publish)(?:Batch)?\b/;
+  /\bAmazonSQS\.SendMessage|\bAction=(?:SendMessage|Publish)(?:Batch)?\b|\bsqs\s+send-message(?:-batch)?\b|\bsns\s+publish(?:-batch)?\b|^send-message(?:-batch)?$/;
+/** The value of `Action` in a query that is written by hand. */
+export const queryActions: readonly string[] = [
+  'SendMessage',
+  'SendMessageBatch',
+  'Publish',
+  'PublishBatch',
+];
 
 /** Calls of the same clients that send nothing: what they mention says nothing about sends. */
 export const otherCalls: RegExp =
