@@ -4,7 +4,8 @@
  *
  * This file decides when to receive and how much: only while a handler could start at once (back-pressure), and as much as
  * caution.ts allows, so that a message that always fails reaches the dead-letter queue alone. What happens to received
- * messages is in handling.ts. At the end, running handlers finish, and what has not begun is given back to the queue.
+ * messages is in handling.ts. At the end, running handlers finish, and what has not begun is given back to the queue, except
+ * messages at their last receive, which are handled: nobody would receive them again.
  */
 
 import type { SQSClient } from '@aws-sdk/client-sqs';
@@ -29,7 +30,7 @@ export interface ConsumeOptions {
     messages: readonly SqsMessage[],
     held: Held,
   ) => Promise<readonly SqsMessage[]>;
-  /** Ends the loop: running handlers finish, and what has not begun is given back. */
+  /** Ends the loop: running handlers and messages at their last receive finish, and what has not begun is given back. */
   readonly signal: AbortSignal;
   /** How many handlers may run at once, each on another group; from 1 to 1,000, default 10. */
   readonly concurrency?: number;

@@ -5,6 +5,8 @@
  * After a failure the later messages of the group are given back untouched, because they must not overtake the failed one,
  * which stays hidden until its visibility timeout is over. The exception is a message that failed at its last receive: SQS
  * moves it to the dead-letter queue instead of delivering it again, so its group goes on at once.
+ *
+ * At the end, what has not begun is given back, except messages at their last receive: they are handled before.
  */
 
 import type { SQSClient } from '@aws-sdk/client-sqs';
@@ -33,7 +35,7 @@ export interface HandlingOptions {
   readonly every?: Every | undefined;
   readonly caution: Caution;
   readonly slots: Slots;
-  /** Whether messages that have not begun should be given back. */
+  /** Whether messages that have not begun should be given back, unless they would never come again. */
   readonly isEnding: () => boolean;
   /** Never throws. */
   readonly report: (error: unknown, message: SqsMessage | undefined) => void;
@@ -134,7 +136,7 @@ export class Handling {
       const taken = batchHandler === undefined ? waiting.slice(0, 1) : waiting;
       const isAlone = taken.some(({ isLastChance }) => isLastChance);
       waiting = await slots.use(isAlone ? slots.total : 1, async () => {
-        if (isEnding()) {
+        if (isEnding() && !(await this.#isAnyLast(taken))) {
           await this.#giveBack(waiting);
           return [];
         }
@@ -147,6 +149,14 @@ export class Handling {
         );
       });
     }
+  }
+
+  /** Given back, a message at its last receive would go to the dead-letter queue without having been handled. */
+  async #isAnyLast(taken: readonly HeldMessage[]): Promise<boolean> {
+    const { caution } = this.#options;
+    for (const { message, isLastChance } of taken)
+      if (isLastChance || (await caution.isDead(message))) return true;
+    return false;
   }
 
   /** Calls the handler and deletes what it has handled. Never throws. */

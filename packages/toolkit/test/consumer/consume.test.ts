@@ -163,6 +163,46 @@ describe('at the end', () => {
     // The clock has not moved, so only what was given back can be received.
     assert.deepEqual((await drain(queue)).sort(), ['a 2', 'c 1']);
   });
+
+  test('a message at its first and last receive is handled, not given back to be dead-lettered', async (t) => {
+    const queue = await withDeadLetters(t, 1);
+    await sendAll(queue, ['a 1', 'a 2', 'b 1']);
+    const { started, handler, open } = gate();
+    let time = 0;
+    const now = (): number => {
+      time += 30_000;
+      return time;
+    };
+    const { errors, ending, loop } = start(queue, { concurrency: 1, handler, now });
+    await until(() => started.length === 1);
+    ending.abort();
+    open();
+    await loop;
+    assert.deepEqual(errors, []);
+    assert.deepEqual(started.sort(), ['a 1', 'a 2', 'b 1']);
+    assert.equal(countOf(queue, 'deleted'), 3);
+  });
+
+  test('so is one that waits to run alone', async (t) => {
+    const queue = await withDeadLetters(t, 2);
+    const { client, queueUrl: QueueUrl } = queue;
+    await sendAll(queue, ['a 1']);
+    const { Messages = [] } = await client.receiveMessage({ QueueUrl });
+    await sendAll(queue, ['b 1']);
+    const { started, handler, open } = gate();
+    const { errors, ending, loop } = start(queue, { handler });
+    await until(() => started.length === 1);
+    const ReceiptHandle = Messages[0]?.ReceiptHandle;
+    await client.changeMessageVisibility({ QueueUrl, ReceiptHandle, VisibilityTimeout: 0 });
+    await until(() => countOf(queue, 'delivered') === 3);
+    await turns();
+    ending.abort();
+    open();
+    await loop;
+    assert.deepEqual(errors, []);
+    assert.deepEqual(started, ['b 1', 'a 1']);
+    assert.equal(countOf(queue, 'deleted'), 2);
+  });
 });
 
 describe('with a dead-letter queue', () => {
