@@ -72,6 +72,11 @@ export async function gate(args: readonly string[]): Promise<void> {
     const file = flags[form];
     return file === undefined ? [] : [{ form, file: resolve(file) }];
   });
+  const rules = [resolve(allow ?? join(root, allowFileDefault)), contractFile];
+  for (const file of [reportFile, ...extras.map((extra) => extra.file)]) {
+    if (file === undefined || !rules.includes(file)) continue;
+    throw new UsageError(`The report would overwrite ${file}. Give it another name.`);
+  }
   // Modules are named, loaded and reported by paths relative to the root.
   process.chdir(root);
   const base = new BaseTree(root, start);

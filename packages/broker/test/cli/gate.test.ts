@@ -129,6 +129,7 @@ test('wrong usage ends with 2 and says what is wrong', (t) => {
     [['--base', 'main', '--format', 'xml'], /must be one of table.*, not xml/],
     [['--base', 'main', '--allow', 'none.json'], /allow-list none\.json cannot be read/],
     [['--base', 'main', 'word'], /Unexpected argument: word/],
+    [['--base', 'main', '--junit', 'oncemq-gate.json'], /would overwrite .*oncemq-gate\.json/],
     [['--bas', 'main'], /no flag --bas/],
   ];
   for (const [args, text] of wrong) {

@@ -120,15 +120,18 @@ test('the GitHub job has no other command than npm ci, and uses the action', () 
   assert.match(job, /uses: \.\/\.github\/actions\/oncemq-gate\n/);
 });
 
-test('the GitLab job writes both of its reports and fails', (t) => {
+test('the GitLab job writes both of its reports and fails, as often as it runs', (t) => {
   const { good, bad } = repositories(t);
+  bad.commit({ 'oncemq-gate.json': '{ "allow": [] }' });
   const steps = gitlabSteps('gitlab-job.yml');
   assert.equal(steps.length, 2);
   const variables = { CI_MERGE_REQUEST_TARGET_BRANCH_NAME: 'main' };
   const { code, out } = run(bad, steps, variables);
   assert.equal(code, 1, out);
-  const [issue] = JSON.parse(readFileSync(join(bad.folder, 'oncemq-gate.json'), 'utf8'));
+  const [issue] = JSON.parse(readFileSync(join(bad.folder, 'gl-code-quality-report.json'), 'utf8'));
   assert.deepEqual(issue.location, { path: 'src/mailer.js', lines: { begin: 4 } });
   assert.match(readFileSync(join(bad.folder, 'oncemq-gate.xml'), 'utf8'), /<failure /);
+  // A report in the place of the exceptions would end the second run.
+  assert.equal(run(bad, steps, variables).code, 1);
   assert.equal(run(good, steps, variables).code, 0);
 });
