@@ -86,7 +86,7 @@ export async function consume(options: ConsumeOptions): Promise<void> {
     every: options.every,
     caution,
     slots: new Slots(concurrency),
-    isEnding: () => signal.aborted,
+    ending: signal,
     report,
   });
 

@@ -6,6 +6,10 @@
  * which stays hidden until its visibility timeout is over. The exception is a message that failed at its last receive: SQS
  * moves it to the dead-letter queue instead of delivering it again, so its group goes on at once.
  *
+ * A message whose event another consumer is handling (BusyError) is kept and tried again, which costs no receive: after a kill,
+ * an inbox in Redis or DynamoDB is busy for longer than maxReceiveCount visibility timeouts, and a good message would be
+ * dead-lettered.
+ *
  * At the end, what has not begun is given back, except messages at their last receive: they are handled before.
  */
 
@@ -17,9 +21,11 @@ import {
   type Every,
   type Heartbeat,
   type Held,
+  interval,
   isNoLongerOurs,
   startHeartbeat,
 } from './heartbeat.ts';
+import { BusyError } from './idempotent.ts';
 import { groupOf, type SqsMessage } from './received.ts';
 import type { Slots } from './slots.ts';
 
@@ -35,8 +41,8 @@ export interface HandlingOptions {
   readonly every?: Every | undefined;
   readonly caution: Caution;
   readonly slots: Slots;
-  /** Whether messages that have not begun should be given back, unless they would never come again. */
-  readonly isEnding: () => boolean;
+  /** From its abort on, messages that have not begun are given back, unless they would never come again. */
+  readonly ending: AbortSignal;
   /** Never throws. */
   readonly report: (error: unknown, message: SqsMessage | undefined) => void;
 }
@@ -48,6 +54,9 @@ interface HeldMessage {
   readonly isLastChance: boolean;
 }
 
+/** The first pause before a busy event is tried again; it doubles up to half the visibility timeout. */
+const busyPauseMs = 1_000;
+
 export class Handling {
   readonly #options: HandlingOptions;
   /** The end of each group's work: a message that was lost can come again while its old handler is still running. */
@@ -55,6 +64,8 @@ export class Handling {
   /** A unit is what one handler works on at a time: the received messages of a group, or a whole batch. */
   #units = 0;
   #lastChances = 0;
+  /** Units whose event another consumer is handling. */
+  #paused = 0;
   readonly #working: Set<Promise<void>> = new Set();
   readonly #waitingForRoom: (() => void)[] = [];
 
@@ -64,7 +75,10 @@ export class Handling {
 
   /** How many more groups could start at once: none while a message at its last chance waits or runs. */
   get room(): number {
-    return this.#lastChances > 0 ? 0 : Math.max(0, this.#options.slots.total - this.#units);
+    const { total } = this.#options.slots;
+    // Those that pause use no slot, but as many messages as there are slots are enough to hold.
+    const active = this.#units - Math.min(this.#paused, total);
+    return this.#lastChances > 0 ? 0 : Math.max(0, total - active);
   }
 
   /** Resolves when there is room, or at the abort. */
@@ -113,8 +127,12 @@ export class Handling {
       for (const { beat } of unit) beat.stop();
       this.#units -= 1;
       this.#lastChances -= lastChances;
-      if (this.room > 0) for (const tell of this.#waitingForRoom.splice(0)) tell();
+      this.#tellOfRoom();
     }
+  }
+
+  #tellOfRoom(): void {
+    if (this.room > 0) for (const tell of this.#waitingForRoom.splice(0)) tell();
   }
 
   async #afterEarlier(unit: readonly HeldMessage[]): Promise<void> {
@@ -130,17 +148,21 @@ export class Handling {
   }
 
   async #handleAll(unit: readonly HeldMessage[]): Promise<void> {
-    const { batchHandler, slots, isEnding } = this.#options;
+    const { batchHandler, slots, ending, visibilitySeconds } = this.#options;
     let waiting = unit;
+    let pauseMs = busyPauseMs;
     while (waiting.length > 0) {
       const taken = batchHandler === undefined ? waiting.slice(0, 1) : waiting;
       const isAlone = taken.some(({ isLastChance }) => isLastChance);
+      let isBusy = false;
       waiting = await slots.use(isAlone ? slots.total : 1, async () => {
-        if (isEnding() && !(await this.#isAnyLast(taken))) {
+        if (ending.aborted && !(await this.#isAnyLast(taken))) {
           await this.#giveBack(waiting);
           return [];
         }
         const { done, error } = await this.#call(taken);
+        isBusy = error instanceof BusyError && done.length === 0 && !ending.aborted;
+        if (isBusy) return waiting;
         for (const { beat } of done) beat.stop();
         return this.#goOn(
           waiting.filter((each) => !done.includes(each)),
@@ -148,7 +170,30 @@ export class Handling {
           error,
         );
       });
+      if (isBusy) await this.#pause(pauseMs, unit);
+      pauseMs = isBusy ? Math.min(pauseMs * 2, visibilitySeconds * 500) : busyPauseMs;
     }
+  }
+
+  /** Ends early at the end of the loop. Meanwhile others may run, and be received. */
+  async #pause(milliseconds: number, unit: readonly HeldMessage[]): Promise<void> {
+    const { every = interval, ending } = this.#options;
+    const lastChances = unit.filter(({ isLastChance }) => isLastChance).length;
+    this.#paused += 1;
+    this.#lastChances -= lastChances;
+    this.#tellOfRoom();
+    await new Promise<void>((resolve) => {
+      const stop = every(milliseconds, () => end());
+      const end = (): void => {
+        stop();
+        ending.removeEventListener('abort', end);
+        resolve();
+      };
+      ending.addEventListener('abort', end);
+      if (ending.aborted) end();
+    });
+    this.#paused -= 1;
+    this.#lastChances += lastChances;
   }
 
   /** Given back, a message at its last receive would go to the dead-letter queue without having been handled. */

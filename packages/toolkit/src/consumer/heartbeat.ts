@@ -113,7 +113,7 @@ export function isNoLongerOurs(error: unknown): boolean {
   );
 }
 
-function interval(milliseconds: number, beat: () => void): () => void {
+export function interval(milliseconds: number, beat: () => void): () => void {
   const timer = setInterval(beat, milliseconds);
   return () => clearInterval(timer);
 }

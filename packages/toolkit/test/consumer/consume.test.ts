@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { type ConsumeOptions, consume } from '../../src/consumer/consume.ts';
+import { BusyError } from '../../src/consumer/idempotent.ts';
 import type { SqsMessage } from '../../src/consumer/received.ts';
 import { createQueue, drain, type OpenQueue, openQueue } from '../support/server.ts';
 
@@ -284,6 +285,95 @@ describe('with a dead-letter queue', () => {
     await end();
     assert.deepEqual(errors, []);
     assert.deepEqual(started, ['b 1', 'a 1']);
+  });
+});
+
+describe('a message whose event another consumer is handling', () => {
+  /** Pauses end when the test says so; heartbeats, which come each 15 seconds, never beat. */
+  function pauses() {
+    const waiting: { readonly milliseconds: number; readonly end: () => void }[] = [];
+    const every: ConsumeOptions['every'] = (milliseconds, end) => {
+      if (milliseconds < 15_000) waiting.push({ milliseconds, end });
+      return () => {};
+    };
+    return { waiting, every };
+  }
+
+  for (const isBatch of [false, true]) {
+    test(`is tried again without another receive${isBatch ? ', also in a batch' : ''}`, async (t) => {
+      const queue = await withDeadLetters(t, 1);
+      await sendAll(queue, ['a 1']);
+      const { waiting, every } = pauses();
+      let calls = 0;
+      const tryOnce = (): void => {
+        calls += 1;
+        if (calls < 4) throw new BusyError('Another consumer is handling a 1.');
+      };
+      const { errors, end } = start(queue, {
+        every,
+        ...(isBatch
+          ? {
+              batchHandler: async (batch) => {
+                tryOnce();
+                return batch;
+              },
+            }
+          : { handler: async () => tryOnce() }),
+      });
+      for (const count of [1, 2, 3]) {
+        await until(() => waiting.length === count);
+        waiting[count - 1]?.end();
+      }
+      await until(() => countOf(queue, 'deleted') === 1);
+      await end();
+      assert.deepEqual(
+        waiting.map(({ milliseconds }) => milliseconds),
+        [1_000, 2_000, 4_000],
+      );
+      assert.equal(countOf(queue, 'delivered'), 1);
+      assert.deepEqual(errors, []);
+    });
+  }
+
+  test('leaves its place to others, and keeps its group waiting', async (t) => {
+    const queue = await withDeadLetters(t, 2);
+    await sendAll(queue, ['a 1', 'a 2']);
+    // At its last receive it would run alone.
+    const { queueUrl: QueueUrl } = queue;
+    await queue.client.receiveMessage({ QueueUrl, MaxNumberOfMessages: 1, VisibilityTimeout: 0 });
+    const { waiting, every } = pauses();
+    const order: string[] = [];
+    const { errors, end } = start(queue, {
+      every,
+      concurrency: 1,
+      handler: async ({ Body = '' }) => {
+        order.push(Body);
+        if (Body === 'a 1' && order.length === 1) throw new BusyError(Body);
+      },
+    });
+    await until(() => waiting.length === 1);
+    await sendAll(queue, ['b 1', 'c 1']);
+    await until(() => countOf(queue, 'deleted') === 2);
+    assert.deepEqual(order, ['a 1', 'b 1', 'c 1']);
+    waiting[0]?.end();
+    await until(() => countOf(queue, 'deleted') === 4);
+    await end();
+    assert.deepEqual(order.slice(3), ['a 1', 'a 2']);
+    assert.deepEqual(errors, []);
+  });
+
+  test('is given back when the consumer is stopped', async (t) => {
+    const queue = await openQueue(t);
+    await sendAll(queue, ['a 1']);
+    const { waiting, every } = pauses();
+    const handler = async () => {
+      throw new BusyError('a 1');
+    };
+    const { errors, end } = start(queue, { every, handler });
+    await until(() => waiting.length === 1);
+    await end();
+    assert.deepEqual(errors, []);
+    assert.deepEqual(await drain(queue), ['a 1']);
   });
 });
 
