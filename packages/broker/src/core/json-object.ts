@@ -78,6 +78,32 @@ export function jsonSizeOf(text: string, bounds: JsonSize): JsonSize {
   return { levels, values };
 }
 
+/**
+ * A key that an object in the text has twice, of which `JSON.parse` would silently take the last. Undefined if there is none;
+ * means nothing for a text that is not JSON.
+ */
+export function repeatedKeyIn(text: string): string | undefined {
+  /** The keys of each object that is open; a list has none. */
+  const open: Set<string>[] = [];
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === openList || code === openObject) open.push(new Set());
+    else if (code === closeList || code === closeObject) open.pop();
+    if (code !== quote) continue;
+    const start = at;
+    at = endOfString(text, start);
+    afterKey.lastIndex = at + 1;
+    if (!afterKey.test(text)) continue;
+    const key = JSON.parse(text.slice(start, at + 1)) as string;
+    const keys = open.at(-1);
+    if (keys?.has(key)) return key;
+    keys?.add(key);
+  }
+  return undefined;
+}
+
+const afterKey = /[ \t\r\n]*:/y;
+
 /** Where the string that begins at `start` ends: at the next quote that is not escaped. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {

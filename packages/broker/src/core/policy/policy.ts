@@ -8,7 +8,7 @@
  * whoever stores the policy.
  */
 
-import { parseObject } from '../json-object.ts';
+import { parseObject, repeatedKeyIn } from '../json-object.ts';
 
 export interface Policy {
   readonly statements: readonly Statement[];
@@ -55,6 +55,9 @@ export type ReadPolicy =
 export function parsePolicy(text: string): ReadPolicy {
   const document = parseObject(text);
   if (document === undefined) return { ok: false, reason: 'Policy is not JSON' };
+  const repeated = repeatedKeyIn(text);
+  if (repeated !== undefined)
+    return { ok: false, reason: `the element ${repeated} is there twice` };
   try {
     return { ok: true, policy: { statements: readDocument(document) } };
   } catch (error) {

@@ -136,3 +136,20 @@ test('what is not the policy language is refused with the reason', () => {
   }
   assert.deepEqual(parsePolicy('[]'), { ok: false, reason: 'Policy is not JSON' });
 });
+
+test('a key that is there twice is refused, at any depth and however it is written', () => {
+  const documents: readonly (readonly [string, string])[] = [
+    ['{"Statement":[],"Statement":[]}', 'Statement'],
+    ['{"Statement":{"Effect":"Deny","Sid":"a, \\" {","Effect" : "Allow"}}', 'Effect'],
+    ['{"Statement":[{"Action":["a"],"\\u0041ction":"*"}]}', 'Action'],
+    ['{"Statement":{"Condition":{"Bool":{"a":"1"},"Null":{"b":"1","c":"2","b":"3"}}}}', 'b'],
+    ['{"__proto__":{},"__proto__":{}}', '__proto__'],
+  ];
+  for (const [text, key] of documents) {
+    const reason = `the element ${key} is there twice`;
+    assert.deepEqual(parsePolicy(text), { ok: false, reason });
+  }
+  // The same keys in two objects, and texts that look like keys.
+  const twice = [allow, { ...allow, Action: ['Action', 'Action:', '"Action":1'] }];
+  assert.ok(parsePolicy(JSON.stringify({ Statement: twice })).ok);
+});
