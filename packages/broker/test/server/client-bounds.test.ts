@@ -222,45 +222,70 @@ for (const [way, headers] of Object.entries({ plain: [], 'node:http': toNode }))
   });
 }
 
+/** Adds an answer of so many bytes that its client does not read, and returns the socket of the server. */
+type Leave = (bytes: number, writtenBytes?: number) => Promise<Socket>;
+
+async function leaving(t: TestContext, unread: UnreadAnswers): Promise<Leave> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  // As a rule more than the kernel takes.
+  return async (bytes, writtenBytes = 20_000_000) => {
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    const client = connect(port, '127.0.0.1').pause();
+    const [socket] = await accepted;
+    t.after(() => {
+      for (const each of [client, socket]) each.destroy();
+    });
+    socket.on('error', () => {});
+    socket.write(Buffer.alloc(writtenBytes));
+    unread.watch(socket, bytes);
+    return socket;
+  };
+}
+
 test(
-  'beyond the bound for unread answers those that waited longest are closed',
+  'beyond the bound for unread answers the oldest large ones are closed first',
   timed,
   async (t) => {
     let closed = 0;
-    const unread = new UnreadAnswers({
-      msMax: 60_000,
-      bytesMax: 25_000_000,
-      onClose: () => (closed += 1),
-    });
+    const bounds = { msMax: 60_000, largeMsMax: 60_000, bytesMax: 25_000_000 };
+    const leave = await leaving(t, new UnreadAnswers({ ...bounds, onClose: () => (closed += 1) }));
     const sockets: Socket[] = [];
-    const server = createServer((socket) => {
-      socket.on('error', () => {});
-      socket.write(Buffer.alloc(20_000_000));
-      unread.watch(socket);
-      sockets.push(socket);
-      server.emit('watched');
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const clients: Socket[] = [];
-    t.after(() => {
-      for (const socket of [...clients, ...sockets]) socket.destroy();
-      server.close();
-    });
-    for (let count = 0; count < 3; count += 1) {
-      const watched = once(server, 'watched');
-      clients.push(connect(port, '127.0.0.1').pause());
-      await watched;
-    }
-    assert.equal(closed, 2);
-    assert.deepEqual(
-      sockets.map(({ destroyed }) => destroyed),
-      [true, true, false],
-    );
+    for (const bytes of [2_000_000, 20_000_000, 20_000_000, 2_000_000])
+      sockets.push(await leave(bytes));
+    const left = (): number[] => sockets.flatMap(({ destroyed }, at) => (destroyed ? [] : [at]));
+    assert.deepEqual(left(), [0, 2, 3]);
+    sockets.push(await leave(4_000_000), await leave(4_000_000));
+    assert.deepEqual(left(), [0, 3, 4, 5]);
+    for (let count = 0; count < 4; count += 1) sockets.push(await leave(4_000_000));
+    assert.deepEqual(left(), [4, 5, 6, 7, 8, 9]);
+    assert.equal(closed, 4);
     // Node lets it pass twice before it says that a client has not read anything.
-    assert.equal(sockets[2]?.timeout, 30_000);
+    assert.equal(sockets.at(-1)?.timeout, 30_000);
   },
 );
+
+test('who leaves much unread has less time while others wait too', timed, async (t) => {
+  const bounds = { msMax: 60_000, largeMsMax: 50, bytesMax: 100_000_000 };
+  const unread = new UnreadAnswers(bounds);
+  const leave = await leaving(t, unread);
+  const alone = await leave(20_000_000);
+  await once(alone, 'timeout');
+  assert.equal(alone.destroyed, false);
+  assert.equal(alone.timeout, 30_000);
+  const small = await leave(1_000);
+  assert.equal(small.timeout, 30_000);
+  const large = await leave(20_000_000);
+  await once(large, 'close');
+  assert.deepEqual([alone.destroyed, small.destroyed], [false, false]);
+  const betweenParts = await leave(20_000_000, 1_000);
+  await once(betweenParts, 'timeout');
+  assert.equal(betweenParts.destroyed, false);
+  unread.forget(alone);
+  assert.equal(alone.timeout, 0);
+});
 
 test('what waits for many readers of events is in memory once', timed, async (t) => {
   const server = await ServerProcess.start();

@@ -65,7 +65,7 @@ function refuseTruncated(): never {
 function bounds(): Pick<PlainListener, 'budget' | 'unread'> {
   return {
     budget: new BodyBudget(1_000_000),
-    unread: new UnreadAnswers({ msMax: 30_000, bytesMax: 1_000_000 }),
+    unread: new UnreadAnswers({ msMax: 30_000, largeMsMax: 30_000, bytesMax: 1_000_000 }),
   };
 }
 

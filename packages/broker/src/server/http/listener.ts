@@ -49,6 +49,8 @@ const headersMsMax = 30_000;
 const idleMsMax = 75_000;
 /** How long a client may leave its answer unread. */
 const unreadMsMax = 30_000;
+/** The same for an answer of more than 4 MiB, while others wait to be read, too. */
+const largeUnreadMsMax = 10_000;
 
 /** Nothing between the server and a reader may cache or buffer a live stream. */
 const streamHeaders = {
@@ -116,6 +118,7 @@ export function createListener(api: Api, inspect: Inspect, options: ListenerOpti
   const budget = new BodyBudget(options.bodyBytesMax);
   const unread = new UnreadAnswers({
     msMax: options.unreadMsMax ?? unreadMsMax,
+    largeMsMax: Math.min(options.unreadMsMax ?? unreadMsMax, largeUnreadMsMax),
     bytesMax: options.bodyBytesMax,
     onClose: () => options.onClosed?.('unread'),
   });

@@ -1,20 +1,22 @@
 /**
  * Answers that their clients have not read: what the kernel does not take waits in the memory of the server. Meanwhile the
  * connection is not read either, so a client that does not read cannot ask for more. It is closed when it has taken nothing
- * for up to `msMax`. When all unread answers together exceed `bytesMax`, those that have waited longest are closed, and the
- * large ones first: a few of them would otherwise cost many others their answers.
+ * for up to `msMax`; with a large answer, and while answers of others wait too, after `largeMsMax`. When all unread answers
+ * together exceed `bytesMax`, those that have waited longest are closed, and the large ones first: a few of them would otherwise
+ * cost many others their answers.
  */
 
 import type { Socket } from 'node:net';
 
 export interface UnreadBounds {
   readonly msMax: number;
+  readonly largeMsMax: number;
   readonly bytesMax: number;
   /** Called for each connection that is closed because its client did not read. */
   readonly onClose?: (() => void) | undefined;
 }
 
-/** More than the largest message, escaped as badly as XML allows. */
+/** Several times what any usual message takes. */
 const largeBytes = 4 * 1024 * 1024;
 
 export class UnreadAnswers {
@@ -29,7 +31,15 @@ export class UnreadAnswers {
 
   /** Call after an answer was written that the kernel did not take as a whole, or whose parts are written from now on. */
   watch(socket: Socket, bytes: number = socket.writableLength): void {
-    const onTimeout = (): void => this.#close(socket);
+    const patience = bytes > largeBytes ? this.#bounds.largeMsMax : this.#bounds.msMax;
+    const onTimeout = (): void => {
+      const { msMax } = this.#bounds;
+      const isPatient = this.#waiting.size === 1 && socket.timeout !== msMax / 2;
+      // Everything has been taken, and the next part is still to be written: nobody waits for the client.
+      const isOurTurn = socket.writableLength === 0;
+      if (isPatient || isOurTurn) socket.setTimeout(msMax / 2);
+      else this.#close(socket);
+    };
     const onClose = (): void => this.forget(socket);
     const stop = (): void => {
       socket.off('timeout', onTimeout);
@@ -39,7 +49,7 @@ export class UnreadAnswers {
     this.#bytes += bytes;
     socket.pause();
     // When it ends, Node starts it again if the kernel took a part of the answer meanwhile; at first that is always so.
-    socket.setTimeout(this.#bounds.msMax / 2);
+    socket.setTimeout(patience / 2);
     socket.on('timeout', onTimeout);
     socket.on('close', onClose);
     this.#closeBeyond(largeBytes);
@@ -55,7 +65,8 @@ export class UnreadAnswers {
     found.stop();
     if (socket.destroyed) return;
     // node:http may have set another one, for an idle connection.
-    if (socket.timeout === this.#bounds.msMax / 2) socket.setTimeout(0);
+    const { msMax, largeMsMax } = this.#bounds;
+    if (socket.timeout === msMax / 2 || socket.timeout === largeMsMax / 2) socket.setTimeout(0);
     socket.resume();
   }
 
