@@ -8,7 +8,6 @@
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { detached } from '../core/detached.ts';
 import type { ErrorDetail } from '../core/errors.ts';
 import { Unavailable } from '../storage/backend.ts';
@@ -17,6 +16,8 @@ import { snsActionFunctions } from './actions/sns/table.ts';
 import { sqsActionFunctions } from './actions/sqs/table.ts';
 import type { Authentication } from './auth/authentication.ts';
 import { type Caller, callerOf, callProblem, unsignedCallerOf } from './auth/caller.ts';
+import { LargeAnswers } from './large-answers.ts';
+import { nextTurn } from './next-turn.ts';
 import { isJsonRequest } from './protocol/body-size.ts';
 import { type Fault, fault, type ProtocolCode } from './protocol/error-codes.ts';
 import { jsonForm } from './protocol/json.ts';
@@ -63,10 +64,16 @@ export interface Api {
   ): ApiResponse;
 }
 
+/** What all requests share. */
+interface Shared extends ApiOptions {
+  readonly largeAnswers: LargeAnswers;
+}
+
 export function createApi(options: ApiOptions): Api {
-  const open: ApiOptions = { ...options, authentication: undefined };
+  const shared: Shared = { ...options, largeAnswers: new LargeAnswers() };
+  const open: Shared = { ...shared, authentication: undefined };
   return {
-    handle: (request) => new Exchange(request, options).answer(),
+    handle: (request) => new Exchange(request, shared).answer(),
     handleAdmitted: (request) => new Exchange(request, open).answer(),
     fail: ({ headers, requestId }, code, detail) => {
       const problem = fault(code, detail);
@@ -119,7 +126,7 @@ function refusal(form: WireForm, problem: Fault, requestId: string): ApiResponse
  */
 class Exchange implements Call {
   readonly #request: ApiRequest;
-  readonly #options: ApiOptions;
+  readonly #options: Shared;
   #form: WireForm;
   readonly #startedAt: number;
   #action: NamedAction | undefined;
@@ -128,7 +135,7 @@ class Exchange implements Call {
   /** Why the request is refused, if it is. */
   #problem: Fault | undefined;
 
-  constructor(request: ApiRequest, options: ApiOptions) {
+  constructor(request: ApiRequest, options: Shared) {
     this.#startedAt = options.requests === undefined ? 0 : performance.now();
     this.#request = request;
     this.#options = options;
@@ -214,7 +221,13 @@ class Exchange implements Call {
     return answer.ok ? this.#write(action, answer) : this.#refuse(toldBy(action, answer));
   }
 
-  async respondInTurns(items: Iterable<Value>): Promise<ApiResponse> {
+  respondInTurns(items: Iterable<Value>, chars: number): Promise<ApiResponse> {
+    const made = this.#options.largeAnswers.make(chars, () => this.#writeInTurns(items));
+    const reason = 'too many large answers wait';
+    return made ?? Promise.resolve(this.respond(fault('service-unavailable', { reason })));
+  }
+
+  async #writeInTurns(items: Iterable<Value>): Promise<ApiResponse> {
     const action = this.#action as NamedAction;
     const { texts, ...head } = this.#form.answerList(action, items, this.#request.requestId);
     const parts: Buffer[] = [];

@@ -68,16 +68,22 @@ async function receipts(scene: Scene): Promise<string[]> {
   return (Messages as { ReceiptHandle: string }[]).map(({ ReceiptHandle }) => ReceiptHandle);
 }
 
-async function tenLarge(scene: Scene): Promise<void> {
+async function tenLarge(scene: Scene, MessageBody: string = largeText): Promise<void> {
   const QueueUrl = scene.url('large');
   await scene.sqs('PurgeQueue', { QueueUrl });
-  for (let n = 0; n < 10; n += 1) {
-    await scene.sqs('SendMessage', { QueueUrl, MessageBody: largeText });
-  }
+  for (let n = 0; n < 10; n += 1) await scene.sqs('SendMessage', { QueueUrl, MessageBody });
 }
 
-function receivedInQuery({ server }: Scene, headers: Record<string, string>): Promise<Answer> {
-  const body = 'Action=ReceiveMessage&QueueUrl=large&MaxNumberOfMessages=10';
+/** In XML each is six bytes, the most that a character can be. */
+const tenOfQuotes = (scene: Scene): Promise<void> => tenLarge(scene, '"'.repeat(megabyte));
+
+const receiveTen = 'Action=ReceiveMessage&QueueUrl=large&MaxNumberOfMessages=10';
+
+function receivedInQuery(
+  { server }: Scene,
+  headers: Record<string, string>,
+  body: string = receiveTen,
+): Promise<Answer> {
   const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
   return server.fetch('POST', '/', body, { ...headers, ...type });
 }
@@ -440,6 +446,24 @@ export const otherHeaviest: Readonly<Record<string, Heaviest>> = {
     },
   },
   'ReceiveMessage in AWS Query': { prepare: tenLarge, send: (scene) => receivedInQuery(scene, {}) },
+  'ReceiveMessage of quotes': {
+    prepare: tenOfQuotes,
+    send: ({ server }) =>
+      server.sqs('ReceiveMessage', { QueueUrl: 'large', MaxNumberOfMessages: 10 }),
+  },
+  'ReceiveMessage of quotes in AWS Query': {
+    prepare: tenOfQuotes,
+    send: (scene) => receivedInQuery(scene, {}),
+  },
+  // Each is made in pieces; those of all must not come together.
+  'ReceiveMessage of quotes in AWS Query, by four at once': {
+    prepare: tenOfQuotes,
+    send: async (scene) => {
+      const seen = () => receivedInQuery(scene, {}, `${receiveTen}&VisibilityTimeout=0`);
+      const answers = await Promise.all([seen(), seen(), seen(), seen()]);
+      return good(answers.find(({ status }) => status !== 200) ?? (answers[0] as Answer));
+    },
+  },
   'ReceiveMessage in AWS Query with an answer in JSON': {
     prepare: tenLarge,
     send: (scene) => receivedInQuery(scene, { Accept: 'application/json' }),

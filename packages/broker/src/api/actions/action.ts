@@ -29,8 +29,11 @@ export interface Call {
   readonly traceHeader: string | undefined;
   /** Encodes the answer. The most frequent actions do so before their changes are kept (`prepare` of the backend). */
   respond(answer: Answer | Fault): ApiResponse;
-  /** For an output of one list of megabytes: each item is asked for, and encoded, in a turn of its own. */
-  respondInTurns(items: Iterable<Value>): Promise<ApiResponse>;
+  /**
+   * For an output of one list of megabytes, `chars` in all: each item is asked for, and encoded, in a turn of its own. Refuses
+   * if too many such answers are under way.
+   */
+  respondInTurns(items: Iterable<Value>, chars: number): Promise<ApiResponse>;
 }
 
 export interface Answer {

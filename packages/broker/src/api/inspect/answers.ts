@@ -3,9 +3,9 @@
  * page starts.
  */
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorShape, errorText, type Refusal } from '../../core/errors.ts';
 import { failed, type InspectResponse } from '../inspect-response.ts';
+import { nextTurn } from '../next-turn.ts';
 
 export const listLimit = { default: 100, max: 1000 } as const;
 

@@ -3,6 +3,8 @@
  * and a hundred at a time, yielding to the event loop in between, so that many of them do not delay other work.
  */
 
+import { nextTurn } from '../next-turn.ts';
+
 const askedAtOnce = 100;
 
 /** The answers in the order of the names; names that were deleted after they were listed have none. */
@@ -12,7 +14,7 @@ export async function askTogether<T extends object>(
 ): Promise<T[]> {
   const answers: T[] = [];
   for (let from = 0; from < names.length; from += askedAtOnce) {
-    if (from > 0) await new Promise((resolve) => setImmediate(resolve));
+    if (from > 0) await nextTurn();
     const some = await Promise.all(names.slice(from, from + askedAtOnce).map(ask));
     answers.push(...some.filter((answer) => answer !== undefined));
   }

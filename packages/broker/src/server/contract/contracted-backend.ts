@@ -7,7 +7,6 @@
  * engine runs, because concurrent sends may use one key, and withdrawn if the message is not accepted.
  */
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type Binding,
   bindingOf,
@@ -20,6 +19,7 @@ import {
   sha256,
 } from '@oncemq/toolkit';
 import type { ActionBackend } from '../../api/actions/action.ts';
+import { nextTurn } from '../../api/next-turn.ts';
 import type { AttributeInput, Outcome, SendEntry, Violation } from '../../core/commands.ts';
 import { deduplicationSecondsDefault } from '../../core/limits.ts';
 import type { PublishEntry } from '../../core/topic/commands.ts';

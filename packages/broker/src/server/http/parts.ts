@@ -4,6 +4,7 @@
  */
 
 import type { Writable } from 'node:stream';
+import { nextTurn } from '../../api/next-turn.ts';
 
 /** Calls `then` when all parts are taken; never, if the client leaves before. */
 export function sendParts(to: Writable, parts: readonly Uint8Array[], then: () => void): void {
@@ -13,7 +14,7 @@ export function sendParts(to: Writable, parts: readonly Uint8Array[], then: () =
     const part = parts[at];
     at += 1;
     if (part === undefined) then();
-    else to.write(part, (failure) => setImmediate(next, failure));
+    else to.write(part, (failure) => void nextTurn().then(() => next(failure)));
   };
   next();
 }

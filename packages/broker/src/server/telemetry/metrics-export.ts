@@ -3,7 +3,6 @@
  * measurements. Loaded only if the environment asks for it.
  */
 
-import { setImmediate as turn } from 'node:timers/promises';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { emptyResource } from '@opentelemetry/resources';
 import {
@@ -13,6 +12,7 @@ import {
   type MetricProducer,
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
+import { nextTurn } from '../../api/next-turn.ts';
 import type { Log } from '../log.ts';
 import type { Measured } from './measured.ts';
 import type { TelemetryExports } from './otel-environment.ts';
@@ -39,7 +39,7 @@ export function startMetricsExport(
       const metrics: MetricData[] = [];
       for (const each of measured) {
         if (each.points.length > 0) metrics.push(metricData(each, now));
-        await turn();
+        await nextTurn();
       }
       // The reader replaces this resource with its own.
       const resourceMetrics = { resource: emptyResource(), scopeMetrics: [{ scope, metrics }] };

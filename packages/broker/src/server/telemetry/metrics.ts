@@ -3,7 +3,7 @@
  * Concurrent requests for the page share one result, so that many cost no more than one.
  */
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { nextTurn } from '../../api/next-turn.ts';
 import type { ApiResponse } from '../../api/request.ts';
 import { type Backend, Unavailable } from '../../storage/backend.ts';
 import type { Log } from '../log.ts';

@@ -6,7 +6,6 @@
  * a message.
  */
 
-import { setImmediate as turn } from 'node:timers/promises';
 import { type HrTime, ValueType } from '@opentelemetry/api';
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { emptyResource } from '@opentelemetry/resources';
@@ -16,6 +15,7 @@ import {
   DataPointType,
   type MetricData,
 } from '@opentelemetry/sdk-metrics';
+import { nextTurn } from '../../api/next-turn.ts';
 import type { Histogram } from './histogram.ts';
 import type { Measured, Point } from './measured.ts';
 import { type Metric, metricList } from './metric-list.ts';
@@ -85,7 +85,7 @@ export async function prometheusText(measured: readonly Measured[], now: number)
     const descriptor = { ...data.descriptor, name, unit: '' };
     const metrics = [{ ...data, descriptor }];
     pieces.push(serializer.serialize({ resource, scopeMetrics: [{ scope, metrics }] }));
-    await turn();
+    await nextTurn();
   }
   return pieces.join('');
 }

@@ -5,6 +5,7 @@
  * work. The hundred are described concurrently, because on disk each description waits for the commit in progress.
  */
 
+import { nextTurn } from '../../api/next-turn.ts';
 import type { QueueDescription } from '../../core/commands.ts';
 import type { Backend } from '../../storage/backend.ts';
 import type { Counts } from './counts.ts';
@@ -37,7 +38,7 @@ export async function queueGauges(counts: Counts, backend: Backend): Promise<Mea
       const description = found[at];
       if (description !== undefined) add(held, queues.shownName(name), description, now);
     }
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
   }
   return gaugesOf([...held], names.length, counts.since);
 }

@@ -4,9 +4,9 @@
  * theirs; only then can an entry fail alone, for example because the topic was deleted in between.
  */
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Refusal } from '../../../core/errors.ts';
 import type { PublishResult } from '../../../core/topic/commands.ts';
+import { nextTurn } from '../../next-turn.ts';
 import type { Fault } from '../../protocol/error-codes.ts';
 import type { Answer, Call } from '../action.ts';
 import { batchOutput } from '../sqs/batch-answer.ts';

@@ -35,28 +35,32 @@ export function receiveMessage(input: Input, call: Call): Promise<Result> {
   const received = call.backend.receive(command, call, (outcome): Result | Large => {
     if (!outcome.ok) return call.respond(outcome);
     const { messages } = outcome;
-    if (isLarge(messages)) return { large: messages };
+    const chars = charsOf(messages);
+    if (chars > largeChars) return { large: messages, chars };
     return call.respond({ ok: true, output: { Messages: messages.map(wordsFor(input)) } });
   });
   return received.then((result) =>
-    'large' in result ? call.respondInTurns(eachOf(result.large, wordsFor(input))) : result,
+    'large' in result
+      ? call.respondInTurns(eachOf(result.large, wordsFor(input)), result.chars)
+      : result,
   );
 }
 
 /** Messages that take so long to write that each is written in a turn of its own. */
 interface Large {
   readonly large: readonly Delivered[];
+  readonly chars: number;
 }
 
 const largeChars = 2 * 1024 * 1024;
 
-function isLarge(messages: readonly Delivered[]): boolean {
+function charsOf(messages: readonly Delivered[]): number {
   let chars = 0;
   for (const { content } of messages) {
     chars += content.body.length;
     for (const { value } of content.attributes) chars += value.length;
   }
-  return chars > largeChars;
+  return chars;
 }
 
 function* eachOf(
