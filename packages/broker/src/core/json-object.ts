@@ -104,12 +104,27 @@ export function repeatedKeyIn(text: string): string | undefined {
 
 const afterKey = /[ \t\r\n]*:/y;
 
-/** Where the string that begins at `start` ends: at the next quote that is not escaped. */
+/** How many characters are looked at one by one before a quote is searched for. */
+const nearbyChars = 64;
+
+/**
+ * Where the string that begins at `start` ends: at the next quote that is not escaped. `indexOf` takes a tenth of the time of a
+ * loop over the characters, unless there are many escaped quotes.
+ */
 function endOfString(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === backslash) at += 1;
-    else if (code === quote) return at;
+  let at = start + 1;
+  while (at < text.length) {
+    for (const far = at + nearbyChars; at < far; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code === backslash) at += 1;
+      else if (code === quote) return at;
+    }
+    const next = text.indexOf('"', at);
+    if (next < 0) break;
+    let before = next;
+    while (before > at && text.charCodeAt(before - 1) === backslash) before -= 1;
+    if ((next - before) % 2 === 0) return next;
+    at = next + 1;
   }
   return text.length;
 }

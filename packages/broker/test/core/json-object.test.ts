@@ -41,6 +41,18 @@ test('the size computed from JSON text equals that of its value', () => {
   );
 });
 
+test('a long string ends at its first quote that is not escaped', () => {
+  const lengths = fc.array(fc.integer({ min: 0, max: 70 }), { minLength: 1, maxLength: 8 });
+  const pieces = fc.constantFrom('\\', '"', '\\"', '"\\', '\\\\');
+  fc.assert(
+    fc.property(lengths, pieces, (counts, piece) => {
+      const long = counts.map((count) => 'x'.repeat(count) + piece.repeat(count % 3)).join('');
+      const { values } = jsonSizeOf(JSON.stringify([long, `,${long},`, 1]), unbounded);
+      assert.equal(values, 4);
+    }),
+  );
+});
+
 test('closing brackets in a string do not lower the depth', () => {
   const deep = `{"a":"${']'.repeat(100)}","b":${'{"b":'.repeat(50)}1${'}'.repeat(50)}}`;
   assert.equal(parseObject(deep), undefined);
