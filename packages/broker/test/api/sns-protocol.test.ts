@@ -1,21 +1,15 @@
 /**
  * SNS on the wire (§1): which requests belong to SNS on a port that serves both, how lists and maps are spelled, and what
- * answers look like. Each action is also called once, to show that it has a function and works.
+ * answers look like. Each action is called once in ../conformance/topic/every-action.
  */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { snsActionFunctions } from '../../src/api/actions/sns/table.ts';
 import type { ApiResponse } from '../../src/api/request.ts';
-import { snsActions } from '../../src/api/shapes/sns.ts';
 import { account, type Json, requestId, TestApi } from './fixture.ts';
 
 const prices = `arn:aws:sns:us-east-1:${account}:prices`;
 const jobs = `arn:aws:sqs:us-east-1:${account}:jobs`;
-
-test('every action has a shape and a function', () => {
-  assert.deepEqual(Object.keys(snsActionFunctions).sort(), Object.keys(snsActions).sort());
-});
 
 describe('which service a request is for (1.1, 1.2)', () => {
   test('the API version decides', async () => {

@@ -33,9 +33,10 @@ import { TestQueue } from './test-queue.ts';
 import { TestTopic } from './test-topic.ts';
 
 export { accepted, arnOf, assertRefused, redrivePolicy } from '../core/fixture.ts';
+export { baseUrl, topicArnOf } from '../core/topic/fixture.ts';
 export { startedAt } from './backends.ts';
 export { atOnce, type Delivered, TestQueue } from './test-queue.ts';
-export { baseUrl, TestTopic, topicArnOf } from './test-topic.ts';
+export { TestTopic } from './test-topic.ts';
 
 /** What an endpoint answers; default: that all is well. */
 export type Answer = (request: PostRequest) => Awaited<ReturnType<Poster>>;

@@ -15,7 +15,7 @@ import type {
 } from '../../src/core/commands.ts';
 import type { Refusal } from '../../src/core/errors.ts';
 import type { Delivered as DeliveredByPort, Received } from '../../src/storage/backend.ts';
-import { accepted, arnOf } from '../core/fixture.ts';
+import { accepted, NamedQueue } from '../core/fixture.ts';
 import type { TestBackend } from './fixture.ts';
 
 const atOnceMax = 200;
@@ -30,33 +30,24 @@ interface ReceiveOptions {
 }
 
 /** One queue and the backend it lives in. */
-export class TestQueue {
+export class TestQueue extends NamedQueue {
   readonly home: TestBackend;
-  readonly name: string;
-  readonly arn: string;
-  #sends = 0;
 
   constructor(home: TestBackend, name: string) {
+    super(name);
     this.home = home;
-    this.name = name;
-    this.arn = arnOf(name);
-  }
-
-  get isFifo(): boolean {
-    return this.name.endsWith('.fifo');
   }
 
   async advance(seconds: number): Promise<void> {
     await this.home.advance(seconds);
   }
 
-  /** Body `hello`; on a FIFO queue group `g` and a deduplication id of its own. */
   async trySend(entry: SendEntry = {}): Promise<SendResult | Refusal> {
     const outcome = await this.home.run({
       type: 'send',
       queue: this.name,
       isBatch: false,
-      entries: [this.#filled(entry)],
+      entries: [this.filled(entry)],
     });
     return outcome.ok ? (outcome.results[0] as SendResult | Refusal) : outcome;
   }
@@ -71,7 +62,7 @@ export class TestQueue {
   }
 
   async trySendBatch(entries: readonly SendEntry[]): Promise<Outcome<'send'>> {
-    const filled = entries.map((entry, at) => this.#filled({ id: `e${at}`, ...entry }));
+    const filled = entries.map((entry, at) => this.filled({ id: `e${at}`, ...entry }));
     return this.home.run({ type: 'send', queue: this.name, isBatch: true, entries: filled });
   }
 
@@ -197,12 +188,6 @@ export class TestQueue {
       Number(shown['ApproximateNumberOfMessagesNotVisible']),
       Number(shown['ApproximateNumberOfMessagesDelayed']),
     ];
-  }
-
-  #filled(entry: SendEntry): SendEntry {
-    this.#sends += 1;
-    const ids = this.isFifo ? { groupId: 'g', deduplicationId: `send-${this.#sends}` } : {};
-    return { body: 'hello', ...ids, ...entry };
   }
 }
 

@@ -7,25 +7,16 @@ import type { Attributes, Outcome } from '../../src/core/commands.ts';
 import type { Refusal } from '../../src/core/errors.ts';
 import type { PublishEntry, PublishResult } from '../../src/core/topic/commands.ts';
 import { accepted } from '../core/fixture.ts';
+import { baseUrl, NamedTopic } from '../core/topic/fixture.ts';
 import type { TestBackend, TestQueue } from './fixture.ts';
 
-export const baseUrl = 'http://queues.example';
-
 /** One topic and the backend it lives in. */
-export class TestTopic {
+export class TestTopic extends NamedTopic {
   readonly home: TestBackend;
-  readonly arn: string;
-  readonly name: string;
-  #publications = 0;
 
   constructor(home: TestBackend, arn: string) {
+    super(arn);
     this.home = home;
-    this.arn = arn;
-    this.name = arn.slice(arn.lastIndexOf(':') + 1);
-  }
-
-  get isFifo(): boolean {
-    return this.name.endsWith('.fifo');
   }
 
   async trySubscribe(
@@ -50,9 +41,8 @@ export class TestTopic {
     return { queue, subscriptionArn: await this.subscribe(queue, raw) };
   }
 
-  /** Message `hello`; on a FIFO topic group `g` and a deduplication id of its own. */
   async tryPublish(entry: PublishEntry = {}): Promise<PublishResult | Refusal> {
-    const entries = [this.#filled(entry)];
+    const entries = [this.filled(entry)];
     const outcome = await this.home.run({
       type: 'publish',
       topicArn: this.arn,
@@ -72,7 +62,7 @@ export class TestTopic {
   }
 
   async tryPublishBatch(entries: readonly PublishEntry[]): Promise<Outcome<'publish'>> {
-    const filled = entries.map((entry, at) => this.#filled({ id: `e${at}`, ...entry }));
+    const filled = entries.map((entry, at) => this.filled({ id: `e${at}`, ...entry }));
     const command = { type: 'publish', topicArn: this.arn, isBatch: true, baseUrl } as const;
     return this.home.run({ ...command, entries: filled });
   }
@@ -107,15 +97,4 @@ export class TestTopic {
     return accepted(await this.home.run({ type: 'get-subscription-attributes', subscriptionArn }))
       .attributes;
   }
-
-  #filled(entry: PublishEntry): PublishEntry {
-    this.#publications += 1;
-    const ids = this.isFifo ? { groupId: 'g', deduplicationId: `p-${this.#publications}` } : {};
-    return { message: 'hello', ...ids, ...entry };
-  }
-}
-
-/** An ARN of this account and region. */
-export function topicArnOf(name: string): string {
-  return `arn:aws:sns:us-east-1:000000000000:${name}`;
 }

@@ -13,7 +13,6 @@ import type {
   Attributes,
   Command,
   Outcome,
-  QueueDescription,
   ReceivedMessage,
   SendEntry,
   SendResult,
@@ -114,15 +113,13 @@ export class TestEngine {
   }
 }
 
-/** One queue and the engine it lives in. */
-export class TestQueue {
-  readonly home: TestEngine;
+/** What tests know of a queue by its name: its ARN, and the defaults of what they send. */
+export class NamedQueue {
   readonly name: string;
   readonly arn: string;
   #sends = 0;
 
-  constructor(home: TestEngine, name: string) {
-    this.home = home;
+  constructor(name: string) {
     this.name = name;
     this.arn = arnOf(name);
   }
@@ -131,37 +128,39 @@ export class TestQueue {
     return this.name.endsWith('.fifo');
   }
 
+  /** Body `hello`; on a FIFO queue group `g` and a deduplication id of its own. */
+  protected filled(entry: SendEntry): SendEntry {
+    this.#sends += 1;
+    const ids = this.isFifo ? { groupId: 'g', deduplicationId: `send-${this.#sends}` } : {};
+    return { body: 'hello', ...ids, ...entry };
+  }
+}
+
+/** One queue and the engine it lives in. */
+export class TestQueue extends NamedQueue {
+  readonly home: TestEngine;
+
+  constructor(home: TestEngine, name: string) {
+    super(name);
+    this.home = home;
+  }
+
   advance(seconds: number): void {
     this.home.advance(seconds);
   }
 
-  /** Body `hello`; on a FIFO queue group `g` and a deduplication id of its own. */
   trySend(entry: SendEntry = {}): SendResult | Refusal {
     const outcome = this.home.apply({
       type: 'send',
       queue: this.name,
       isBatch: false,
-      entries: [this.#filled(entry)],
+      entries: [this.filled(entry)],
     });
     return outcome.ok ? (outcome.results[0] as SendResult | Refusal) : outcome;
   }
 
   send(entry: SendEntry = {}): SendResult {
     return accepted(this.trySend(entry));
-  }
-
-  /** Sends a message for each name: `g1-2` is a body of group `g1`. */
-  sendNamed(...names: readonly string[]): void {
-    for (const body of names) this.send({ body, groupId: body.split('-')[0] });
-  }
-
-  trySendBatch(entries: readonly SendEntry[]): Outcome<'send'> {
-    const filled = entries.map((entry, at) => this.#filled({ id: `e${at}`, ...entry }));
-    return this.home.apply({ type: 'send', queue: this.name, isBatch: true, entries: filled });
-  }
-
-  sendBatch(entries: readonly SendEntry[]): readonly (SendResult | Refusal)[] {
-    return accepted(this.trySendBatch(entries)).results;
   }
 
   /** Up to ten messages. */
@@ -196,39 +195,6 @@ export class TestQueue {
     for (const { receiptHandle } of messages) accepted(this.tryRemove(receiptHandle));
   }
 
-  tryRemoveBatch(
-    entries: readonly { id?: string | undefined; receiptHandle?: string }[],
-  ): Outcome<'delete-messages'> {
-    const filled = entries.map((entry, at) => ({ id: `e${at}`, ...entry }));
-    const command = { type: 'delete-messages', queue: this.name, isBatch: true } as const;
-    return this.home.apply({ ...command, entries: filled });
-  }
-
-  tryChangeVisibility(
-    receiptHandle: string | undefined,
-    visibilitySeconds: number | undefined,
-  ): { ok: true } | Refusal {
-    const entries = [{ receiptHandle, visibilitySeconds }];
-    const command = { type: 'change-visibility', queue: this.name, isBatch: false } as const;
-    return this.home.apply({ ...command, entries });
-  }
-
-  changeVisibility(message: ReceivedMessage, seconds: number): void {
-    accepted(this.tryChangeVisibility(message.receiptHandle, seconds));
-  }
-
-  tryChangeVisibilityBatch(
-    entries: readonly {
-      id?: string | undefined;
-      receiptHandle?: string;
-      visibilitySeconds?: number;
-    }[],
-  ): Outcome<'change-visibility'> {
-    const filled = entries.map((entry, at) => ({ id: `e${at}`, ...entry }));
-    const command = { type: 'change-visibility', queue: this.name, isBatch: true } as const;
-    return this.home.apply({ ...command, entries: filled });
-  }
-
   trySet(attributes: Attributes): Outcome<'set-attributes'> {
     return this.home.apply({ type: 'set-attributes', queue: this.name, attributes });
   }
@@ -242,20 +208,8 @@ export class TestQueue {
     return accepted(this.home.apply(command)).attributes;
   }
 
-  tryPurge(): Outcome<'purge-queue'> {
-    return this.home.apply({ type: 'purge-queue', queue: this.name });
-  }
-
-  purge(): void {
-    accepted(this.tryPurge());
-  }
-
   delete(): void {
     accepted(this.home.apply({ type: 'delete-queue', queue: this.name }));
-  }
-
-  describe(): QueueDescription {
-    return accepted(this.home.apply({ type: 'describe-queue', queue: this.name }));
   }
 
   /** Messages visible, in flight and delayed. */
@@ -266,12 +220,6 @@ export class TestQueue {
       Number(shown['ApproximateNumberOfMessagesNotVisible']),
       Number(shown['ApproximateNumberOfMessagesDelayed']),
     ];
-  }
-
-  #filled(entry: SendEntry): SendEntry {
-    this.#sends += 1;
-    const ids = this.isFifo ? { groupId: 'g', deduplicationId: `send-${this.#sends}` } : {};
-    return { body: 'hello', ...ids, ...entry };
   }
 }
 

@@ -20,6 +20,7 @@ import {
 } from '../../core/changes.ts';
 import { isOf } from '../record-families.ts';
 import { type ByteReader, ByteWriter, DamagedError } from '../records/bytes.ts';
+import { readDeliveryState, writeDeliveryState } from '../records/delivery-record.ts';
 
 const tags = {
   json: 0,
@@ -106,7 +107,7 @@ export function* readChanges(reader: ByteReader, owner: OwnerId): Generator<Chan
         yield change('message', { id: reader.f64(), value: null });
         break;
       case tags.delivery:
-        yield change('delivery', { id: reader.f64(), value: readDelivery(reader) });
+        yield change('delivery', { id: reader.f64(), value: readDeliveryState(reader) });
         break;
       case tags.deliveryGone:
         yield change('delivery', { id: reader.f64(), value: null });
@@ -188,25 +189,7 @@ function writeDelivery(writer: ByteWriter, id: number, delivery: KeptDelivery): 
   writer.goOn(overheadBytes);
   writer.u8(tags.delivery);
   writer.f64(id);
-  writer.u32(delivery.receiveCount);
-  writer.f64(delivery.firstReceivedAt);
-  writer.f64(delivery.receivedAt);
-  writer.f64(delivery.visibleAt);
-  writer.f64(delivery.stamp);
-  writer.f64(delivery.receipt);
-  writer.u8(delivery.isChanged ? 1 : 0);
-}
-
-function readDelivery(reader: ByteReader): KeptDelivery {
-  return {
-    receiveCount: reader.u32(),
-    firstReceivedAt: reader.f64(),
-    receivedAt: reader.f64(),
-    visibleAt: reader.f64(),
-    stamp: reader.f64(),
-    receipt: reader.f64(),
-    isChanged: reader.u8() === 1,
-  };
+  writeDeliveryState(writer, delivery);
 }
 
 const isContent = 1;

@@ -110,6 +110,15 @@ const deliveryBytes = 45;
 
 export function writeDelivery(writer: ByteWriter, delivery: KeptDelivery): void {
   writer.begin(deliveryBytes);
+  writeDeliveryState(writer, delivery);
+}
+
+export function readDelivery(bytes: Buffer): KeptDelivery {
+  return readDeliveryState(new ByteReader(bytes));
+}
+
+/** As a part of something longer; there must be room for `deliveryBytes`. */
+export function writeDeliveryState(writer: ByteWriter, delivery: KeptDelivery): void {
   writer.u32(delivery.receiveCount);
   writer.f64(delivery.firstReceivedAt);
   writer.f64(delivery.receivedAt);
@@ -119,8 +128,7 @@ export function writeDelivery(writer: ByteWriter, delivery: KeptDelivery): void 
   writer.u8(delivery.isChanged ? 1 : 0);
 }
 
-export function readDelivery(bytes: Buffer): KeptDelivery {
-  const reader = new ByteReader(bytes);
+export function readDeliveryState(reader: ByteReader): KeptDelivery {
   return {
     receiveCount: reader.u32(),
     firstReceivedAt: reader.f64(),

@@ -34,13 +34,10 @@ export class TopicEngine extends TestEngine {
   answer: (due: DuePost) => PostResult = () => ({ ok: true });
 
   createTopic(name: string, attributes: Attributes = {}): TestTopic {
-    const { topicArn } = accepted(this.tryCreateTopic(name, attributes));
+    const fifo = name.endsWith('.fifo') ? { FifoTopic: 'true' } : {};
+    const command = { type: 'create-topic', name, attributes: { ...fifo, ...attributes } } as const;
+    const { topicArn } = accepted(this.apply(command));
     return new TestTopic(this, topicArn);
-  }
-
-  tryCreateTopic(name: string | undefined, attributes: Attributes = {}): Outcome<'create-topic'> {
-    const fifo = name?.endsWith('.fifo') === true ? { FifoTopic: 'true' } : {};
-    return this.apply({ type: 'create-topic', name, attributes: { ...fifo, ...attributes } });
   }
 
   /** Events about topics, of this type. */
@@ -82,21 +79,36 @@ export class TopicEngine extends TestEngine {
   }
 }
 
-/** One topic and the engine it lives in. */
-export class TestTopic {
-  readonly home: TopicEngine;
+/** What tests know of a topic by its ARN: its name, and the defaults of what they publish. */
+export class NamedTopic {
   readonly arn: string;
   readonly name: string;
   #publications = 0;
 
-  constructor(home: TopicEngine, arn: string) {
-    this.home = home;
+  constructor(arn: string) {
     this.arn = arn;
     this.name = arn.slice(arn.lastIndexOf(':') + 1);
   }
 
   get isFifo(): boolean {
     return this.name.endsWith('.fifo');
+  }
+
+  /** Message `hello`; on a FIFO topic group `g` and a deduplication id of its own. */
+  protected filled(entry: PublishEntry): PublishEntry {
+    this.#publications += 1;
+    const ids = this.isFifo ? { groupId: 'g', deduplicationId: `p-${this.#publications}` } : {};
+    return { message: 'hello', ...ids, ...entry };
+  }
+}
+
+/** One topic and the engine it lives in. */
+export class TestTopic extends NamedTopic {
+  readonly home: TopicEngine;
+
+  constructor(home: TopicEngine, arn: string) {
+    super(arn);
+    this.home = home;
   }
 
   trySubscribe(
@@ -121,9 +133,8 @@ export class TestTopic {
     return { queue, subscriptionArn: this.subscribe(queue, raw) };
   }
 
-  /** Message `hello`; on a FIFO topic group `g` and a deduplication id of its own. */
   tryPublish(entry: PublishEntry = {}): PublishResult | Refusal {
-    const entries = [this.#filled(entry)];
+    const entries = [this.filled(entry)];
     const outcome = this.home.apply({
       type: 'publish',
       topicArn: this.arn,
@@ -143,7 +154,7 @@ export class TestTopic {
   }
 
   tryPublishBatch(entries: readonly PublishEntry[]): Outcome<'publish'> {
-    const filled = entries.map((entry, at) => this.#filled({ id: `e${at}`, ...entry }));
+    const filled = entries.map((entry, at) => this.filled({ id: `e${at}`, ...entry }));
     const command = { type: 'publish', topicArn: this.arn, isBatch: true, baseUrl } as const;
     return this.home.apply({ ...command, entries: filled });
   }
@@ -161,23 +172,9 @@ export class TestTopic {
       .attributes;
   }
 
-  trySetOn(
-    subscriptionArn: string,
-    name: string,
-    value: string,
-  ): Outcome<'set-subscription-attribute'> {
-    return this.home.apply({ type: 'set-subscription-attribute', subscriptionArn, name, value });
-  }
-
   attributesOf(subscriptionArn: string): Attributes {
     return accepted(this.home.apply({ type: 'get-subscription-attributes', subscriptionArn }))
       .attributes;
-  }
-
-  #filled(entry: PublishEntry): PublishEntry {
-    this.#publications += 1;
-    const ids = this.isFifo ? { groupId: 'g', deduplicationId: `p-${this.#publications}` } : {};
-    return { message: 'hello', ...ids, ...entry };
   }
 }
 
