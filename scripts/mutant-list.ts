@@ -8,7 +8,7 @@ export interface Mutant {
   readonly file: string;
   readonly find: string;
   readonly replace: string;
-  /** The suite that must catch it; default: any suite of the engine or the store. */
+  /** The folder of the suite that must catch it; default: any suite of its room. */
   readonly suite?: string;
 }
 
@@ -486,49 +486,42 @@ export const mutants: readonly Mutant[] = [
     file: 'storage/postgres/replica.js',
     find: "if (known?.mode === 'loaded') {",
     replace: 'if (known !== undefined)\n            known.ahead = [];\n        if (false) {',
-    suite: 'storage/postgres',
   },
   {
     name: 'over PostgreSQL, settings do not follow the catalog while an owner is loaded',
     file: 'storage/postgres/replica.js',
     find: "if (known?.mode === 'loaded') {",
     replace: "if (known !== undefined && known.mode !== 'settings') {",
-    suite: 'storage/postgres',
   },
   {
     name: 'over PostgreSQL, the number of a new queue is chosen before the lock',
     file: 'storage/postgres/replica.js',
     find: '(this.#catalogVersion + 1) * createdPerBatchMax',
     replace: 'Math.max(this.#catalogVersion, 1) * createdPerBatchMax',
-    suite: 'storage/postgres',
   },
   {
     name: 'over PostgreSQL, nobody looks again at what a command touches',
     file: 'storage/postgres/batch-commands.js',
     find: 'if (!touched.every(isFree)) {',
     replace: 'if (false) {',
-    suite: 'storage/postgres',
   },
   {
     name: 'over PostgreSQL, what is not in the state that was locked is changed',
     file: 'storage/postgres/catch-up.js',
     find: 'if (owner.version === version && owner.tail === tail)',
     replace: 'if (true)',
-    suite: 'storage/postgres',
   },
   {
     name: 'over PostgreSQL, the time of a batch is from before its locks',
     file: 'storage/postgres/postgres-journal.js',
     find: 'clock_timestamp()',
     replace: 'transaction_timestamp()',
-    suite: 'storage/postgres',
   },
   {
     name: 'over PostgreSQL, answers leave before the COMMIT',
     file: 'storage/postgres/postgres-writer.js',
     find: 'await journal.commit(appended, now);',
     replace: 'void journal.commit(appended, now).catch(() => {});',
-    suite: 'storage/postgres',
   },
   {
     name: 'over PostgreSQL, what a batch wrote is at hand before it is committed',
@@ -536,27 +529,23 @@ export const mutants: readonly Mutant[] = [
     find: 'await journal.commit(appended, now);\n                this.#rows.keep(appended, this.#taken);',
     replace:
       'this.#rows.keep(appended, this.#taken);\n                await journal.commit(appended, now);',
-    suite: 'storage/postgres',
   },
   {
     name: 'over PostgreSQL, a message that moves twice in a batch is looked for where it never was',
     file: 'storage/postgres/batch-rows.js',
     find: 'return before === undefined ? from : originOf(before, sources);',
     replace: 'return from;',
-    suite: 'storage/postgres',
   },
   {
     name: 'over PostgreSQL, a checkpoint is said to have the row after its last',
     file: 'storage/postgres/checkpoints.js',
     find: 'rows.at(-1)?.version ?? state.version',
     replace: '(rows.at(-1)?.version ?? state.version - 1) + 1',
-    suite: 'storage/postgres',
   },
   {
     name: 'over PostgreSQL, rows leave the journal before they have become records',
     file: 'storage/postgres/checkpoints.js',
     find: 'values: [number, state.trimTo]',
     replace: 'values: [number, version + 1]',
-    suite: 'storage/postgres',
   },
 ];

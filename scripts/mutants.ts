@@ -1,52 +1,21 @@
 /**
  * `npm run test:mutants [-- NAME…]`: shows that the tests can fail. Each mutant breaks the compiled engine or store in one
- * named way, in a copy of the build; the tests of that part must then fail. A mutant that survives, or whose text is no
- * longer found, fails this run.
- *
- * The tests of conformance run first, on the store that the mutant concerns, since they catch most mutants in seconds. For the
- * engine, those of core follow, and the simulation with few commands; for a store, those of storage and the crash tests. Two
- * mutants run at a time.
+ * named way, in a copy of the build; the tests of that room (mutant-suites.ts) must then fail. A mutant that survives, or
+ * whose text is no longer found, fails this run. Two mutants run at a time.
  *
  * A suite that takes far longer than on the unbroken build counts as hanging, and so as failing; it is reported as such.
  */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  cpSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Mutant, mutants } from './mutant-list.ts';
+import { filesOf, type Suite, suitesOf } from './mutant-suites.ts';
+import { startTestDatabase } from './test-database.ts';
 
-interface Suite {
-  readonly folder: string;
-  /** Its files take flags, and print a seed. */
-  readonly isSeeded?: boolean;
-  /** All its files run in one process: to start one for each takes far longer than their tests. */
-  readonly isTogether?: boolean;
-  /** The titles of the tests that run. */
-  readonly pattern?: string;
-}
-
-const engineSuites: readonly Suite[] = [
-  // A rule that is broken is broken on every backend.
-  { folder: 'conformance', isTogether: true, pattern: '[(]memory[)]$' },
-  { folder: 'core', isTogether: true },
-  { folder: 'simulation', isSeeded: true },
-];
-const storeSuites: readonly Suite[] = [
-  { folder: 'conformance', isTogether: true, pattern: '[(]lmdb[)]$' },
-  { folder: 'storage' },
-  { folder: 'crash' },
-];
 const commandsPerFile = 20_000;
 /** Of how long a suite takes on the unbroken build, and for a suite that takes next to nothing. */
 const hangFactor = 5;
@@ -66,9 +35,11 @@ const survivors: string[] = [];
 const msMax: Map<Suite, number> = new Map();
 
 // The tests must pass on the unbroken build, or catching a mutant would mean nothing.
-const failing = await killerOf(undefined, [...engineSuites, ...storeSuites]);
+const stopDatabase = await startTestDatabase();
+const failing = await killerOf(undefined, [...new Set(waiting.flatMap(suitesOf))]);
 if (failing !== undefined) throw new Error(`the ${failing} tests fail on the unbroken build`);
 await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, work));
+stopDatabase();
 const caught = total - survivors.length;
 process.stdout.write(`\n${caught} of ${total} mutants caught\n`);
 for (const survivor of survivors) process.stdout.write(`not caught: ${survivor}\n`);
@@ -77,8 +48,7 @@ process.exitCode = survivors.length === 0 && total > 0 ? 0 : 1;
 
 async function work(): Promise<void> {
   for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
-    const isOfStore = mutant.file.startsWith('storage/');
-    const killer = await killerOf(mutant, isOfStore ? storeSuites : engineSuites);
+    const killer = await killerOf(mutant, suitesOf(mutant));
     if (killer === undefined) survivors.push(mutant.name);
     process.stdout.write(
       `${killer === undefined ? 'SURVIVED' : 'caught  '} ${mutant.name}${killer === undefined ? '' : `  (${killer})`}\n`,
@@ -100,8 +70,7 @@ async function killerOf(
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     if (mutant !== undefined) mutate(join(copy, 'src', mutant.file), mutant);
     for (const suite of suites) {
-      if (mutant?.suite !== undefined && mutant.suite !== suite.folder) continue;
-      const files = testsIn(join(copy, 'test', suite.folder));
+      const files = filesOf(suite, join(copy, 'test'));
       const begunAt = performance.now();
       const onFailure = (title: string): void => {
         if (mutant === undefined) process.stderr.write(`fails: ${title}\n`);
@@ -128,12 +97,6 @@ function mutate(file: string, { name, find, replace }: Mutant): void {
     file,
     source.replace(find, () => replace),
   );
-}
-
-function testsIn(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.test.js'))
-    .map((file) => join(folder, file));
 }
 
 function runsOf({ isSeeded, isTogether, pattern }: Suite, files: readonly string[]): string[][] {

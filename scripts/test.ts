@@ -9,15 +9,14 @@
 // code cover everything.
 //
 // The console is tested in a real browser, which is installed first if there is none. One PostgreSQL serves all files that
-// need one, each with a database of its own: to create a server takes longer than most of their tests.
+// need one.
 
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { noInstallVariable } from './installs.ts';
+import { startTestDatabase } from './test-database.ts';
 
 const testFolders = ['.build/test', 'packages/broker/dist/test', 'packages/toolkit/dist/test'];
 
@@ -54,7 +53,7 @@ if (files.length === 0) {
     const browser = [join('.build', 'scripts', 'chromium.js')];
     spawnSync(process.execPath, browser, { stdio: ['ignore', process.stderr.fd, 'inherit'] });
   }
-  const stopDatabase = files.some(needsDatabase) ? await startDatabase() : undefined;
+  const stopDatabase = files.some(needsDatabase) ? await startTestDatabase() : undefined;
   const { status } = spawnSync(
     process.execPath,
     ['--enable-source-maps', '--test', ...options, ...files],
@@ -69,17 +68,6 @@ function needsDatabase(file: string): boolean {
   return (
     file.includes(conformanceTests) || readFileSync(file, 'utf8').includes('support/postgres.')
   );
-}
-
-/** For packages/broker/test/support/postgres.ts. Without it, each file starts a server of its own. */
-async function startDatabase(): Promise<() => void> {
-  const program = join('.build', 'scripts', 'postgres.js');
-  const server = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const lines = createInterface({ input: server.stdout });
-  const [line] = await Promise.race([once(lines, 'line'), once(server, 'exit')]);
-  const url = /^postgres ready (\S+)$/.exec(String(line))?.[1];
-  if (url !== undefined) process.env['ONCEMQ_TEST_POSTGRES_URL'] = url;
-  return () => server.stdin.end();
 }
 
 function testFilesUnder(folder: string): string[] {

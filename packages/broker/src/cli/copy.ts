@@ -28,7 +28,7 @@ export async function copyCommand(args: readonly string[]): Promise<void> {
   checkFlags(flags, ['from', 'to'], copyUsage);
   const { from, to } = flags;
   if (from === undefined || to === undefined || words.length > 0) throw new UsageError(copyUsage);
-  const directory = [from, to].find((place) => !isDatabase(place));
+  const directory = [from, to].find((location) => !isDatabase(location));
   // A damaged data directory can crash the process that reads it.
   if (directory !== undefined && !isChild) return runInChild(resolve(directory));
   const progress = new Progress(process.stderr);
@@ -49,29 +49,29 @@ export async function copyCommand(args: readonly string[]): Promise<void> {
   }
 }
 
-function isDatabase(place: string): boolean {
-  return place.split(',').every((each) => databaseUrl.test(each));
+function isDatabase(location: string): boolean {
+  return location.split(',').every((each) => databaseUrl.test(each));
 }
 
-function shown(place: string): string {
-  return isDatabase(place) ? databaseText(place.split(',')) : resolve(place);
+function shown(location: string): string {
+  return isDatabase(location) ? databaseText(location.split(',')) : resolve(location);
 }
 
 /** Each kind of store is loaded only if it takes part. */
-async function sourceIn(place: string): Promise<CopySource> {
-  if (isDatabase(place)) {
+async function sourceIn(location: string): Promise<CopySource> {
+  if (isDatabase(location)) {
     const { openDatabaseSource } = await import('../storage/postgres/tools.ts');
-    return openDatabaseSource({ urls: place.split(','), name: shown(place) });
+    return openDatabaseSource({ urls: location.split(','), name: shown(location) });
   }
   const { openDataSource } = await import('../storage/lmdb/tools.ts');
-  return openDataSource(place);
+  return openDataSource(location);
 }
 
-async function targetIn(place: string): Promise<CopyTarget> {
-  if (isDatabase(place)) {
+async function targetIn(location: string): Promise<CopyTarget> {
+  if (isDatabase(location)) {
     const { databaseTarget } = await import('../storage/postgres/tools.ts');
-    return databaseTarget({ urls: place.split(','), name: shown(place) });
+    return databaseTarget({ urls: location.split(','), name: shown(location) });
   }
   const { DataTarget } = await import('../storage/lmdb/tools.ts');
-  return new DataTarget(place);
+  return new DataTarget(location);
 }

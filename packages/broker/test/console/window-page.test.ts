@@ -57,7 +57,7 @@ describeConsole('the window in the console', ({ serve, open }) => {
     }
     const page = await open(t, server, { hash: `${windowOf('orders.fifo')}/1/0` });
     await sees(page, '1 line with differences.');
-    const marks = page.locator('.sides mark');
+    const marks = page.locator('.side-by-side mark');
     assert.deepEqual(await marks.allTextContents(), ['3', '2']);
     await goTo(page, `${windowOf('orders.fifo')}/2/1`);
     await sees(page, '{"order": 1}');
@@ -114,7 +114,7 @@ describeConsole('the window in the console', ({ serve, open }) => {
       .waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Collision' }).click();
     await sees(page, 'another event, and it is lost');
-    assert.deepEqual(await page.locator('.sides mark').allInnerTexts(), ['blue', 'red']);
+    assert.deepEqual(await page.locator('.side-by-side mark').allInnerTexts(), ['blue', 'red']);
   });
 
   test('a message that breaks the contract of its queue is highlighted with the reason', async (t) => {
@@ -143,7 +143,7 @@ describeConsole('the window in the console', ({ serve, open }) => {
     for (const body of ['one', 'two']) await send(server, 'orders.fifo', body, { id: 'x' });
     const page = await open(t, server, { hash: `${windowOf('orders.fifo')}/1/0`, width: 400 });
     await sees(page, '1 line with differences.');
-    const labels = `[...document.querySelectorAll('.sides tr:has(.body) td')].map(
+    const labels = `[...document.querySelectorAll('.side-by-side tr:has(.body) td')].map(
       (cell) => getComputedStyle(cell, '::before').content)`;
     assert.deepEqual(await page.evaluate(labels), ['"Original"', '"Suppressed"']);
   });

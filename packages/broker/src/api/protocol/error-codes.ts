@@ -40,7 +40,7 @@ export interface WireError {
   readonly fault: 'Sender' | 'Receiver';
 }
 
-function modelled(shape: string, code: string, status = 400): WireError {
+function modeled(shape: string, code: string, status = 400): WireError {
   return { type: `com.amazonaws.sqs#${shape}`, code, status, fault: 'Sender' };
 }
 
@@ -83,30 +83,30 @@ function topicWireErrors(): Record<TopicErrorShape, WireError> {
 }
 
 export const wireErrors: Readonly<Record<WireShape, WireError>> = {
-  QueueDoesNotExist: modelled('QueueDoesNotExist', `${prefix}.NonExistentQueue`),
-  QueueNameExists: modelled('QueueNameExists', 'QueueAlreadyExists'),
-  QueueDeletedRecently: modelled('QueueDeletedRecently', `${prefix}.QueueDeletedRecently`),
-  InvalidAttributeName: modelled('InvalidAttributeName', 'InvalidAttributeName'),
-  InvalidAttributeValue: modelled('InvalidAttributeValue', 'InvalidAttributeValue'),
+  QueueDoesNotExist: modeled('QueueDoesNotExist', `${prefix}.NonExistentQueue`),
+  QueueNameExists: modeled('QueueNameExists', 'QueueAlreadyExists'),
+  QueueDeletedRecently: modeled('QueueDeletedRecently', `${prefix}.QueueDeletedRecently`),
+  InvalidAttributeName: modeled('InvalidAttributeName', 'InvalidAttributeName'),
+  InvalidAttributeValue: modeled('InvalidAttributeValue', 'InvalidAttributeValue'),
   InvalidParameterValue: generic('InvalidParameterValueException', 'InvalidParameterValue'),
   MissingParameter: generic('MissingRequiredParameterException', 'MissingParameter'),
-  InvalidMessageContents: modelled('InvalidMessageContents', 'InvalidMessageContents'),
-  UnsupportedOperation: modelled('UnsupportedOperation', `${prefix}.UnsupportedOperation`),
-  ReceiptHandleIsInvalid: modelled('ReceiptHandleIsInvalid', 'ReceiptHandleIsInvalid', 404),
-  PurgeQueueInProgress: modelled('PurgeQueueInProgress', `${prefix}.PurgeQueueInProgress`, 403),
-  OverLimit: modelled('OverLimit', 'OverLimit', 403),
-  ResourceNotFound: modelled('ResourceNotFoundException', 'ResourceNotFoundException', 404),
-  EmptyBatchRequest: modelled('EmptyBatchRequest', `${prefix}.EmptyBatchRequest`),
-  TooManyEntriesInBatchRequest: modelled(
+  InvalidMessageContents: modeled('InvalidMessageContents', 'InvalidMessageContents'),
+  UnsupportedOperation: modeled('UnsupportedOperation', `${prefix}.UnsupportedOperation`),
+  ReceiptHandleIsInvalid: modeled('ReceiptHandleIsInvalid', 'ReceiptHandleIsInvalid', 404),
+  PurgeQueueInProgress: modeled('PurgeQueueInProgress', `${prefix}.PurgeQueueInProgress`, 403),
+  OverLimit: modeled('OverLimit', 'OverLimit', 403),
+  ResourceNotFound: modeled('ResourceNotFoundException', 'ResourceNotFoundException', 404),
+  EmptyBatchRequest: modeled('EmptyBatchRequest', `${prefix}.EmptyBatchRequest`),
+  TooManyEntriesInBatchRequest: modeled(
     'TooManyEntriesInBatchRequest',
     `${prefix}.TooManyEntriesInBatchRequest`,
   ),
-  BatchEntryIdsNotDistinct: modelled(
+  BatchEntryIdsNotDistinct: modeled(
     'BatchEntryIdsNotDistinct',
     `${prefix}.BatchEntryIdsNotDistinct`,
   ),
-  InvalidBatchEntryId: modelled('InvalidBatchEntryId', `${prefix}.InvalidBatchEntryId`),
-  BatchRequestTooLong: modelled('BatchRequestTooLong', `${prefix}.BatchRequestTooLong`),
+  InvalidBatchEntryId: modeled('InvalidBatchEntryId', `${prefix}.InvalidBatchEntryId`),
+  BatchRequestTooLong: modeled('BatchRequestTooLong', `${prefix}.BatchRequestTooLong`),
 
   ...topicWireErrors(),
 

@@ -29,7 +29,7 @@ export function sideBySide(send: Send, suppressed: SuppressedSend): HTMLElement 
   const all = facts(send, suppressed);
   return h(
     'table',
-    { class: 'sides' },
+    { class: 'side-by-side' },
     h('caption', { class: 'unseen' }, 'The original and the suppressed send, side by side'),
     h(
       'thead',

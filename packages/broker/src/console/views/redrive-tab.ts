@@ -138,7 +138,7 @@ export function redriveTab(app: App, name: string): TabView {
   async function cancel(TaskHandle: string): Promise<void> {
     try {
       await sqs('CancelMessageMoveTask', { TaskHandle });
-      app.tell('The redrive was cancelled.');
+      app.tell('The redrive was canceled.');
     } catch (error) {
       app.tell((error as Error).message);
     }

@@ -14,9 +14,9 @@ import { copy } from '../../../src/storage/copying/copy.ts';
 import { startPostgres, type TestDatabase } from '../../support/postgres.ts';
 import { checked, withDirectory } from '../lmdb/data-directories.ts';
 import { checkFixture, fillFixture, startedAt } from '../lmdb/format-fixture.ts';
-import { copied, Place } from './places.ts';
+import { copied, StoreLocation } from './store-locations.ts';
 
-const script = fileURLToPath(new URL('places.js', import.meta.url));
+const script = fileURLToPath(new URL('store-locations.js', import.meta.url));
 let database: Promise<TestDatabase> | undefined;
 
 type Kind = 'directory' | 'database';
@@ -26,26 +26,28 @@ const moves: readonly (readonly [Kind, Kind])[] = [
   ['database', 'directory'],
 ];
 
-async function withPlaces(
+async function withLocations(
   kinds: readonly [Kind, Kind],
-  run: (from: Place, to: Place) => Promise<void>,
+  run: (from: StoreLocation, to: StoreLocation) => Promise<void>,
 ): Promise<void> {
   await withDirectory(async (path) => {
     database ??= startPostgres();
     const { url, newSchema } = await database;
     const [from, to] = kinds.map((kind, at) =>
-      kind === 'directory' ? new Place(join(path, String(at))) : new Place(`${url}#${newSchema()}`),
-    ) as [Place, Place];
+      kind === 'directory'
+        ? new StoreLocation(join(path, String(at)))
+        : new StoreLocation(`${url}#${newSchema()}`),
+    ) as [StoreLocation, StoreLocation];
     await run(from, to);
   });
 }
 
 async function served<T>(
-  place: Place,
+  location: StoreLocation,
   use: (backend: Backend) => Promise<T>,
   poster?: Poster,
 ): Promise<T> {
-  const backend = await place.open(poster);
+  const backend = await location.open(poster);
   try {
     return await use(backend);
   } finally {
@@ -57,7 +59,7 @@ for (const kinds of moves) {
   const way = kinds.join(' to ');
 
   test(`windows, deliveries, receipts, attempts, moves and names go on after a move (${way})`, () =>
-    withPlaces(kinds, async (from, to) => {
+    withLocations(kinds, async (from, to) => {
       await served(from, fillFixture);
       await copied(from, to);
       if (kinds[1] === 'directory') assert.deepEqual((await checked(to.text)).problems, []);
@@ -67,7 +69,7 @@ for (const kinds of moves) {
     }));
 
   test(`topics keep their window, subscriptions, archive and pending calls (${way})`, () =>
-    withPlaces(kinds, async (from, to) => {
+    withLocations(kinds, async (from, to) => {
       const down: Poster = async () => ({ ok: false, reason: 'down', isFinal: false });
       await served(from, fillTopics, down);
       const subscriptions = await served(from, listSubscriptions, down);
@@ -86,7 +88,7 @@ for (const kinds of moves) {
     }));
 
   test(`a copy that is killed in the middle goes on, and lacks nothing (${way})`, () =>
-    withPlaces(kinds, async (from, to) => {
+    withLocations(kinds, async (from, to) => {
       await served(from, fillQueue);
       const child = spawnSync(process.execPath, [script, from.text, to.text, '2000'], {
         encoding: 'utf8',
@@ -100,27 +102,27 @@ for (const kinds of moves) {
 }
 
 test('a copy of a copy is the same store', () =>
-  withPlaces(['directory', 'database'], async (from, to) => {
+  withLocations(['directory', 'database'], async (from, to) => {
     await served(from, fillFixture);
-    const back = new Place(`${from.text}-back`);
+    const back = new StoreLocation(`${from.text}-back`);
     const first = await copied(from, to);
     assert.equal((await copied(to, back)).changes, first.changes);
     await served(back, checkFixture);
   }));
 
 test('what a server uses is not copied, and not copied over', () =>
-  withPlaces(['directory', 'database'], async (from, to) => {
+  withLocations(['directory', 'database'], async (from, to) => {
     await served(from, fillFixture);
     await served(from, () => assert.rejects(copied(from, to), /is in use by another server/));
     await served(to, () => assert.rejects(copied(from, to), /A server uses the database\. Stop/));
     await copied(from, to);
-    const back = new Place(`${from.text}-back`);
+    const back = new StoreLocation(`${from.text}-back`);
     await served(to, () => assert.rejects(copied(to, back), /A server uses the database\. Stop/));
   }));
 
 for (const kinds of moves) {
   test(`a ${kinds[1]} that has something is refused, and left as it is`, () =>
-    withPlaces(kinds, async (from, to) => {
+    withLocations(kinds, async (from, to) => {
       await served(from, fillTopics);
       await served(to, fillFixture);
       await assert.rejects(copied(from, to), /already (contains data|has queues or topics)/);
@@ -128,7 +130,7 @@ for (const kinds of moves) {
     }));
 
   test(`a ${kinds[1]} with a part of another copy is refused`, () =>
-    withPlaces(kinds, async (from, to) => {
+    withLocations(kinds, async (from, to) => {
       await served(from, fillQueue);
       spawnSync(process.execPath, [script, from.text, to.text, '2000']);
       await served(from, fillFixture);
@@ -137,7 +139,7 @@ for (const kinds of moves) {
 }
 
 test('a database that changes while it is copied is not taken for copied', () =>
-  withPlaces(['database', 'directory'], async (from, to) => {
+  withLocations(['database', 'directory'], async (from, to) => {
     await served(from, fillQueue);
     const source = await from.source();
     const target = to.target();
@@ -155,7 +157,7 @@ test('a database that changes while it is copied is not taken for copied', () =>
   }));
 
 test('what differs in the copy is named', () =>
-  withPlaces(['directory', 'database'], async (from, to) => {
+  withLocations(['directory', 'database'], async (from, to) => {
     await served(from, fillQueue);
     const source = await from.source();
     const target = to.target();
@@ -180,9 +182,9 @@ test('what differs in the copy is named', () =>
   }));
 
 /** A directory has no data yet; a database says why it is not served. */
-async function assertNotServed(kind: Kind, place: Place): Promise<void> {
-  if (kind === 'directory') assert.ok(!existsSync(join(place.text, 'data.mdb')));
-  else await assert.rejects(place.open(), /a copy of .* into it is not finished/);
+async function assertNotServed(kind: Kind, location: StoreLocation): Promise<void> {
+  if (kind === 'directory') assert.ok(!existsSync(join(location.text, 'data.mdb')));
+  else await assert.rejects(location.open(), /a copy of .* into it is not finished/);
 }
 
 const queue = 'jobs.fifo';

@@ -1,6 +1,6 @@
 /**
  * ListMessageMoveTasks (13.6): the latest redrives of a dead-letter queue, newest first. A task shows its handle only
- * while it runs, since it can be cancelled only then.
+ * while it runs, since it can be canceled only then.
  */
 
 import type { MoveTaskView } from '../../../core/commands.ts';

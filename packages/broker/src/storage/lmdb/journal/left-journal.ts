@@ -33,14 +33,14 @@ export function readLeft(
   checkpointed: Checkpoint | undefined,
 ): LeftJournal {
   if (checkpointed === undefined) return { ...nothingLeft, files };
-  const contents = layersOf(files, checkpointed);
-  const { layers, last, ends } = contents;
+  const found = layersOf(files, checkpointed);
+  const { layers, last, ends } = found;
   const isExpected = checkpointed.durability === 'os';
   return {
     files: files.map((bytes, index) => bytes.subarray(0, ends[index])),
     layers,
     last,
-    flaws: { ...noFlaws, ...flawsIn(files, checkpointed, contents), isExpected },
+    flaws: { ...noFlaws, ...flawsIn(files, checkpointed, found), isExpected },
   };
 }
 

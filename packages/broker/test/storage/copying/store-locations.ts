@@ -2,9 +2,9 @@
  * Where a copy may come from and go to, for tests: a directory, or a schema of a database. And what is run in a process of
  * its own: a copy that is killed on the way.
  *
- *   node packages/broker/dist/test/storage/copying/places.js FROM TO CHANGES
+ *   node packages/broker/dist/test/storage/copying/store-locations.js FROM TO CHANGES
  *
- * copies until so many changes have been copied, and then kills itself. A place is a directory, or URL#SCHEMA.
+ * copies until so many changes have been copied, and then kills itself. A location is a directory, or URL#SCHEMA.
  */
 
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,7 @@ import { databaseTarget, openDatabaseSource } from '../../../src/storage/postgre
 import { CountedIds } from '../../support/counted-ids.ts';
 import { startedAt } from '../lmdb/format-fixture.ts';
 
-export class Place {
+export class StoreLocation {
   readonly text: string;
   readonly #database:
     | { readonly urls: string[]; readonly name: string; schema: string }
@@ -57,8 +57,8 @@ export class Place {
 
 /** Returns how many changes were copied, and how many an earlier run had copied. */
 export async function copied(
-  from: Place,
-  to: Place,
+  from: StoreLocation,
+  to: StoreLocation,
   onProgress: Parameters<typeof copy>[2] = () => {},
 ): ReturnType<typeof copy> {
   const source = await from.source();
@@ -73,7 +73,7 @@ export async function copied(
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [from = '', to = '', changes] = process.argv.slice(2);
-  await copied(new Place(from), new Place(to), ({ done }) => {
+  await copied(new StoreLocation(from), new StoreLocation(to), ({ done }) => {
     if (done >= Number(changes)) process.kill(process.pid, 'SIGKILL');
   });
 }
