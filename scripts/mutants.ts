@@ -77,8 +77,11 @@ async function killerOf(
       };
       const verdict = await verdictOf(runsOf(suite, files), msMax.get(suite), onFailure);
       if (verdict !== 'pass') return verdict === 'hang' ? `${suite.folder}, hanging` : suite.folder;
+      if (mutant !== undefined) continue;
       const ms = performance.now() - begunAt;
-      if (mutant === undefined) msMax.set(suite, Math.max(Math.ceil(hangFactor * ms), hangMsMin));
+      msMax.set(suite, Math.max(Math.ceil(hangFactor * ms), hangMsMin));
+      const seconds = Math.ceil(ms / 1000);
+      process.stdout.write(`unbroken, ${suite.folder} passes in ${seconds} s\n`);
     }
     return undefined;
   } finally {

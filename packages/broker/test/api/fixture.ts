@@ -5,6 +5,7 @@
  */
 
 import assert from 'node:assert/strict';
+import type { ActionBackend } from '../../src/api/actions/action.ts';
 import type { Authentication } from '../../src/api/auth/authentication.ts';
 import { type Api, type ApiResponse, createApi } from '../../src/api/handler.ts';
 import { manualClock } from '../../src/server/clock.ts';
@@ -46,11 +47,17 @@ export class TestApi {
   readonly api: Api;
 
   constructor(
-    options: { publicUrl?: string; backend?: Backend; authentication?: Authentication } = {},
+    options: {
+      publicUrl?: string;
+      backend?: Backend;
+      /** What the actions use; default: the backend. */
+      actions?: ActionBackend;
+      authentication?: Authentication;
+    } = {},
   ) {
     this.backend = options.backend ?? openMemoryBackend({ clock: manualClock(startedAt) });
     this.api = createApi({
-      backend: this.backend,
+      backend: options.actions ?? this.backend,
       publicUrl: options.publicUrl,
       authentication: options.authentication,
       onError: (error) => this.errors.push(error),

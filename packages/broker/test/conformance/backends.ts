@@ -50,12 +50,24 @@ const journalBytes = 1024 * 1024;
 
 const endsWithTheProcess = 'memory ends with the process';
 
+const keysOfItsOwn =
+  'each node knows which bodies it accepted under a key, and not what others did';
+
 /** What one process remembers of its own, and tells nobody. */
 const gapsOfSeveralNodes: BackendUnderTest['gaps'] = {
   'the receive that has waited longest is served first':
     'each node serves the receivers that wait there in order, and knows of no others',
   'explaining an id names every suppressed send':
     'suppressed sends are remembered by the node that suppressed them',
+  'a key with a second body is refused until the window of the queue is over': keysOfItsOwn,
+  'a key counts for as long as the window of the queue is': keysOfItsOwn,
+  'a key is refused within a batch and between concurrent sends, and not after a refused send':
+    keysOfItsOwn,
+  'a key belongs to its source and queue, and a deleted queue and a reset forget it': keysOfItsOwn,
+  'observe: a key with a second body is sent and reported': keysOfItsOwn,
+  'a key that a topic brings with another body is reported until the window is over': keysOfItsOwn,
+  'a key that a topic brings raw with another body is reported until the window is over':
+    keysOfItsOwn,
 };
 
 /** Started for the first test that asks. */

@@ -9,10 +9,13 @@
 
 import assert from 'node:assert/strict';
 import { test as nodeTest } from 'node:test';
+import type { Contract } from '@oncemq/toolkit';
+import type { ActionBackend } from '../../src/api/actions/action.ts';
 import type { Attributes, Command, CommandOf, Outcome } from '../../src/core/commands.ts';
 import type { Refusal } from '../../src/core/errors.ts';
 import type { Event } from '../../src/core/events.ts';
 import type { Limits } from '../../src/core/limits.ts';
+import { enforced } from '../../src/server/contract/contracted-backend.ts';
 import type {
   Backend,
   Explained,
@@ -70,6 +73,11 @@ export function test(
   }
 }
 
+interface HomeOptions extends Omit<BackendOptions, 'judge'> {
+  /** Enforced as a server does it, with one memory of keys for all nodes. */
+  readonly contract?: Contract;
+}
+
 /** Opens what a test needs, each time on a backend of its own. */
 export class Opener {
   readonly #kind: BackendUnderTest;
@@ -79,7 +87,7 @@ export class Opener {
     this.#kind = kind;
   }
 
-  async home(options: BackendOptions = {}): Promise<TestBackend> {
+  async home(options: HomeOptions = {}): Promise<TestBackend> {
     const home = await TestBackend.open(this.#kind, options);
     this.#opened.push(home);
     return home;
@@ -116,8 +124,9 @@ export class Opener {
   }
 
   /** The api over it, for requests in either wire form. */
-  async api(): Promise<TestApi> {
-    return new TestApi({ backend: (await this.home()).port });
+  async api(options: HomeOptions = {}): Promise<TestApi> {
+    const { port, actions } = await this.home(options);
+    return new TestApi({ backend: port, actions });
   }
 
   async close(): Promise<void> {
@@ -136,14 +145,20 @@ export class TestBackend {
   #opened: OpenedBackend | undefined;
   #requests = 0;
 
-  static async open(kind: BackendUnderTest, options: BackendOptions): Promise<TestBackend> {
+  static async open(
+    kind: BackendUnderTest,
+    { contract, ...options }: HomeOptions,
+  ): Promise<TestBackend> {
     const home = new TestBackend();
+    const rules = contract && enforced(contract);
     const onFailure = (error: unknown): void => {
       home.#failures.push(error);
     };
     const failing = { onError: onFailure, onFailure, onUnreadable: onFailure };
-    home.#opened = await kind.open({ poster: home.#poster, ...failing, ...options });
+    const { judge } = rules ?? {};
+    home.#opened = await kind.open({ poster: home.#poster, ...failing, ...options, judge });
     home.#listen();
+    if (rules !== undefined) home.actions = rules.enforceOn(home.port);
     return home;
   }
 
@@ -156,6 +171,9 @@ export class TestBackend {
     },
   });
 
+  /** The verbs that actions use, with the contract if there is one. */
+  actions: ActionBackend = this.port;
+
   get now(): number {
     return this.port.now();
   }
@@ -167,13 +185,13 @@ export class TestBackend {
     command: CommandOf<'explain' | 'explain-topic'>,
   ): Promise<{ ok: true; entries: readonly Explained[] } | Refusal>;
   run(command: Command): Promise<unknown> {
-    const { port } = this;
-    if (command.type === 'receive') return port.receive(command, patient);
+    const { port, actions } = this;
+    if (command.type === 'receive') return actions.receive(command, patient);
     if (command.type === 'peek-messages') return port.peek(command);
     if (command.type === 'explain' || command.type === 'explain-topic') {
       return port.explain(command);
     }
-    return port.run(command as PlainCommand);
+    return actions.run(command as PlainCommand);
   }
 
   /** Turns the clock and does everything that falls due on the way. */
