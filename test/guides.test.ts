@@ -11,7 +11,7 @@ import { runInThisContext } from 'node:vm';
 import * as toolkit from '@oncemq/toolkit';
 import { transform } from '@swc/wasm-typescript';
 import { z } from 'zod';
-import { settings } from '#broker/server/config/config.js';
+import { settings } from '#broker/server/config/settings.js';
 
 test('the first code block of README, after its client, is code of the first example', () => {
   const [, block = ''] = /```ts\n([\s\S]*?)```/.exec(readFileSync('README.md', 'utf8')) ?? [];

@@ -3,7 +3,7 @@
  */
 
 import { resolve } from 'node:path';
-import { dataDefault } from '../server/config/config.ts';
+import { dataDefault } from '../server/config/settings.ts';
 import {
   BackupTarget,
   type CheckReport,

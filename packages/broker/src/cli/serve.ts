@@ -3,8 +3,9 @@
  * terminal, a banner with a command to copy and paste.
  */
 
-import { type Config, readConfig, settings } from '../server/config/config.ts';
+import { type Config, readConfig } from '../server/config/config.ts';
 import { databaseText } from '../server/config/database-text.ts';
+import { settings } from '../server/config/settings.ts';
 import { type Started, start } from '../server/start-server.ts';
 import { version } from '../server/version.ts';
 import { readArguments, UsageError } from './usage.ts';
