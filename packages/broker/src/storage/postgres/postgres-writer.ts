@@ -253,9 +253,9 @@ export class PostgresWriter implements Writer {
     });
   }
 
+  /** What was asked for earlier is done first: a batch begins only at the end of the event loop's turn. */
   async reset(): Promise<void> {
-    // Commands that came before it are applied before it.
-    await this.#working;
+    await this.#waiting.ended();
     await this.#inTurn(async () => {
       await this.#options.clear();
       this.#options.cache.clear();

@@ -29,6 +29,8 @@ export interface Done {
 export class WaitingCommands {
   readonly #waitMs: number;
   #all: Waiting[] = [];
+  /** Who waits for commands to end: for which ones still. */
+  #watchers: { readonly left: Set<Waiting>; resolve(): void }[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   constructor(waitMs: number = waitMsMax) {
@@ -59,6 +61,15 @@ export class WaitingCommands {
   remove(ended: Iterable<Waiting>): void {
     const gone = new Set(ended);
     this.#all = this.#all.filter((waiting) => !gone.has(waiting));
+    if (this.#watchers.length > 0) this.#tellWatchers(gone);
+  }
+
+  /** Resolves once every command that waits now has ended. */
+  ended(): Promise<void> {
+    if (this.#all.length === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#watchers.push({ left: new Set(this.#all), resolve });
+    });
   }
 
   reject(refused: readonly Waiting[], error: unknown): void {
@@ -68,6 +79,13 @@ export class WaitingCommands {
 
   rejectAll(error: unknown): void {
     this.reject(this.#all, error);
+  }
+
+  #tellWatchers(gone: Iterable<Waiting>): void {
+    for (const waiting of gone) for (const { left } of this.#watchers) left.delete(waiting);
+    const ended = this.#watchers.filter(({ left }) => left.size === 0);
+    this.#watchers = this.#watchers.filter(({ left }) => left.size > 0);
+    for (const { resolve } of ended) resolve();
   }
 
   /** Whatever the database is doing meanwhile: what becomes of a command that it may be committing is not known. */
