@@ -6,16 +6,13 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { SNS } from '@aws-sdk/client-sns';
 import { SQS } from '@aws-sdk/client-sqs';
 import { defineProducer, openFileOutbox } from '@oncemq/toolkit';
-import { startTestServer } from '../../src/testing.ts';
 import { OtlpCollector } from '../support/otlp-collector.ts';
+import { openDaysQueue } from './days-queue.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
@@ -50,18 +47,7 @@ function oncemq(...args: string[]): Promise<{ code: number; said: string }> {
 
 /** A queue, and an outbox with a message that the queue refuses before one that it accepts. */
 async function setUp(t: TestContext) {
-  const server = await startTestServer({ clock: 'manual' });
-  const client = new SQS(server.clientConfig);
-  const folder = mkdtempSync(join(tmpdir(), 'oncemq-relay-'));
-  t.after(async () => {
-    client.destroy();
-    await server.close();
-    rmSync(folder, { recursive: true });
-  });
-  const { QueueUrl: queueUrl = '' } = await client.createQueue({
-    QueueName: 'days.fifo',
-    Attributes: { FifoQueue: 'true', ContentBasedDeduplication: 'true' },
-  });
+  const { server, queueUrl, folder } = await openDaysQueue(t);
   const producer = defineProducer<{ day: string }>({
     source: 'kfm.calendar.days',
     dedupeKey: ({ day }) => day,

@@ -10,9 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { SQS } from '@aws-sdk/client-sqs';
 import { createRelay, defineProducer, openFileOutbox } from '@oncemq/toolkit';
-import { startTestServer } from '../../src/testing.ts';
+import { openDaysQueue } from './days-queue.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
@@ -38,18 +37,7 @@ async function replay(...args: string[]): Promise<{ code: number; said: string }
 }
 
 test('messages of a time range are sent again as they were kept', async (t) => {
-  const server = await startTestServer({ clock: 'manual' });
-  const client = new SQS(server.clientConfig);
-  const outboxFolder = mkdtempSync(join(tmpdir(), 'oncemq-replay-'));
-  t.after(async () => {
-    client.destroy();
-    await server.close();
-    rmSync(outboxFolder, { recursive: true });
-  });
-  const { QueueUrl: queueUrl = '' } = await client.createQueue({
-    QueueName: 'days.fifo',
-    Attributes: { FifoQueue: 'true', ContentBasedDeduplication: 'true' },
-  });
+  const { client, queueUrl, folder: outboxFolder } = await openDaysQueue(t);
   const producer = defineProducer<{ day: string }>({
     source: 'kfm.calendar.days',
     dedupeKey: ({ day }) => day,
