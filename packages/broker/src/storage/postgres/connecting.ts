@@ -3,6 +3,7 @@
  * a failover, delays nobody. Users, passwords and TLS are read from the URL, the variables of PostgreSQL's own tools, and .pgpass.
  */
 
+import type { Socket } from 'node:net';
 import pg from 'pg';
 import { Unavailable } from '../backend.ts';
 
@@ -39,9 +40,12 @@ export async function connectToPrimary(options: ConnectingOptions): Promise<pg.C
 
 /** Ends the connection at once: whatever it was doing, the database ends it. */
 export function cutOff(client: pg.Client): void {
-  (
-    client as unknown as { connection: { stream: { destroy(): void } } }
-  ).connection.stream.destroy();
+  socketOf(client).stream.destroy();
+}
+
+/** What `pg` has no way to say by itself. */
+export function socketOf(client: pg.Client): { readonly stream: Socket } {
+  return (client as unknown as { connection: { stream: Socket } }).connection;
 }
 
 async function connectTo(

@@ -5,7 +5,7 @@
 
 import pg from 'pg';
 import { Unavailable } from '../backend.ts';
-import { connectToPrimary, cutOff } from './connecting.ts';
+import { connectToPrimary, cutOff, socketOf } from './connecting.ts';
 
 export interface Statement {
   readonly text: string;
@@ -139,9 +139,13 @@ export class Connection {
       this.#cut(opened);
     }, this.#answerMs);
     try {
+      // Without it, each statement would be a write of its own here, and wake the database once.
+      const { stream } = socketOf(client);
+      stream.cork();
       const results = statements.map(({ text, values }) =>
         client.query(text, values as unknown[] | undefined),
       );
+      stream.uncork();
       const settled = await Promise.allSettled(results);
       const failed = settled.find((result) => result.status === 'rejected');
       if (failed !== undefined) throw failed.reason;

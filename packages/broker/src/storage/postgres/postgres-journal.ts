@@ -78,27 +78,28 @@ export class PostgresJournal implements Journal {
 
   async begin({ owners, catalog, waits }: LockRequest): Promise<Begun> {
     const { sharedTime, writing } = this.#options;
-    const clock: Statement =
+    const now =
       sharedTime === undefined
-        ? { text: 'SELECT (extract(epoch from clock_timestamp()) * 1000)::bigint AS now' }
-        : { text: `SELECT value FROM ${this.#schema}.store WHERE key = 'clock'` };
-    const [, locked, head, rows, time] = await writing.run(
+        ? '(extract(epoch from clock_timestamp()) * 1000)::bigint'
+        : `(SELECT value FROM ${this.#schema}.store WHERE key = 'clock')`;
+    const [, locked, head, rows] = await writing.run(
       { text: `BEGIN; ${limits}` },
       this.#lock(
         owners.map(({ number }) => number),
         waits,
       ),
-      { text: `SELECT version FROM ${this.#schema}.owner WHERE number = ${catalogNumber}` },
+      // Inside the lock's statement, the time would be as old as the wait was long.
+      {
+        text: `SELECT version, ${now} AS now FROM ${this.#schema}.owner WHERE number = ${catalogNumber}`,
+      },
       this.#rows([{ number: catalogNumber, version: catalog }, ...owners]),
-      // A statement of its own: inside the lock's it would be as old as the wait was long.
-      clock,
     );
-    const told = time?.rows[0];
+    const told = head?.rows[0];
     return {
       locked: (locked as Rows).rows as never,
       rows: rowsIn(rows),
-      catalogVersion: Number(head?.rows[0]?.['version']),
-      now: sharedTime === undefined ? Number(told?.['now']) : sharedTime(String(told?.['value'])),
+      catalogVersion: Number(told?.['version']),
+      now: sharedTime === undefined ? Number(told?.['now']) : sharedTime(String(told?.['now'])),
     };
   }
 
@@ -254,6 +255,8 @@ export class PostgresJournal implements Journal {
       appended.map((row) => row[name]);
     const ids = appended.map(({ contents }) => contents.map(({ id }) => id));
     const created = appended.filter(({ isNew }) => isNew);
+    const changes = joined(column('changes'));
+    const contents = joined(appended.map((row) => joinedContents(row.contents)));
     // A commit that waits for a standby and runs out of time is said to be one, although only the primary has it.
     const statements: Statement[] = [{ text: 'SET LOCAL statement_timeout = 0' }];
     if (created.length > 0) {
@@ -266,13 +269,20 @@ export class PostgresJournal implements Journal {
     statements.push(
       {
         text: `INSERT INTO ${schema}.journal (number, version, id, changes, contents, first_id, last_id)
-          SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bytea[], $5::bytea[], $6::bigint[], $7::bigint[])`,
+          SELECT number, version, id, substr($4::bytea, changes_at, changes_bytes),
+            substr($5::bytea, contents_at, contents_bytes), first_id, last_id
+          FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $6::int[], $7::int[], $8::int[], $9::int[], $10::bigint[], $11::bigint[])
+            AS n (number, version, id, changes_at, changes_bytes, contents_at, contents_bytes, first_id, last_id)`,
         values: [
           column('number'),
           column('version'),
           column('id'),
-          column('changes'),
-          appended.map(({ contents }) => joinedContents(contents)),
+          changes.bytes,
+          contents.bytes,
+          changes.starts,
+          changes.lengths,
+          contents.starts,
+          contents.lengths,
           ids.map((all) => (all.length === 0 ? null : Math.min(...all))),
           ids.map((all) => (all.length === 0 ? null : Math.max(...all))),
         ],
@@ -350,6 +360,18 @@ export class PostgresJournal implements Journal {
 }
 
 const commit: Statement = { text: 'COMMIT' };
+
+/** Byte strings as one, and where SQL finds each: `pg` sends an array of them as text, twice as long. */
+function joined(parts: readonly Buffer[]) {
+  const lengths = parts.map(({ length }) => length);
+  let end = 1;
+  const starts = lengths.map((length) => {
+    end += length;
+    return end - length;
+  });
+  return { bytes: Buffer.concat(parts), starts, lengths };
+}
+
 const beginReading: Statement = {
   text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
 };

@@ -44,7 +44,7 @@ for (const isListening of [true, false]) {
         'hello',
       ]);
       assert.ok(performance.now() - sentAt < 10_000, 'long before the wait was over');
-      const listeners = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'oncemq listener'`;
+      const listeners = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'oncemq listener'`;
       const [found] = await connection.run({ text: listeners });
       assert.equal(found?.rows.length, isListening ? 2 : 0);
     } finally {
