@@ -39,7 +39,7 @@ const suffix = process.platform === 'win32' ? '.exe' : '';
 export const home: string = mkdtempSync(join(tmpdir(), 'oncemq-postgres-'));
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
-  for (const server of running) killAll(server);
+  for (const { pid } of running) if (pid !== undefined) killWithChildren(pid);
   rmSync(home, { recursive: true, force: true });
 });
 if (isRoot) {
@@ -115,7 +115,7 @@ export class Cluster {
     this.#server = undefined;
     if (server === undefined) return;
     const ended = once(server, 'exit');
-    killAll(server);
+    if (server.pid !== undefined) killWithChildren(server.pid);
     await ended;
   }
 
@@ -134,12 +134,11 @@ export class Cluster {
 
 const logCharsMax = 4_000;
 
-function killAll(server: ChildProcess): void {
-  const children = server.pid === undefined ? [] : childrenOf(server.pid);
-  server.kill('SIGKILL');
-  for (const pid of children) {
+/** SIGKILL to a process and those that it has started. */
+export function killWithChildren(pid: number): void {
+  for (const each of [pid, ...childrenOf(pid)]) {
     try {
-      process.kill(pid, 'SIGKILL');
+      process.kill(each, 'SIGKILL');
     } catch {
       // It has ended meanwhile.
     }
