@@ -51,11 +51,13 @@ export class CatchUp {
   }
 
   /** Absorbs what is new. Returns the batch's time. */
-  async take({ rows, now, locked, catalogVersion }: Begun): Promise<number> {
+  async take({ rows, now, locked, catalog: head }: Begun): Promise<number> {
     const { replica, journal, clock } = this.#options;
     this.#absorb(() => replica.absorb(rows), now);
-    if (replica.catalog.version !== catalogVersion && !rows.some(isOfCatalog)) {
-      throw new Drifted(catalog, `its rows do not lead to version ${catalogVersion}`);
+    const { version, tail } = replica.catalog;
+    // The same version with another tail is one that was lost and written anew; its numbers are those of other owners.
+    if ((version !== head.version || tail !== head.tail) && !rows.some(isOfCatalog)) {
+      throw new Drifted(catalog, `its rows do not lead to version ${head.version}`);
     }
     const { lagging } = replica;
     if (lagging.length > 0) {

@@ -55,8 +55,8 @@ export interface Begun {
   readonly locked: readonly LockedOwner[];
   /** The rows of the owners asked for, locked or not, and of the catalog, beyond the known versions and in order. */
   readonly rows: readonly JournalRow[];
-  /** The catalog's version before its rows were read. */
-  readonly catalogVersion: number;
+  /** The catalog's version and the id of its last row, before its rows were read. */
+  readonly catalog: { readonly version: number; readonly tail: number };
   /** The database's time or, if nodes share a virtual or manual clock, that clock's. */
   readonly now: number;
 }

@@ -90,7 +90,7 @@ export class PostgresJournal implements Journal {
       ),
       // Inside the lock's statement, the time would be as old as the wait was long.
       {
-        text: `SELECT version, ${now} AS now FROM ${this.#schema}.owner WHERE number = ${catalogNumber}`,
+        text: `SELECT version, tail, ${now} AS now FROM ${this.#schema}.owner WHERE number = ${catalogNumber}`,
       },
       this.#rows([{ number: catalogNumber, version: catalog }, ...owners]),
     );
@@ -98,7 +98,7 @@ export class PostgresJournal implements Journal {
     return {
       locked: (locked as Rows).rows as never,
       rows: rowsIn(rows),
-      catalogVersion: Number(told?.['version']),
+      catalog: { version: Number(told?.['version']), tail: Number(told?.['tail']) },
       now: sharedTime === undefined ? Number(told?.['now']) : sharedTime(String(told?.['now'])),
     };
   }

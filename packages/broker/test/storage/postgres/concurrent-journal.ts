@@ -104,11 +104,11 @@ export class NodeJournal implements Journal {
       const { version, tail } = kept.owners.get(number) as KeptOwner;
       return { number, version, tail, time: 0, isGone: false, waitingUntil: 0 };
     });
-    const catalogVersion = kept.owners.get(catalogNumber)?.version as number;
+    const { version, tail } = kept.owners.get(catalogNumber) as KeptOwner;
     this.#readAt = this.#journal.nextOrder();
     const rows = kept.rowsOf([{ number: catalogNumber, version: catalog }, ...owners]);
     this.now = around.now();
-    return { locked, rows, catalogVersion, now: this.now };
+    return { locked, rows, catalog: { version, tail }, now: this.now };
   }
 
   async rowsOf(owners: readonly Known[]): Promise<readonly JournalRow[]> {

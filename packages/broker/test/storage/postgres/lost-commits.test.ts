@@ -29,6 +29,8 @@ interface Home {
   readonly open: () => Promise<Node>;
   /** The database is as it was before the latest commit to the queue, as on a standby that had not got it. */
   readonly lose: (name?: string) => Promise<void>;
+  /** The database is as it was before the queue was created. */
+  readonly undo: () => Promise<void>;
 }
 
 async function withHome(run: (home: Home) => Promise<void>): Promise<void> {
@@ -49,6 +51,16 @@ async function withHome(run: (home: Home) => Promise<void>): Promise<void> {
         return { backend, proxy, told };
       },
       lose: (name = queue) => lose(connection, schema, name),
+      undo: async () => {
+        await lose(connection, schema, '*');
+        await connection.run(
+          {
+            text: `DELETE FROM ${schema}.journal j USING ${schema}.owner o
+              WHERE o.number = j.number AND o.name = '${queue}'`,
+          },
+          { text: `DELETE FROM ${schema}.owner WHERE name = '${queue}'` },
+        );
+      },
     });
   } finally {
     for (const { backend, proxy } of opened) {
@@ -120,6 +132,21 @@ test('it is also found when others have written in the place of what is gone', (
     assert.deepEqual(other.told, [], 'it never knew');
     assert.deepEqual(await bodies(first.backend), ['one', 'instead', 'and more']);
     assert.match(first.told.join(), /jobs was at version 3 and is at 4/);
+  }));
+
+test('a queue that is gone is not taken for another one that has its number now', () =>
+  withHome(async ({ open, undo }) => {
+    const [first, other] = [await open(), await open()];
+    await create(first.backend);
+    await send(first.backend, 'one');
+    await undo();
+    await create(other.backend, 'mails');
+    const entries = [{ body: 'of others' }];
+    await other.backend.run({ type: 'send', queue: 'mails', isBatch: false, entries });
+    await assert.rejects(bodies(first.backend), 'there is no such queue');
+    const listed = await first.backend.run({ type: 'list-queues' });
+    assert.deepEqual(listed.ok && listed.queues, ['mails']);
+    assert.match(first.told.join(), /the list of queues and topics was at version 1 and is at 1/);
   }));
 
 test('a node that lost its connections finds it when it is back, without a request', () =>
