@@ -43,6 +43,11 @@ const { planted } = values;
 if (planted !== undefined && planted !== 'lies' && planted !== 'loss') {
   throw new Error(`There is no mistake ${planted}.`);
 }
+if (planted === 'loss' && manager !== 'none') {
+  throw new Error(
+    `--planted loss takes databases without a manager, which would not let it happen.`,
+  );
+}
 const directory = mkdtempSync(join(tmpdir(), 'oncemq-nodes-'));
 const began = performance.now();
 const passed = (): number => (performance.now() - began) / 60_000;

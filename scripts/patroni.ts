@@ -5,8 +5,8 @@
 //   patroni.js   prints "postgres ready URL URL URL" and waits for words, a line each
 //
 //   fail over    kills all processes of the primary and its patroni, as if its machine had lost power; what happens then is
-//                the manager's doing alone. Prints "promoted" when another one is the primary; then starts the patroni that was
-//                killed again: prints "followed" when commits wait for a standby again
+//                the manager's doing alone. Prints "killed", and "promoted" when another one is the primary; then starts the
+//                patroni that was killed again: prints "followed" when two standbys follow, and commits wait for one
 //
 // The limits are the shortest that patroni allows, so a failover takes about half a minute.
 
@@ -61,6 +61,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (line !== 'fail over') fail(`Unknown: ${line}`);
   const old = (await primary()) ?? fail('There is no primary.');
   killMember(old);
+  console.log('killed');
   await until('another one is the primary', async () => (await primary()) !== undefined);
   console.log('promoted');
   startPatroni(old);

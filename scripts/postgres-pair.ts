@@ -2,8 +2,8 @@
 //
 //   postgres-pair.js            prints "postgres ready URL URL" and waits for words, a line each
 //
-//   fail over    kills all processes of the primary, and promotes the standby: prints "promoted"; then makes a new standby in
-//                the place of the old primary: prints "followed"
+//   fail over    kills all processes of the primary: prints "killed"; promotes the standby: prints "promoted"; makes a new
+//                standby in the place of the old primary: prints "followed"
 //   fall behind  from now on the standby gets nothing, and commits do not wait for it: prints "behind"
 //
 // Commits wait for the standby, while there is one; so what was answered outlives the primary. What a manager like Patroni
@@ -37,6 +37,7 @@ console.log(`postgres ready ${urls.join(' ')}`);
 const words: Readonly<Record<string, () => Promise<void>>> = {
   'fail over': async () => {
     await primary.kill();
+    console.log('killed');
     await inside(
       standby,
       'ALTER SYSTEM RESET synchronous_standby_names',

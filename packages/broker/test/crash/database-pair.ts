@@ -1,6 +1,6 @@
 /**
- * A primary and its standby (scripts/postgres-pair.ts), seen from a test: where they are, and the words that make one take
- * over from the other.
+ * A primary and its standbys (scripts/postgres-pair.ts, scripts/patroni.ts), seen from a test: where they are, and the words
+ * that make one take over from the other.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -40,12 +40,17 @@ export class DatabasePair {
     return new DatabasePair(child, lines, ports);
   }
 
-  /** Kills the primary; resolves when the standby has taken over. */
-  failOver(): Promise<void> {
-    return this.#say('fail over', 'promoted');
+  /** Kills the primary; resolves when it is dead. */
+  killPrimary(): Promise<void> {
+    return this.#say('fail over', 'killed');
   }
 
-  /** Resolves when there is a standby again after a failover. */
+  /** Resolves when a standby has taken over after that. */
+  promoted(): Promise<void> {
+    return this.#hear('promoted');
+  }
+
+  /** Resolves when there is a standby again after that. */
   followed(): Promise<void> {
     return this.#hear('followed');
   }

@@ -59,9 +59,9 @@ export class Lane {
     }
   }
 
-  /** Sends a new message and nothing else; in most cases it is answered in the end. */
+  /** Sends a new message and nothing else, to a queue with ids, until it is answered. */
   sendOne(): Promise<void> {
-    return this.#send([this.#make()]);
+    return this.#send([this.#make()], true);
   }
 
   #choose(): Outgoing[] {
@@ -86,7 +86,7 @@ export class Lane {
     return made;
   }
 
-  async #send(messages: readonly Outgoing[]): Promise<void> {
+  async #send(messages: readonly Outgoing[], isStubborn = false): Promise<void> {
     const isSingle = messages.length === 1 && this.#chance.isOneIn(2);
     for (;;) {
       const reply = isSingle
@@ -100,6 +100,7 @@ export class Lane {
           });
       this.#history.add(...messages.map((each, place) => this.#entry(each, place, reply)));
       if (reply.outcome !== 'unanswered') return;
+      if (isStubborn) continue;
       if (this.#queue.ids === 'none' || this.#chance.isOneIn(8)) return;
     }
   }

@@ -58,6 +58,8 @@ const producerPauseMsMax = 1_000;
 /** How long bytes are on their way, and a node waits for the database. */
 const lateMsMin = 15_000;
 const harmMsDefault = 2_500;
+/** A manager takes half a minute to make another database the primary; this is never. */
+const serviceMsMax = 120_000;
 const lies = 6;
 const lostSends = 3;
 
@@ -188,10 +190,15 @@ class NodesRun {
     }
   }
 
-  /** A send at each of these nodes. */
+  /** A send at each of these nodes, as often as it takes. */
   async #probe(what: string, nodes: readonly ProbedNode[]): Promise<void> {
     const from = now();
+    const impatience = setTimeout(
+      () => this.#fail(new Error(`${what}: still no service after ${serviceMsMax} ms`)),
+      serviceMsMax,
+    );
     await Promise.all(nodes.map(({ lane }) => lane.sendOne()));
+    clearTimeout(impatience);
     const known = this.happened.get(what) ?? { count: 0, waitMs: 0 };
     const waitMs = now() - from;
     this.happened.set(what, {
@@ -204,9 +211,8 @@ class NodesRun {
   async #failOver(): Promise<void> {
     const databases = this.#databases as DatabasePair;
     this.#history.add({ type: 'kill', at: now(), isStarting: false });
-    const promoted = databases.failOver();
-    await this.#probe('primary killed', this.#nodes);
-    await promoted;
+    await databases.killPrimary();
+    await Promise.all([databases.promoted(), this.#probe('primary killed', this.#nodes)]);
     await databases.followed();
   }
 
