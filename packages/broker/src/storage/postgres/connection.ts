@@ -160,6 +160,14 @@ export class Connection {
   }
 }
 
+/** Conflicts, deadlocks, and limits of time that were reached: the same may succeed the next time. */
+const passing: ReadonlySet<string> = new Set(['40001', '40P01', '55P03', '57014', '25P03']);
+
+/** Whether the database refused for a reason that stays: it is read-only or full, or a right is missing. */
+export function isLastingRefusal(error: unknown): error is pg.DatabaseError {
+  return isFromServer(error) && !passing.has(error.code ?? '');
+}
+
 /** Whether the database itself refused the statement; otherwise the connection broke, and nobody knows what it did. */
 export function isFromServer(error: unknown): error is pg.DatabaseError {
   return error instanceof pg.DatabaseError && !/^(57P|08)/.test(error.code ?? '');

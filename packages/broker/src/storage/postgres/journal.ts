@@ -95,6 +95,8 @@ export interface Journal {
   /** Resolves once it is committed. Rejects with Unavailable if it is not, or nobody knows. */
   commit(appended: readonly Appended[], now: number): Promise<void>;
   rollback(): Promise<void>;
+  /** Rejects with the reason if nothing can be appended; on new connections, since settings may have changed meanwhile. */
+  tryAppend(): Promise<void>;
   /** Those whose row is not the one of that version any more, with the owner's version now. Outside of any transaction. */
   lost(known: readonly KnownRow[]): Promise<readonly Known[]>;
   /** Outside of any transaction. Undefined if there is no such owner any more. */

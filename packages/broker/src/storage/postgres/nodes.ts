@@ -21,7 +21,7 @@ export interface NodesOptions {
   readonly reads?: number | undefined;
   /** Where other nodes reach this one. */
   readonly address?: string | undefined;
-  /** The database did not answer, twice. */
+  /** The database did not answer, twice, or refused. */
   readonly onFailure: (error: unknown) => void;
 }
 

@@ -81,6 +81,7 @@ export async function openPostgresBackend(
     writing,
     reading,
     loading,
+    onTry: () => Promise.all(connections.map((each) => each.discard())),
     sharedTime: sharedClock && ((kept) => sharedClock.timeOf(kept)),
   });
   const cache = new ContentCache(cacheBytesMax);

@@ -38,6 +38,8 @@ export interface PostgresJournalOptions {
   /** Everything else that is read, but for owners with so much in them that nobody should wait for it. */
   readonly reading: Connection;
   readonly loading: Connection;
+  /** Called before it is tried whether anything can be appended: gives all connections up. */
+  readonly onTry: () => Promise<unknown>;
   /** The time of a clock that the nodes share, as it is kept in the row `clock`; undefined for the database's own. */
   readonly sharedTime: ((kept: string) => number) | undefined;
 }
@@ -61,6 +63,9 @@ const limits = [
 const recordsPerPage = 5_000;
 /** After every key of a record. */
 const everyKey: Buffer = Buffer.from([0xff]);
+
+const triedNumber = -1;
+const triedBytes = 16 * 1024;
 
 const resolveAttempts = 3;
 const resolvePauseMs = 300;
@@ -126,6 +131,21 @@ export class PostgresJournal implements Journal {
     await this.#options.writing.goOn({ text: 'ROLLBACK' }).catch((error: unknown) => {
       if (!(error instanceof BrokenConnection)) throw error;
     });
+  }
+
+  async tryAppend(): Promise<void> {
+    const { writing, onTry } = this.#options;
+    await onTry();
+    await writing.run(
+      { text: `BEGIN; ${limits}` },
+      this.#lock([catalogNumber], false),
+      {
+        text: `INSERT INTO ${this.#schema}.journal (number, version, id, changes, contents) VALUES ($1, $2, 0, $3, '')`,
+        // No owner has this number. Zeros that are as much as a batch may be: they are not compressed.
+        values: [triedNumber, Math.floor(Math.random() * 2 ** 50), Buffer.alloc(triedBytes)],
+      },
+      { text: 'ROLLBACK' },
+    );
   }
 
   async lost(known: readonly KnownRow[]): Promise<readonly Known[]> {

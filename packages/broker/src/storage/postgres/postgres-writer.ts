@@ -23,7 +23,7 @@ import type { Writer, WriterUser } from '../running/writer.ts';
 import { BatchCommands, FailedInBatch } from './batch-commands.ts';
 import { BatchRows, type ContentSource } from './batch-rows.ts';
 import { CatchUp } from './catch-up.ts';
-import { isFromServer, NoAnswer } from './connection.ts';
+import { isFromServer, isLastingRefusal, NoAnswer } from './connection.ts';
 import type { ContentCache } from './content-cache.ts';
 import type { Appended, Begun, Journal, Known, LockedOwner } from './journal.ts';
 import { LostCommits } from './lost-commits.ts';
@@ -64,7 +64,7 @@ export interface PostgresWriterOptions {
   readonly close: () => Promise<void>;
 }
 
-/** A connection that broke is made anew at once; if that does not help, the database is away. */
+/** A connection that broke is made anew at once; if that does not help, the database is away. So it is if it refuses twice. */
 const failuresMax = 2;
 const failedPauseMs = 20;
 const nothing: Taken = { pending: [], entries: [] };
@@ -123,7 +123,11 @@ export class PostgresWriter implements Writer {
     });
     this.#rows = new BatchRows(shared);
     this.#reachability = new Reachability({
-      reload: () => this.#inTurn(() => this.#loads.catalog()),
+      reload: () =>
+        this.#inTurn(async () => {
+          await options.journal.tryAppend();
+          await this.#loads.catalog();
+        }),
       onFailure: (refusal) => this.#waiting.rejectAll(refusal),
       onAway: () => user.suspend(),
       onBack: () => user.resume(),
@@ -233,9 +237,10 @@ export class PostgresWriter implements Writer {
     this.#options.user.stirred(queues);
   }
 
-  /** The database did not answer to what is asked now and then. */
+  /** The database did not answer to what is asked now and then, or refused it. */
   lose(error: unknown): void {
-    if (!this.#isClosed && !this.isFrozen && !isFromServer(error)) this.#reachability.lose(error);
+    if (this.#isClosed || this.isFrozen) return;
+    if (isLastingRefusal(error) || !isFromServer(error)) this.#reachability.lose(error);
   }
 
   /** Something may have fallen due. */
@@ -403,10 +408,12 @@ export class PostgresWriter implements Writer {
     void this.#lost.check();
     const isAllLost = error instanceof Drifted && error.owner === catalog;
     if (hasSettings || isAllLost || failed !== undefined) await this.#loads.catalog();
-    if (failed !== undefined || error instanceof Drifted || error instanceof NotCommitted) return;
+    if (failed !== undefined || error instanceof Drifted) return;
+    const reason = error instanceof NotCommitted ? error.cause : error;
+    if (error instanceof NotCommitted && !isLastingRefusal(reason)) return;
     this.#failures += 1;
     const isAway = error instanceof NoAnswer || this.#failures >= failuresMax;
-    if (!isFromServer(error) && isAway) throw error;
+    if ((isLastingRefusal(reason) || !isFromServer(reason)) && isAway) throw reason;
     await new Promise((resolve) => setTimeout(resolve, failedPauseMs));
   }
 }

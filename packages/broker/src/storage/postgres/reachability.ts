@@ -1,6 +1,6 @@
 /**
- * Whether the database answers. While it does not, requests are refused with the reason, and it is tried again and again; what
- * was known of it is loaded anew before anything goes on.
+ * Whether the database answers and takes changes. While it does not, requests are refused with the reason, and it is tried again
+ * and again; what was known of it is loaded anew before anything goes on.
  */
 
 import { Unavailable } from '../backend.ts';
@@ -8,7 +8,7 @@ import { isFromServer } from './connection.ts';
 import { UnknownFormat } from './journal-row.ts';
 
 export interface ReachabilityOptions {
-  /** Loads what must be known before commands are applied; rejects while the database does not answer. */
+  /** Loads what must be known before commands are applied; rejects while the database does not answer, or takes no changes. */
   readonly reload: () => Promise<void>;
   /** Told each time that it did not answer: what waits for it is refused with this. */
   readonly onFailure: (refusal: Unavailable) => void;
@@ -44,8 +44,8 @@ export class Reachability {
   lose(error: unknown): void {
     const wasAway = this.#reason !== undefined;
     const why = error instanceof Error ? error.message : String(error);
-    const isReached = error instanceof UnknownFormat || isFromServer(error);
-    this.#reason = isReached ? why : `the database does not answer: ${why}`;
+    const what = isFromServer(error) ? 'refuses' : 'does not answer';
+    this.#reason = error instanceof UnknownFormat ? why : `the database ${what}: ${why}`;
     this.#options.onFailure(new Unavailable(this.#reason, { cause: error }));
     if (!wasAway) this.#options.onAway();
     clearTimeout(this.#probe);

@@ -143,6 +143,9 @@ export class NodeJournal implements Journal {
     await this.#journal.around.turn();
   }
 
+  /** It never refuses. */
+  async tryAppend(): Promise<void> {}
+
   /** It never fails over to a standby. */
   async lost(): Promise<readonly Known[]> {
     return [];
