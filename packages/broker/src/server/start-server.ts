@@ -210,7 +210,7 @@ async function openBackend(
   if (storage.kind === 'memory') return openMemoryBackend(options);
   if (storage.kind === 'postgres') {
     if (storage.embedded !== undefined) opened.push(await startEmbedded(storage, log));
-    return openPostgres(storage, options, log, nodeName(config));
+    return openPostgres(storage, options, log, config);
   }
   // Imported on demand: in memory, LMDB's native code is not loaded.
   const { openDataBackend } = await import('../storage/lmdb/open.ts');
@@ -242,15 +242,16 @@ async function openPostgres(
   { urls, isListening }: PostgresStorage,
   options: Parameters<typeof openMemoryBackend>[0],
   log: Log,
-  name: string,
+  config: Config,
 ): Promise<Backend> {
   const { openPostgresBackend } = await import('../storage/postgres/open.ts');
   try {
     return await openPostgresBackend(options, {
       urls,
       isListening,
+      settings: sharedSettings(config),
       version,
-      name,
+      name: nodeName(config),
       onNotice: (text) => log.info(text),
       onLost: (text) => log.error('messages may be missing', text),
     });
@@ -262,6 +263,11 @@ async function openPostgres(
 /** Under which people find it among others; a port that is not known yet tells nobody anything. */
 function nodeName({ port }: Config): string {
   return `${hostname()}:${port === 0 ? `pid-${process.pid}` : port}`;
+}
+
+/** Servers of one database that differ in these would contradict each other. */
+function sharedSettings({ account, profile, region }: Config): Readonly<Record<string, string>> {
+  return { account, profile, region };
 }
 
 /** A smaller lead is what setting the machine's clock leaves now and then. */

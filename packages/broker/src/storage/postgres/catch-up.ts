@@ -23,10 +23,14 @@ export interface CatchUpOptions {
 
 /** Due work of an owner that another node used last is left to it for this long. */
 const othersDueMs = 1_500;
+/** By less than this, another node or the database before a failover may have been ahead: time stands still meanwhile. */
+const behindMsMax = 2_000;
 
 export class CatchUp {
   readonly #options: CatchUpOptions;
   #now = 0;
+  /** When it was that, by this process's own clock. */
+  #nowAt = performance.now();
   #lead = 0;
   #absorbed: Change[] = [];
   #absorbedCount = 0;
@@ -66,11 +70,19 @@ export class CatchUp {
       // What is left of their rows does not lead there.
       for (const owner of replica.lagging) replica.unload(owner, now);
     }
-    this.#lead = clock.kind === 'real' ? Math.max(0, clock.now() - now) : 0;
-    const times = locked.map(({ time }) => time);
-    this.#now = Math.max(now, this.#now, ...times);
+    const known = Math.max(this.#now, ...locked.map(({ time }) => time));
+    const isReal = clock.kind === 'real';
+    this.#now = isReal ? this.#timeAfter(known, now) : Math.max(known, now);
+    this.#nowAt = performance.now();
+    this.#lead = isReal ? Math.max(0, clock.now() - this.#now) : 0;
     clock.notBefore(this.#now);
     return this.#now;
+  }
+
+  /** The database's time. If its clock was set back, time goes on from what is known, instead of standing still until then. */
+  #timeAfter(known: number, now: number): number {
+    if (known - now <= behindMsMax) return Math.max(known, now);
+    return Math.max(known, Math.floor(this.#now + performance.now() - this.#nowAt));
   }
 
   /** The owners that are locked, and here in the state that was locked. */

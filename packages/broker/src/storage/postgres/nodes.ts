@@ -32,7 +32,8 @@ export const runningMsMax = 10_000;
 export const returningMsMax = 60_000;
 const forgottenMsMin = 3_600_000;
 
-const databaseNow = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
+/** In SQL, as milliseconds. */
+export const databaseNow = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
 
 /** The nodes that were seen within so many milliseconds, the longest running first. */
 export async function nodesSeen(

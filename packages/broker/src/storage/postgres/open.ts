@@ -6,6 +6,7 @@
 import type { Backend } from '../backend.ts';
 import { EngineBackend } from '../engine-backend.ts';
 import type { EngineBackendOptions } from '../running/wiring.ts';
+import { joinAgreed } from './agreement.ts';
 import { Background } from './background.ts';
 import { Connection } from './connection.ts';
 import { ContentCache } from './content-cache.ts';
@@ -32,6 +33,8 @@ export interface PostgresOptions {
   readonly isListening?: boolean;
   /** How long the database may take for an answer, and a request may wait for it; default 10 s. */
   readonly answerMs?: number | undefined;
+  /** Flags beside that of the clock which all servers must have in common. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Of this program, as other nodes and people are told. */
   readonly version?: string;
   readonly name?: string;
@@ -55,6 +58,7 @@ export async function openPostgresBackend(
     pollMs = 900,
     isListening = true,
     answerMs,
+    settings = {},
     version = 'unknown',
     name,
     unusedMs,
@@ -129,7 +133,8 @@ export async function openPostgresBackend(
     const applied = await prepareTables(writing, schema);
     for (const name of applied) onNotice(`the tables were brought up to date: ${name}`);
     await refuseUnfinishedCopy(writing, schema);
-    await nodes.join();
+    const shared = { clock: clock.kind, ...settings };
+    await joinAgreed({ connection: writing, schema, settings: shared }, () => nodes.join());
     await sharedClock?.keep(0);
     const backend = new EngineBackend(options, ({ newEngine, ids, user }) => {
       writer = new PostgresWriter({
