@@ -20,7 +20,7 @@ import { type Cluster, type Losses, Unavailable } from '../backend.ts';
 import type { Clock } from '../clock.ts';
 import { preparedNow } from '../running/prepared-answers.ts';
 import type { Writer, WriterUser } from '../running/writer.ts';
-import { BatchCommands, FailedInBatch } from './batch-commands.ts';
+import { BatchCommands, type Candidate, FailedInBatch } from './batch-commands.ts';
 import { BatchRows, type ContentSource } from './batch-rows.ts';
 import { CatchUp } from './catch-up.ts';
 import { isFromServer, isLastingRefusal, NoAnswer } from './connection.ts';
@@ -67,6 +67,8 @@ export interface PostgresWriterOptions {
 /** A connection that broke is made anew at once; if that does not help, the database is away. So it is if it refuses twice. */
 const failuresMax = 2;
 const failedPauseMs = 20;
+/** So often a batch passes over what the oldest command touches and others have locked; then it waits for it. */
+const skippedFirstMax = 3;
 const nothing: Taken = { pending: [], entries: [] };
 
 export class PostgresWriter implements Writer {
@@ -88,8 +90,12 @@ export class PostgresWriter implements Writer {
   #timeKept: Promise<void> | undefined;
   /** What the batch is writing, for the case that it fails. */
   #taken: Taken = nothing;
-  /** A whole batch was skipped, since others had locked everything: the next one waits for its first command's owners. */
+  /**
+   * The next batch waits for the owners of its first command: others had locked everything of this one, or what its first
+   * command touches several times.
+   */
   #mustWait = false;
+  #skippedFirst = 0;
   /** Owners that a batch left to the next one, since others had locked them. */
   #skippedLocks = 0;
   /** Batches in a row that failed. */
@@ -330,7 +336,7 @@ export class PostgresWriter implements Writer {
       if (!waits) this.#skippedLocks += owners.length - begun.locked.length;
       const now = await this.#catchUp.take(begun);
       done = this.#commands.apply(candidates, this.#catchUp.usable(begun), now);
-      if (done.length === 0 && candidates.length > 0 && !waits) this.#mustWait = true;
+      if (!waits) this.#noteSkipped(candidates, done);
       this.#taken = replica.take();
       const appended = await this.#rows.of(this.#taken, now);
       if (appended.length === 0) await journal.rollback();
@@ -348,6 +354,13 @@ export class PostgresWriter implements Writer {
     this.#failures = 0;
     this.#answer(done);
     return true;
+  }
+
+  #noteSkipped([first]: readonly Candidate[], done: readonly Done[]): void {
+    const isSkipped = first !== undefined && !done.some(({ waiting }) => waiting === first.waiting);
+    this.#skippedFirst = isSkipped ? this.#skippedFirst + 1 : 0;
+    this.#mustWait = isSkipped && (done.length === 0 || this.#skippedFirst >= skippedFirstMax);
+    if (this.#mustWait) this.#skippedFirst = 0;
   }
 
   #tellCommitted(
