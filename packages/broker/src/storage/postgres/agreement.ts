@@ -30,23 +30,24 @@ export async function joinAgreed(
       text: `SELECT count(*) AS count FROM ${tables}.node WHERE seen_at > ${databaseNow} - ${runningMsMax}`,
     },
   );
-  const kept = JSON.parse(String(row?.rows[0]?.['value'])) as Record<string, string>;
-  const different = Object.keys(settings).filter(
-    (name) => (kept[name] ?? settings[name]) !== settings[name],
+  const wanted = new Map(Object.entries(settings));
+  const kept = new Map(Object.entries<string>(JSON.parse(String(row?.rows[0]?.['value']))));
+  const different = [...wanted.keys()].filter(
+    (name) => kept.has(name) && kept.get(name) !== wanted.get(name),
   );
   if (different.length > 0 && running?.rows[0]?.['count'] !== 0) {
     await connection.goOn({ text: 'ROLLBACK' });
-    const said = (values: Readonly<Record<string, string>>): string =>
-      different.map((name) => `--${name} ${values[name]}`).join(' ');
+    const said = (values: ReadonlyMap<string, string>): string =>
+      different.map((name) => `--${name} ${values.get(name)}`).join(' ');
     throw new Error(
-      `other servers that use it have ${said(kept)}, and this one has ${said(settings)}: start all with the same, or stop the others first; one that was killed counts for ${runningMsMax / 1000} seconds`,
+      `other servers that use it have ${said(kept)}, and this one has ${said(wanted)}: start all with the same, or stop the others first; one that was killed counts for ${runningMsMax / 1000} seconds`,
     );
   }
   await join();
   await connection.goOn(
     {
       text: `UPDATE ${tables}.store SET value = $1 WHERE key = 'settings'`,
-      values: [JSON.stringify({ ...kept, ...settings })],
+      values: [JSON.stringify(Object.fromEntries([...kept, ...wanted]))],
     },
     // The time of another kind of clock means something else.
     {
