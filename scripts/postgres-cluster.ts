@@ -5,6 +5,7 @@
  */
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -18,7 +19,6 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -38,6 +38,7 @@ const suffix = process.platform === 'win32' ? '.exe' : '';
 /** The folder of all clusters of this process; removed when it ends. */
 export const home: string = mkdtempSync(join(tmpdir(), 'oncemq-postgres-'));
 const running = new Set<ChildProcess>();
+const givenPorts = new Set<number>();
 process.on('exit', () => {
   for (const { pid } of running) if (pid !== undefined) killWithChildren(pid);
   rmSync(home, { recursive: true, force: true });
@@ -194,13 +195,25 @@ function copied(native: string): string {
   return copy;
 }
 
+/**
+ * Below the range that systems use for outgoing connections: one of those would sooner or later take the port of a cluster that
+ * has not started yet, or was killed and is to start again.
+ */
 export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port: free } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return free;
+  for (let tries = 0; tries < 100; tries += 1) {
+    const port = randomInt(15_000, 30_000);
+    if (givenPorts.has(port)) continue;
+    const probe = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      probe.once('error', () => resolve(false));
+      probe.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => probe.close(resolve));
+    givenPorts.add(port);
+    return port;
+  }
+  return fail('No free port was found between 15000 and 30000.');
 }
 
 export function fail(text: string): never {
