@@ -17,7 +17,7 @@ import { Notifications } from './notifications.ts';
 import { PostgresJournal } from './postgres-journal.ts';
 import { PostgresStore } from './postgres-store.ts';
 import { PostgresWriter } from './postgres-writer.ts';
-import { prepareTables } from './requirements.ts';
+import { carelessness, prepareTables } from './requirements.ts';
 import { defaultSchema, refuseUnfinishedCopy } from './schema.ts';
 import { SharedClock } from './shared-clock.ts';
 import { clearedBy, dueBy } from './statements.ts';
@@ -44,7 +44,7 @@ export interface PostgresOptions {
   readonly reads?: number;
   /** Told when the database no longer has what was committed, as after a failover to a standby that was behind. */
   readonly onLost?: (text: string) => void;
-  /** Told what was done about the tables before they could be used. */
+  /** Told what was done about the tables before they could be used, and what the database does not promise. */
   readonly onNotice?: (text: string) => void;
 }
 
@@ -132,6 +132,8 @@ export async function openPostgresBackend(
   try {
     const applied = await prepareTables(writing, schema);
     for (const name of applied) onNotice(`the tables were brought up to date: ${name}`);
+    const careless = await carelessness(writing);
+    if (careless !== undefined) onNotice(careless);
     await refuseUnfinishedCopy(writing, schema);
     const shared = { clock: clock.kind, ...settings };
     await joinAgreed({ connection: writing, schema, settings: shared }, () => nodes.join());

@@ -48,6 +48,17 @@ export function versionProblem(server: {
   return `PostgreSQL ${server.name} is too old: upgrade it to ${serverVersionMin / 10_000} or later`;
 }
 
+/** What a crash of the database can take from what was answered, by its settings; undefined if nothing. */
+export async function carelessness(connection: Connection): Promise<string | undefined> {
+  const [found] = await connection.run({
+    text: `SELECT name, setting FROM pg_settings
+      WHERE (name, setting) IN (('fsync', 'off'), ('full_page_writes', 'off'), ('synchronous_commit', 'off')) ORDER BY name`,
+  });
+  const careless = (found?.rows ?? []).map(({ name, setting }) => `${name} = ${setting}`);
+  if (careless.length === 0) return undefined;
+  return `the database has ${careless.join(', ')}: what was answered can be lost with it`;
+}
+
 async function requireRights(connection: Connection, schema: string): Promise<void> {
   const wanted = Object.entries(servingRights).flatMap(([table, rights]) =>
     rights.map((right) => ({ table: `${quoted(schema)}.${table}`, right })),

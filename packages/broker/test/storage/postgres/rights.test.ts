@@ -27,6 +27,8 @@ interface Home {
   readonly schema: string;
   /** A server as the role that only serves. */
   readonly serve: () => Promise<Backend>;
+  /** What servers told at their start. */
+  readonly notices: readonly string[];
   /** The same role without a server. */
   readonly serving: Connection;
 }
@@ -41,14 +43,19 @@ async function withRoles(run: (home: Home) => Promise<void>): Promise<void> {
   servingUrl.username = `serving_${schema}`;
   const serving = new Connection([servingUrl.href], 'test');
   const opened: Backend[] = [];
+  const notices: string[] = [];
   try {
     await run({
       owner,
       schema,
       serving,
+      notices,
       serve: async () => {
         const clock = manualClock(1_800_000_000_000);
-        const backend = await openPostgresBackend({ clock }, { urls: [servingUrl.href], schema });
+        const backend = await openPostgresBackend(
+          { clock },
+          { urls: [servingUrl.href], schema, onNotice: (text) => notices.push(text) },
+        );
         opened.push(backend);
         return backend;
       },
@@ -105,6 +112,20 @@ test('a granted role does everything that a server does, and cannot do more', ()
     ]) {
       await assert.rejects(serving.run({ text }), /permission denied|must be owner/, text);
     }
+  }));
+
+test('a database that does not wait for the disk is told at the start', () =>
+  withRoles(async ({ owner, schema, serve, notices }) => {
+    await migrate(owner, schema);
+    await grant(owner, schema);
+    await serve();
+    assert.ok(!notices.join().includes('synchronous_commit'), 'it waits');
+    await owner.run({ text: `ALTER ROLE serving_${schema} SET synchronous_commit = off` });
+    await serve();
+    assert.match(
+      notices.join(),
+      /the database has .*synchronous_commit = off: what was answered can be lost with it/,
+    );
   }));
 
 test('a right that is missing is named at the start', () =>
