@@ -512,6 +512,27 @@ export const mutants: readonly Mutant[] = [
     replace: 'if (true)',
   },
   {
+    name: 'over PostgreSQL, a catalog that was lost and written anew is taken for the one that was known',
+    file: 'storage/postgres/catch-up.js',
+    find: 'tail !== head.tail',
+    replace: 'false',
+    suite: 'storage/postgres',
+  },
+  {
+    name: 'over PostgreSQL, time stands still while the clock of the database is behind',
+    file: 'storage/postgres/catch-up.js',
+    find: 'if (known - now <= behindMsMax)',
+    replace: 'if (true)',
+    suite: 'storage/postgres',
+  },
+  {
+    name: 'over PostgreSQL, what others have locked each time is never waited for',
+    file: 'storage/postgres/postgres-writer.js',
+    find: 'this.#skippedFirst >= skippedFirstMax',
+    replace: 'false',
+    suite: 'storage/postgres',
+  },
+  {
     name: 'over PostgreSQL, the time of a batch is from before its locks',
     file: 'storage/postgres/postgres-journal.js',
     find: 'clock_timestamp()',
