@@ -4,6 +4,9 @@
  * A standard queue honors every handle it ever gave out for a message that is still there. A FIFO queue honors only
  * the latest, and only until its timeout is over: by then the message may be on its way to somebody else, and
  * deleting it would break the order.
+ *
+ * After a database has lost commits, another message may have the number of one that is gone. A handle that is later than any
+ * with which the message was given out is not about it, and refused.
  */
 
 import type { KeptDelivery } from '../changes.ts';
@@ -61,6 +64,7 @@ function deleteOne(
   if (queue.isFifo && !isHeldBy(queue, row, receipt)) {
     return refuse('receipt-expired', { value: handle });
   }
+  if (!wasGivenOut(queue, row, receipt)) return refuse('receipt-invalid', { value: handle });
   tx.events.push({
     type: 'deleted',
     at: tx.now,
@@ -87,7 +91,8 @@ function changeOne(
   const receipt = receiptOf(queue, handle);
   if (receipt === undefined) return refuse('receipt-invalid', { value: handle });
   const row = queue.table.find(receipt.sequence);
-  if (row === none || (queue.isFifo && !isHeldBy(queue, row, receipt))) {
+  const isHeld = queue.isFifo ? isHeldBy : wasGivenOut;
+  if (row === none || !isHeld(queue, row, receipt)) {
     // In a batch AWS has another code and a shorter text; consumers that give up what they have deleted look for it.
     if (index !== single) return refuse('visibility-unavailable-in-batch');
     return refuse('visibility-unavailable', { value: handle });
@@ -118,6 +123,11 @@ function changeOne(
 function receiptOf({ receiptTags }: Queue, handle: string): Receipt | undefined {
   const receipt = readReceipt(handle);
   return receipt !== undefined && receiptTags.isGenuine(handle) ? receipt : undefined;
+}
+
+/** Whether the message was given out with this receipt or a later one. */
+function wasGivenOut(queue: Queue, row: number, receipt: Receipt): boolean {
+  return receipt.receipt <= queue.table.receipt(row);
 }
 
 /** Whether the message is in flight under this very receipt. */

@@ -134,6 +134,28 @@ test('it is also found when others have written in the place of what is gone', (
     assert.match(first.told.join(), /jobs was at version 3 and is at 4/);
   }));
 
+test('a receipt of what is gone does nothing to a message that came in its place', () =>
+  withHome(async ({ open, lose }) => {
+    const { backend } = await open();
+    await create(backend);
+    await send(backend, 'one');
+    const receive = { type: 'receive', queue, visibilitySeconds: 30 } as const;
+    const received = await backend.receive(receive, new AbortController());
+    const [message] = received.ok ? received.messages : [];
+    assert.ok(message !== undefined);
+    const { receiptHandle } = message;
+    for (const count of [1, 2]) {
+      await lose();
+      if (count === 2) await send(backend, 'another');
+      const entries = [{ id: '0', receiptHandle, visibilitySeconds: 60 }];
+      for (const type of ['delete-messages', 'change-visibility'] as const) {
+        const outcome = await backend.run({ type, queue, isBatch: true, entries });
+        assert.ok(outcome.ok && outcome.results[0]?.ok === false, `${type} is refused`);
+      }
+      assert.deepEqual(await bodies(backend), [count === 1 ? 'one' : 'another']);
+    }
+  }));
+
 test('a queue that is gone is not taken for another one that has its number now', () =>
   withHome(async ({ open, undo }) => {
     const [first, other] = [await open(), await open()];
