@@ -17,7 +17,8 @@ import pg from 'pg';
 import { Cluster, fail, freePort, identity, stopWithInput } from './postgres-cluster.ts';
 
 // A test's database need not survive a crash of the machine; one that outlives a killed process need not be synced.
-const settings = ['fsync=off', 'wal_keep_size=2GB'];
+// One that has just lost its primary is promoted only when it would look for it again, by default after five seconds.
+const settings = ['fsync=off', 'wal_keep_size=2GB', 'wal_retrieve_retry_interval=100ms'];
 const followMsMax = 60_000;
 const lookMs = 50;
 const reload = 'SELECT pg_reload_conf()';
