@@ -31,7 +31,13 @@ import {
   topicIn,
   topicOwner,
 } from './changes.ts';
-import type { QueueCommand as AnyQueueCommand, Command, CommandOf, Outcome } from './commands.ts';
+import type {
+  QueueCommand as AnyQueueCommand,
+  Command,
+  CommandOf,
+  Outcome,
+  QueueDescription,
+} from './commands.ts';
 import { Drifted } from './drifted.ts';
 import { refuse } from './errors.ts';
 import type { Event } from './events.ts';
@@ -156,6 +162,12 @@ export class Engine {
   /** The same for one queue or topic. */
   dueAt(owner: string): number | undefined {
     return this.#deadlines.timeOf(owner);
+  }
+
+  /** What a queue holds, as 'describe-queue' tells it; undefined for what is no queue. */
+  held(owner: string): QueueDescription | undefined {
+    const queue = this.#queues.get(owner);
+    return queue && describeQueue(queue);
   }
 
   /** What a tick would do something with; the catalog stands for names that are free again. */

@@ -14,6 +14,7 @@ import type {
   ExplainedEntry,
   Outcome,
   PeekedMessage,
+  QueueDescription,
   ReceivedMessage,
 } from '../core/commands.ts';
 import type { Refusal } from '../core/errors.ts';
@@ -223,6 +224,12 @@ export interface Inspection {
     queue: string,
     sequences: readonly number[],
   ): Promise<readonly (MessageContent | undefined)[]>;
+
+  /**
+   * What these queues hold, as far as the store says it without looking into them, which is cheaper for many. About all
+   * others, `describe-queue` has to be asked.
+   */
+  held(queues: readonly string[]): Promise<ReadonlyMap<string, QueueDescription>>;
 
   failedDeliveries(topic: string): Promise<FailedDeliveries>;
 

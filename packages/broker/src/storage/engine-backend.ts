@@ -22,7 +22,7 @@
  */
 
 import type { MessageContent } from '../core/changes.ts';
-import type { CommandOf, Outcome } from '../core/commands.ts';
+import type { CommandOf, Outcome, QueueDescription } from '../core/commands.ts';
 import type { Refusal } from '../core/errors.ts';
 import type { Event } from '../core/events.ts';
 import type {
@@ -48,6 +48,7 @@ import {
 import { asItIs } from './running/writer.ts';
 
 const nothingLost: Losses = { count: 0, latest: undefined };
+const nothingHeld: ReadonlyMap<string, QueueDescription> = new Map();
 
 export class EngineBackend implements Backend {
   readonly realm: { readonly region: string; readonly account: string };
@@ -124,6 +125,10 @@ export class EngineBackend implements Backend {
     return this.#running.answer(
       allOf(sequences.map((sequence) => this.#running.store.content(queue, sequence))),
     );
+  }
+
+  held(queues: readonly string[]): Promise<ReadonlyMap<string, QueueDescription>> {
+    return this.#running.writer.held?.(queues) ?? Promise.resolve(nothingHeld);
   }
 
   failedDeliveries(topic: string): Promise<FailedDeliveries> {

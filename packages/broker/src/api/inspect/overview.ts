@@ -7,6 +7,7 @@ import { filledText } from '../../core/errors.ts';
 import { failed, type InspectResponse } from '../inspect-response.ts';
 import { limitOf, ok, refused, wrongLimit } from './answers.ts';
 import { askTogether } from './ask-together.ts';
+import { type Describe, describing } from './describing.ts';
 import type { InspectContext, InspectRequest } from './inspect.ts';
 import { queueCounts } from './queues.ts';
 import { topicCounts } from './topics.ts';
@@ -25,6 +26,7 @@ export async function showOverview(
   const prefix = query.get('prefix') || undefined;
   const page = await backend.run({ type: 'list-queues', limit, after, prefix });
   if (!page.ok) return refused(page);
+  const describe = await describing(backend, page.queues);
   // Only the first page of queues includes topics.
   const topics = after === undefined ? await topicCounts(backend, topicsMax + 1) : [];
   return ok({
@@ -36,7 +38,7 @@ export async function showOverview(
     servers: backend.cluster()?.nodes.filter(({ isRunning }) => isRunning).length ?? null,
     ...backend.realm,
     unavailable: backend.unavailable() ?? null,
-    queues: await askTogether(page.queues, (name) => watchedQueue(options, name)),
+    queues: await askTogether(page.queues, (name) => watchedQueue(options, name, describe)),
     next: page.next ?? null,
     topics: topics.slice(0, topicsMax),
     hasMoreTopics: topics.length > topicsMax,
@@ -51,7 +53,7 @@ export async function showCounts(
 ): Promise<InspectResponse> {
   const { backend, clock, watching } = options;
   watching.keepUp();
-  const counts = await watchedQueue(options, name);
+  const counts = await watchedQueue(options, name, await describing(backend, []));
   if (counts === undefined) {
     return failed(404, 'QueueDoesNotExist', filledText('There is no queue {name}.', { name }));
   }
@@ -62,8 +64,9 @@ export async function showCounts(
 async function watchedQueue(
   { backend, watching }: InspectContext,
   name: string,
+  describe: Describe,
 ): Promise<object | undefined> {
-  const found = await backend.run({ type: 'describe-queue', queue: name });
+  const found = await describe(name);
   if (!found.ok) return undefined;
   return {
     ...queueCounts(name, found),

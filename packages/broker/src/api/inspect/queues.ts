@@ -19,6 +19,7 @@ import {
 } from './answers.ts';
 import { askTogether } from './ask-together.ts';
 import { shownAttributes } from './contents.ts';
+import { describing } from './describing.ts';
 import { explained } from './explained.ts';
 import type { InspectOptions, InspectRequest } from './inspect.ts';
 import { entryWithBodyOf } from './window-entry.ts';
@@ -29,9 +30,10 @@ export async function listQueues({ backend }: InspectOptions): Promise<InspectRe
   do {
     const page = await backend.run({ type: 'list-queues', limit: listLimit.max, after });
     if (!page.ok) return refused(page);
+    const describe = await describing(backend, page.queues);
     queues.push(
       ...(await askTogether(page.queues, async (name) => {
-        const found = await backend.run({ type: 'describe-queue', queue: name });
+        const found = await describe(name);
         return found.ok ? shownQueue(backend, name, found) : undefined;
       })),
     );

@@ -3,13 +3,20 @@
  * and the console do. Texts (bodies, ids) are not held here; the answers name the keys under which they are kept.
  */
 
-import type { CommandOf, ExplainedEntry, GroupView, Outcome, PeekedMessage } from '../commands.ts';
+import type {
+  CommandOf,
+  ExplainedEntry,
+  GroupView,
+  Outcome,
+  PeekedMessage,
+  QueueDescription,
+} from '../commands.ts';
 import type { WindowMatch } from '../deduplication/window.ts';
 import { none } from '../structures/slab.ts';
 import { delayed, inFlight, visible } from './message-table.ts';
 import type { Queue } from './queue.ts';
 
-export function describeQueue(queue: Queue): Outcome<'describe-queue'> {
+export function describeQueue(queue: Queue): QueueDescription {
   return {
     ok: true,
     isFifo: queue.isFifo,

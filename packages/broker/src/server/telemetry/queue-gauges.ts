@@ -2,9 +2,11 @@
  * What the queues hold now, looked up whenever metrics are collected. Queues without a series of their own are added up.
  *
  * Queues are described a hundred at a time, yielding to the event loop in between, so that many queues do not delay other
- * work. The hundred are described concurrently, because on disk each description waits for the commit in progress.
+ * work. The hundred are described concurrently, because on disk each description waits for the commit in progress. A node over
+ * PostgreSQL does not load them for that.
  */
 
+import { describing } from '../../api/inspect/describing.ts';
 import { nextTurn } from '../../api/next-turn.ts';
 import type { QueueDescription } from '../../core/commands.ts';
 import type { Backend } from '../../storage/backend.ts';
@@ -32,21 +34,17 @@ export async function queueGauges(counts: Counts, backend: Backend): Promise<Mea
   const held = new Map<string, Held>();
   for (let from = 0; from < names.length; from += queuesAtOnce) {
     const some = names.slice(from, from + queuesAtOnce);
-    const found = await Promise.all(some.map((name) => describe(backend, name)));
+    const describe = await describing(backend, some);
+    // Undefined if the queue was deleted meanwhile, or if the changes it depends on could not be kept.
+    const found = await Promise.all(some.map((name) => describe(name).catch(() => undefined)));
     const now = backend.now();
     for (const [at, name] of some.entries()) {
       const description = found[at];
-      if (description !== undefined) add(held, queues.shownName(name), description, now);
+      if (description?.ok) add(held, queues.shownName(name), description, now);
     }
     await nextTurn();
   }
   return gaugesOf([...held], names.length, counts.since);
-}
-
-/** Undefined if the queue was deleted meanwhile, or if the changes it depends on could not be kept. */
-async function describe(backend: Backend, queue: string): Promise<QueueDescription | undefined> {
-  const found = await backend.run({ type: 'describe-queue', queue }).catch(() => undefined);
-  return found?.ok ? found : undefined;
 }
 
 function add(held: Map<string, Held>, name: string, found: QueueDescription, now: number): void {

@@ -1,6 +1,6 @@
 /**
- * What a node does when nobody asks: it loads owners with something due that nobody does, and forgets owners that it has not
- * used for minutes. Whatever fails is tried again with the next round.
+ * What a node does when nobody asks: it loads owners with something due that nobody does, tells the database what is done, and
+ * forgets owners that it has not used for minutes. Whatever fails is tried again with the next round.
  */
 
 import type { Clock } from '../clock.ts';
@@ -21,7 +21,7 @@ export interface BackgroundOptions {
 
 const roundMs = 2_000;
 /** Due work is left for this long to the nodes that have the owner. */
-const leftMs = 2_000;
+const leftMs = 3_000;
 const unusedMsMax = 5 * 60_000;
 
 export class Background {
@@ -56,7 +56,7 @@ export class Background {
     const { writer, clock, unusedMs } = this.#options;
     if (writer.isFrozen) return;
     if (clock.kind !== 'manual') {
-      await writer.loadDue(clock.now() - leftMs);
+      await writer.loadDue(clock.now(), leftMs);
       writer.timeMoved();
     }
     await writer.forgetUnused(performance.now() - (unusedMs ?? unusedMsMax));

@@ -14,6 +14,7 @@ import {
 import type { NowOrLater } from '../now-or-later.ts';
 import type { ContentCache } from './content-cache.ts';
 import { type Content, type ContentKind, contentBytes, isContentKind } from './content-codec.ts';
+import { writtenHeld } from './held.ts';
 import { type Appended, catalogNumber } from './journal.ts';
 import { writtenCatalogRow, writtenRow } from './journal-row.ts';
 import type { Pending, Replica, Taken } from './replica.ts';
@@ -57,6 +58,7 @@ export class BatchRows {
         isNew,
         isGone,
         dueAt: replica.engine.dueAt(owner.name),
+        held: writtenHeld(owner.version + 1, replica.engine.held(owner.name)),
       }),
     );
     if (taken.entries.length > 0) {
@@ -71,6 +73,7 @@ export class BatchRows {
         isNew: false,
         isGone: false,
         dueAt: undefined,
+        held: undefined,
       });
     }
     return appended;

@@ -72,7 +72,17 @@ export interface Appended extends JournalRow {
   readonly contents: readonly Content[];
   /** When something of it falls due; undefined for never. */
   readonly dueAt: number | undefined;
+  /** What a queue holds now, for those who look at many queues (held.ts). */
+  readonly held: string | undefined;
 }
+
+/** An owner that has something due, by the database. */
+export interface Due extends Known {
+  readonly dueAt: number;
+}
+
+/** What is due at an owner and a version of it after all. */
+export interface StillDue extends Known, Pick<Appended, 'dueAt' | 'held'> {}
 
 /** An owner's state up to a version: records, and the rows that are not in them. */
 export interface LoadedState {

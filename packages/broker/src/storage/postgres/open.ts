@@ -10,6 +10,7 @@ import { joinAgreed } from './agreement.ts';
 import { Background } from './background.ts';
 import { Connection } from './connection.ts';
 import { ContentCache } from './content-cache.ts';
+import { heldBy } from './held.ts';
 import { JournalLook } from './journal-look.ts';
 import { latestFormat } from './journal-row.ts';
 import { Nodes } from './nodes.ts';
@@ -20,7 +21,7 @@ import { PostgresWriter } from './postgres-writer.ts';
 import { carelessness, prepareTables } from './requirements.ts';
 import { defaultSchema, refuseUnfinishedCopy } from './schema.ts';
 import { SharedClock } from './shared-clock.ts';
-import { clearedBy, dueBy } from './statements.ts';
+import { clearedBy, dueBy, noteDue } from './statements.ts';
 
 export interface PostgresOptions {
   /** Where the database is; several for one that fails over, of which the one that can be written to is taken. */
@@ -155,6 +156,8 @@ export async function openPostgresBackend(
         readTime: sharedClock && (() => sharedClock.read()),
         formats: { reads, writes: () => nodes.writes },
         dueBy: (time) => dueBy(reading, schema, time),
+        noteDue: (owners) => noteDue(maintaining, schema, owners),
+        held: (queues, now) => heldBy(reading, schema, queues, now),
         onLost,
         waitMs: answerMs,
         cluster: () => ({ node: nodes.id, nodes: nodes.seen, journal: look.state }),

@@ -309,9 +309,9 @@ export class PostgresJournal implements Journal {
       },
       {
         text: `UPDATE ${schema}.owner o
-          SET version = n.version, tail = n.tail, time = $5, due_at = n.due_at, is_gone = n.is_gone
-          FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $6::boolean[])
-            AS n (number, version, tail, due_at, is_gone)
+          SET version = n.version, tail = n.tail, time = $5, due_at = n.due_at, is_gone = n.is_gone, held = n.held
+          FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $6::boolean[], $7::text[])
+            AS n (number, version, tail, due_at, is_gone, held)
           WHERE o.number = n.number`,
         values: [
           column('number'),
@@ -320,6 +320,7 @@ export class PostgresJournal implements Journal {
           appended.map(({ dueAt }) => dueAt ?? null),
           now,
           column('isGone'),
+          appended.map(({ held }) => held ?? null),
         ],
       },
     );

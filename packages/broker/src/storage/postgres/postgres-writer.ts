@@ -14,7 +14,7 @@
  */
 
 import { type Change, catalog, type OwnerId } from '../../core/changes.ts';
-import type { Command } from '../../core/commands.ts';
+import type { Command, QueueDescription } from '../../core/commands.ts';
 import { type Applied, Drifted, type Engine, type Ids } from '../../core/engine.ts';
 import { type Cluster, type Losses, Unavailable } from '../backend.ts';
 import type { Clock } from '../clock.ts';
@@ -25,7 +25,8 @@ import { BatchRows, type ContentSource } from './batch-rows.ts';
 import { CatchUp } from './catch-up.ts';
 import { isFromServer, isLastingRefusal, NoAnswer } from './connection.ts';
 import type { ContentCache } from './content-cache.ts';
-import type { Appended, Begun, Journal, Known, LockedOwner } from './journal.ts';
+import { writtenHeld } from './held.ts';
+import type { Appended, Begun, Due, Journal, LockedOwner, StillDue } from './journal.ts';
 import { LostCommits } from './lost-commits.ts';
 import { OwnerLoads } from './owner-loads.ts';
 import { NotCommitted } from './postgres-journal.ts';
@@ -52,7 +53,14 @@ export interface PostgresWriterOptions {
   readonly keepTime: ((movedMs: number) => Promise<void>) | undefined;
   readonly readTime: (() => Promise<void>) | undefined;
   /** Numbers and versions of owners with something due by this time, a part at a time. */
-  readonly dueBy: (time: number) => AsyncIterable<readonly Known[]>;
+  readonly dueBy: (time: number) => AsyncIterable<readonly Due[]>;
+  /** Keeps what is still due at these versions. */
+  readonly noteDue: (owners: readonly StillDue[]) => Promise<void>;
+  /** What these queues hold by this time, where the database has it. */
+  readonly held: (
+    queues: readonly ReplicaOwner[],
+    now: number,
+  ) => Promise<ReadonlyMap<OwnerId, QueueDescription>>;
   /** Told when the database no longer has what was committed, as after a failover to a standby that was behind. */
   readonly onLost: (text: string) => void;
   /** Who shares the database, and what is known of its journal. */
@@ -218,22 +226,54 @@ export class PostgresWriter implements Writer {
     if (owner !== undefined) this.#options.noteWaiting(owner, until);
   }
 
-  /** Loads owners with something due that this node does not have, or not in its latest state. */
-  async loadDue(until: number): Promise<void> {
+  /**
+   * Loads owners with something due that this node does not have, or not in its latest state. What has been due for less than
+   * `leftMs` is left to the nodes that have the owner. Where nothing is left to do here, the database is told so.
+   */
+  async loadDue(until: number, leftMs = 0): Promise<void> {
     for await (const due of this.#options.dueBy(until)) {
+      const done = due.flatMap((owner) => this.#doneWith(owner) ?? []);
+      if (done.length > 0) await this.#options.noteDue(done);
+      const isDone = new Set(done.map(({ number }) => number));
+      const late = due.filter(
+        ({ number, dueAt }) => dueAt <= until - leftMs && !isDone.has(number),
+      );
       await this.#inTurn(async () => {
-        for (const { number, version } of due) {
+        for (const { number, version } of late) {
           const owner = this.replica.byNumber(number);
           if (owner?.mode === 'loaded' && owner.version < version) {
             this.replica.unload(owner, this.#catchUp.now);
           }
         }
       });
-      const owners = due.flatMap(({ number }) => this.replica.byNumber(number) ?? []);
+      const owners = late.flatMap(({ number }) => this.replica.byNumber(number) ?? []);
       const readable = owners.filter(
         ({ name }) => this.#unreadable.problemOf([name]) === undefined,
       );
       await Promise.all(readable.map((owner) => this.#loads.load(owner)));
+    }
+  }
+
+  /** What is still due, if less than the database says: the end of a visibility timeout, for example, changes nothing. */
+  #doneWith({ number, version, dueAt }: Due): StillDue | undefined {
+    const owner = this.replica.byNumber(number);
+    if (owner?.mode !== 'loaded' || owner.version !== version) return undefined;
+    const { engine } = this.replica;
+    const next = engine.dueAt(owner.name);
+    if (next !== undefined && next <= dueAt) return undefined;
+    return { number, version, dueAt: next, held: writtenHeld(version, engine.held(owner.name)) };
+  }
+
+  /** Nobody uses a queue by looking at what it holds. If it cannot be read here, asking each of them tells why. */
+  async held(queues: readonly OwnerId[]): Promise<ReadonlyMap<OwnerId, QueueDescription>> {
+    const known = queues.flatMap((queue) => this.replica.get(queue) ?? []);
+    if (this.isFrozen) return new Map();
+    try {
+      await this.readTime();
+      const now = this.#options.clock.now() - this.#catchUp.lead;
+      return await this.#options.held(known, now);
+    } catch {
+      return new Map();
     }
   }
 

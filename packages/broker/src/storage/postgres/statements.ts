@@ -5,7 +5,7 @@
 
 import { randomInt } from 'node:crypto';
 import type { Connection } from './connection.ts';
-import { catalogNumber, type Known } from './journal.ts';
+import { catalogNumber, type Due, type StillDue } from './journal.ts';
 import { quoted } from './schema.ts';
 
 /** Owners that are loaded at once. */
@@ -16,7 +16,7 @@ export async function* dueBy(
   connection: Connection,
   schema: string,
   time: number,
-): AsyncGenerator<readonly Known[]> {
+): AsyncGenerator<readonly Due[]> {
   let [at, number] = [Number.MIN_SAFE_INTEGER, 0];
   for (;;) {
     const [found] = await connection.run({
@@ -25,13 +25,34 @@ export async function* dueBy(
         ORDER BY due_at, number LIMIT ${duePartMax}`,
       values: [time, at, number],
     });
-    const due = (found?.rows ?? []) as unknown as readonly (Known & { readonly dueAt: number })[];
+    const due = (found?.rows ?? []) as unknown as readonly Due[];
     const last = due.at(-1);
     if (last === undefined) return;
     yield due;
     if (due.length < duePartMax) return;
     [at, number] = [last.dueAt, last.number];
   }
+}
+
+/** Where others have locked an owner, they are writing it anew. */
+export async function noteDue(
+  connection: Connection,
+  schema: string,
+  owners: readonly StillDue[],
+): Promise<void> {
+  const table = `${quoted(schema)}.owner`;
+  await connection.run({
+    text: `WITH free AS (SELECT number FROM ${table} WHERE number = ANY($1::bigint[]) FOR UPDATE SKIP LOCKED)
+      UPDATE ${table} o SET due_at = n.due_at, held = n.held
+      FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[]) AS n (number, version, due_at, held) JOIN free USING (number)
+      WHERE o.number = n.number AND o.version = n.version AND NOT o.is_gone`,
+    values: [
+      owners.map(({ number }) => number),
+      owners.map(({ version }) => version),
+      owners.map(({ dueAt }) => dueAt ?? null),
+      owners.map(({ held }) => held ?? null),
+    ],
+  });
 }
 
 /** Removes everything. Nodes notice that the catalog's rows do not lead to its version, and load it again. */

@@ -7,7 +7,7 @@
  */
 
 import type { Change, OwnerId } from '../../core/changes.ts';
-import type { Command } from '../../core/commands.ts';
+import type { Command, QueueDescription } from '../../core/commands.ts';
 import type { Applied } from '../../core/engine.ts';
 import type { Cluster, Commit, Losses } from '../backend.ts';
 import type { NowOrLater } from '../now-or-later.ts';
@@ -49,6 +49,9 @@ export interface Writer extends Keeping {
 
   /** Who shares the store. Only where others write too. */
   cluster?(): Cluster;
+
+  /** What queues hold, if the store says it without loading them. Only where others write too. */
+  held?(queues: readonly OwnerId[]): Promise<ReadonlyMap<OwnerId, QueueDescription>>;
 
   /** No tick does the work of this queue or topic before then. */
   postpone(owner: OwnerId, until: number): void;

@@ -230,8 +230,10 @@ class Node {
       keepTime: undefined,
       readTime: undefined,
       dueBy: async function* () {},
+      noteDue: async () => {},
       onLost: (text) => assert.fail(text),
       cluster: () => ({ node: 'this', nodes: [], journal: undefined }),
+      held: async () => new Map(),
       clear: async () => {},
       close: async () => {},
     });
