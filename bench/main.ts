@@ -9,6 +9,7 @@ import { isFlagError } from './flags.ts';
 import { benchFlat } from './flat.ts';
 import { benchHttp } from './http.ts';
 import { benchLatency } from './latency.ts';
+import { benchPostgres } from './postgres.ts';
 import { machineText, print } from './report/results.ts';
 import { benchReuse } from './reuse.ts';
 import { benchSize } from './size.ts';
@@ -25,6 +26,7 @@ const questions: Readonly<Record<string, (flags: readonly string[]) => Promise<v
   flat: benchFlat,
   reuse: benchReuse,
   telemetry: benchTelemetry,
+  postgres: benchPostgres,
 };
 
 const [asked, ...flags] = process.argv.slice(2);

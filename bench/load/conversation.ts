@@ -3,8 +3,8 @@
  * it. Responses are inspected as little as possible: parsing them would dominate the measurement.
  */
 
-import { batchSize, type LoadOrder } from './order.ts';
-import { receiveInput, requestText, SendRequest } from './requests.ts';
+import { batchSize, type LoadOrder, type LoadTarget } from './order.ts';
+import { ofQueue, QueueRequest, receiveInput, requestText, SendRequest } from './requests.ts';
 
 /** Counts over all connections. */
 export interface Tally {
@@ -26,25 +26,43 @@ export interface Conversation {
   answered(body: AnswerBody): void;
 }
 
-export function conversationOf(order: LoadOrder, tally: Tally): Conversation {
-  if (order.workload === 'life') return new Life(order, tally);
-  if (order.workload === 'drain') return new Drain(order, tally);
-  return new Sends(order, tally);
+export function conversationOf(order: LoadOrder, target: LoadTarget, tally: Tally): Conversation {
+  if (order.workload === 'life') return new Life(order, target, tally);
+  if (order.workload === 'drain') return new Drain(order, target, tally);
+  return new Sends(order, target, tally);
+}
+
+/** Each connection takes the queues in turn, beginning anywhere, so that they do not all ask for the same one. */
+class Turns {
+  readonly #queues: readonly number[];
+  #at: number;
+
+  constructor({ queues = [0] }: LoadTarget) {
+    this.#queues = queues;
+    this.#at = Math.floor(Math.random() * queues.length);
+  }
+
+  next(): number {
+    this.#at = (this.#at + 1) % this.#queues.length;
+    return this.#queues[this.#at] as number;
+  }
 }
 
 class Sends implements Conversation {
   readonly #request: SendRequest;
+  readonly #turns: Turns;
   readonly #tally: Tally;
   readonly #isBatch: boolean;
 
-  constructor(order: LoadOrder, tally: Tally) {
-    this.#request = new SendRequest(order);
+  constructor(order: LoadOrder, target: LoadTarget, tally: Tally) {
+    this.#request = new SendRequest(order, target);
+    this.#turns = new Turns(target);
     this.#tally = tally;
     this.#isBatch = order.workload === 'batch';
   }
 
   request(): Buffer {
-    return this.#request.fill();
+    return this.#request.fill(this.#turns.next());
   }
 
   answered(body: AnswerBody): void {
@@ -53,27 +71,36 @@ class Sends implements Conversation {
   }
 }
 
-/** Sends a message, receives one (not always the same), and deletes that one. */
+/** Sends a message, receives one of the same queue (not always the same), and deletes that one. */
 class Life implements Conversation {
-  readonly #order: LoadOrder;
+  readonly #target: LoadTarget;
+  readonly #authorization: string | undefined;
   readonly #tally: Tally;
+  readonly #turns: Turns;
   readonly #send: SendRequest;
-  readonly #receive: Buffer;
+  readonly #receive: QueueRequest;
   #step: 'send' | 'receive' | 'delete' = 'send';
+  #queue = 0;
   #handle = '';
 
-  constructor(order: LoadOrder, tally: Tally) {
-    this.#order = order;
+  constructor(order: LoadOrder, target: LoadTarget, tally: Tally) {
+    this.#target = target;
+    this.#authorization = order.authorization;
     this.#tally = tally;
-    this.#send = new SendRequest(order);
-    this.#receive = receiveRequest(order, 1);
+    this.#turns = new Turns(target);
+    this.#send = new SendRequest(order, target);
+    this.#receive = receiveRequest(order, target, 1);
   }
 
   request(): Buffer | string {
-    if (this.#step === 'send') return this.#send.fill();
-    if (this.#step === 'receive') return this.#receive;
-    const input = { QueueUrl: this.#order.queueUrl, ReceiptHandle: this.#handle };
-    return requestText(this.#order, 'DeleteMessage', input);
+    if (this.#step === 'send') {
+      this.#queue = this.#turns.next();
+      return this.#send.fill(this.#queue);
+    }
+    if (this.#step === 'receive') return this.#receive.to(this.#queue);
+    const { port, queueUrl } = this.#target;
+    const input = { QueueUrl: ofQueue(queueUrl, this.#queue), ReceiptHandle: this.#handle };
+    return requestText({ port, authorization: this.#authorization }, 'DeleteMessage', input);
   }
 
   answered(body: AnswerBody): void {
@@ -94,27 +121,31 @@ class Life implements Conversation {
   }
 }
 
+/** Of one queue. */
 class Drain implements Conversation {
-  readonly #order: LoadOrder;
+  readonly #target: LoadTarget;
+  readonly #authorization: string | undefined;
   readonly #tally: Tally;
-  readonly #receive: Buffer;
+  readonly #receive: QueueRequest;
   /** Received but not yet deleted. */
   #handles: readonly string[] = [];
 
-  constructor(order: LoadOrder, tally: Tally) {
-    this.#order = order;
+  constructor(order: LoadOrder, target: LoadTarget, tally: Tally) {
+    this.#target = target;
+    this.#authorization = order.authorization;
     this.#tally = tally;
-    this.#receive = receiveRequest(order, batchSize);
+    this.#receive = receiveRequest(order, target, batchSize);
   }
 
   request(): Buffer | string {
-    if (this.#handles.length === 0) return this.#receive;
+    if (this.#handles.length === 0) return this.#receive.to(0);
+    const { port, queueUrl } = this.#target;
     const entries = this.#handles.map((handle, index) => ({
       Id: `e${index}`,
       ReceiptHandle: handle,
     }));
-    const input = { QueueUrl: this.#order.queueUrl, Entries: entries };
-    return requestText(this.#order, 'DeleteMessageBatch', input);
+    const input = { QueueUrl: queueUrl, Entries: entries };
+    return requestText({ port, authorization: this.#authorization }, 'DeleteMessageBatch', input);
   }
 
   answered(body: AnswerBody): void {
@@ -129,11 +160,13 @@ class Drain implements Conversation {
   }
 }
 
-function receiveRequest(order: LoadOrder, count: number): Buffer {
-  return Buffer.from(
-    requestText(order, 'ReceiveMessage', receiveInput(order.queueUrl, count)),
-    'latin1',
-  );
+function receiveRequest(
+  { authorization }: LoadOrder,
+  { port, queueUrl }: LoadTarget,
+  count: number,
+): QueueRequest {
+  const input = receiveInput(queueUrl, count);
+  return new QueueRequest(requestText({ port, authorization }, 'ReceiveMessage', input));
 }
 
 /** Extracted by a pattern instead of parsing the JSON. */

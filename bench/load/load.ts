@@ -10,7 +10,7 @@
 
 import { Connection, type ConnectionUser } from './connection.ts';
 import { conversationOf, type Tally } from './conversation.ts';
-import type { LoadCount, LoadOrder } from './order.ts';
+import type { LoadCount, LoadOrder, LoadTarget } from './order.ts';
 import { Schedule } from './schedule.ts';
 
 /** If no message is sent or deleted for this long, the server hangs or has lost one. */
@@ -41,10 +41,10 @@ class Load implements ConnectionUser {
     this.#failed = new Promise((_, reject) => {
       this.#fail = reject;
     });
-    this.#connections = Array.from(
-      { length: order.connections },
-      () => new Connection(order.port, conversationOf(order, this.#tally), this),
-    );
+    this.#connections = Array.from({ length: order.connections }, (_, index) => {
+      const target = order.targets[index % order.targets.length] as LoadTarget;
+      return new Connection(target.port, conversationOf(order, target, this.#tally), this);
+    });
   }
 
   async run(): Promise<LoadCount> {

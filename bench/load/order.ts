@@ -25,9 +25,18 @@ export type Pace =
       readonly measureMs: number;
     };
 
-export interface LoadOrder {
+/** Where a connection sends its requests. */
+export interface LoadTarget {
   readonly port: number;
+  /** With several queues, it has `queueText` in place of their numbers. */
   readonly queueUrl: string;
+  /** The numbers of several queues, which get requests in turn. */
+  readonly queues?: readonly number[] | undefined;
+}
+
+export interface LoadOrder {
+  /** Several servers of one store get as many connections each, in turn. */
+  readonly targets: readonly LoadTarget[];
   /** For a server that picks the service by the Authorization header; others get none. */
   readonly authorization?: string | undefined;
   readonly workload: Workload;

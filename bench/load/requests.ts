@@ -1,9 +1,9 @@
 /**
- * The load's requests as bytes, built once; for each message only group and deduplication id are overwritten, because
- * building new requests would cost the load more than the servers under test.
+ * The load's requests as bytes, built once; for each message only group, deduplication id and the queue's number are
+ * overwritten, because building new requests would cost the load more than the servers under test.
  */
 
-import { batchSize, type LoadOrder } from './order.ts';
+import { batchSize, type LoadOrder, type LoadTarget } from './order.ts';
 
 const bodyBytesDefault = 100;
 const groupsDefault = 1_000;
@@ -12,6 +12,9 @@ const groupDigits = 7;
 const idDigits = 12;
 const groupText = `group-${'0'.repeat(groupDigits)}`;
 const idText = `event-${'0'.repeat(idDigits)}`;
+const queueDigits = 5;
+/** In the URL of several queues, in place of the number of one. */
+export const queueText: string = `queue-${'0'.repeat(queueDigits)}`;
 
 export function sendInput(queueUrl: string, bodyBytes: number = bodyBytesDefault): object {
   return { QueueUrl: queueUrl, ...messageInput(bodyBytes) };
@@ -40,38 +43,61 @@ function messageInput(bodyBytes: number): object {
 /** Counts the messages of this process over all its orders, so that no two are duplicates. */
 let lastId = 0;
 
+/** The name of the queue with this number, or its URL. */
+export function ofQueue(text: string, queue: number): string {
+  return text.replace(queueText, `queue-${String(queue).padStart(queueDigits, '0')}`);
+}
+
+/** A request to one of several queues. */
+export class QueueRequest {
+  readonly #bytes: Buffer;
+  readonly #queueEnds: readonly number[];
+
+  constructor(text: string) {
+    this.#bytes = Buffer.from(text, 'latin1');
+    this.#queueEnds = endsOf(queueText, text);
+  }
+
+  to(queue: number): Buffer {
+    for (const end of this.#queueEnds) writeDigits(this.#bytes, end, queueDigits, queue);
+    return this.#bytes;
+  }
+}
+
 /** A request that sends. Its buffer is only refilled after its response, when the old bytes are no longer needed. */
 export class SendRequest {
-  readonly #bytes: Buffer;
+  readonly #request: QueueRequest;
   readonly #groups: number;
   readonly #groupEnds: readonly number[];
   readonly #idEnds: readonly number[];
 
-  constructor(order: LoadOrder) {
-    const { queueUrl, workload, bodyBytes, groups } = order;
+  constructor(order: LoadOrder, { port, queueUrl }: LoadTarget) {
+    const { workload, bodyBytes, groups, authorization } = order;
+    const to = { port, authorization };
     const text =
       workload === 'batch'
-        ? requestText(order, 'SendMessageBatch', batchInput(queueUrl, bodyBytes))
-        : requestText(order, 'SendMessage', sendInput(queueUrl, bodyBytes));
-    this.#bytes = Buffer.from(text, 'latin1');
+        ? requestText(to, 'SendMessageBatch', batchInput(queueUrl, bodyBytes))
+        : requestText(to, 'SendMessage', sendInput(queueUrl, bodyBytes));
+    this.#request = new QueueRequest(text);
     this.#groups = groups ?? groupsDefault;
     this.#groupEnds = endsOf(groupText, text);
     this.#idEnds = endsOf(idText, text);
   }
 
-  fill(): Buffer {
+  fill(queue: number): Buffer {
+    const bytes = this.#request.to(queue);
     for (let index = 0; index < this.#idEnds.length; index += 1) {
       lastId += 1;
       const group = lastId % this.#groups;
-      writeDigits(this.#bytes, this.#groupEnds[index] as number, groupDigits, group);
-      writeDigits(this.#bytes, this.#idEnds[index] as number, idDigits, lastId);
+      writeDigits(bytes, this.#groupEnds[index] as number, groupDigits, group);
+      writeDigits(bytes, this.#idEnds[index] as number, idDigits, lastId);
     }
-    return this.#bytes;
+    return bytes;
   }
 }
 
 export function requestText(
-  { port, authorization }: Pick<LoadOrder, 'port' | 'authorization'>,
+  { port, authorization }: { readonly port: number; readonly authorization?: string | undefined },
   action: string,
   input: object,
 ): string {

@@ -36,9 +36,8 @@ export class Rounds {
     const queueUrl = await createQueue(target, `bench-${this.#queues}.fifo`);
     const before = server.used();
     const count = await this.#load.run({
-      port,
+      targets: [{ port, queueUrl }],
       authorization,
-      queueUrl,
       workload,
       connections,
       pace: { kind: 'full', warmUpMs, measureMs },

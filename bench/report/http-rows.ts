@@ -11,6 +11,7 @@ import {
   median,
   type Quartiles,
   quartilesOf,
+  ratioText,
   type Spread,
   spreadOf,
   spreadText,
@@ -96,14 +97,6 @@ export function rowText({ title, connections, systems: rates }: Row): string {
     ]),
   );
   return [line(`${title}, ${connections} connections`, heads), ...lines].join('\n');
-}
-
-function ratioText(ratio: Quartiles | undefined): string {
-  if (ratio === undefined) return '–';
-  const [median, lower, upper] = [ratio.median, ratio.lower, ratio.upper].map((each) =>
-    each.toFixed(2),
-  );
-  return `${median} (${lower}–${upper})`;
 }
 
 /** A dash if there was no message. */

@@ -30,6 +30,15 @@ export function quartilesOf(values: readonly number[]): Quartiles {
   };
 }
 
+/** A dash if it was not measured. */
+export function ratioText(ratio: Quartiles | undefined): string {
+  if (ratio === undefined) return '–';
+  const [median, lower, upper] = [ratio.median, ratio.lower, ratio.upper].map((each) =>
+    each.toFixed(2),
+  );
+  return `${median} (${lower}–${upper})`;
+}
+
 export function median(values: readonly number[]): number {
   return percentile(values, 0.5);
 }

@@ -9,9 +9,16 @@ const main = fileURLToPath(
   new URL('../../../packages/broker/dist/src/cli/main.js', import.meta.url),
 );
 
-/** Starts it in memory, or durable (fsync, the default) in a folder. */
-export function startOnceMq(data: 'memory' | { readonly folder: string }): Promise<ServerProcess> {
-  const storage = data === 'memory' ? ['--memory'] : ['--data', data.folder];
+export type Storage = 'memory' | { readonly folder: string } | { readonly postgres: string };
+
+/** Starts it in memory, or durable (fsync, the default) in a folder or over PostgreSQL. */
+export function startOnceMq(data: Storage): Promise<ServerProcess> {
+  const storage =
+    data === 'memory'
+      ? ['--memory']
+      : 'folder' in data
+        ? ['--data', data.folder]
+        : ['--postgres', data.postgres];
   // For a closer look: BENCH_SERVER_FLAGS=--cpu-prof npm run bench -- http
   const nodeFlags = process.env['BENCH_SERVER_FLAGS']?.split(' ') ?? [];
   return ServerProcess.start({

@@ -5,10 +5,11 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atExit } from './at-exit.ts';
+import { processMicros } from './processor-time.ts';
 
 export interface Program {
   readonly command: string;
@@ -90,6 +91,15 @@ export class ServerProcess {
     await this.kill();
   }
 
+  /** It uses nothing until it is woken: work that it has left to later is not done in another server's time. */
+  pause(): void {
+    this.#child.kill('SIGSTOP');
+  }
+
+  wake(): void {
+    this.#child.kill('SIGCONT');
+  }
+
   /** Waits, with a bound, until the server is idle, for example after clearing away a deleted queue. */
   async settle(): Promise<void> {
     let { cpuMicros } = this.used();
@@ -105,7 +115,7 @@ export class ServerProcess {
     if (process.platform !== 'linux') return { cpuMicros: 0, dirtiedBytes: 0, handedBytes: 0 };
     const io = this.#proc('io');
     return {
-      cpuMicros: this.#cpuMicros(),
+      cpuMicros: processMicros(this.#child.pid),
       dirtiedBytes: Number(/^write_bytes: (\d+)/m.exec(io)?.[1]),
       handedBytes: Number(/^wchar: (\d+)/m.exec(io)?.[1]),
     };
@@ -117,18 +127,7 @@ export class ServerProcess {
     return Number(/^RssAnon:\s+(\d+) kB/m.exec(this.#proc('status'))?.[1]) * 1024;
   }
 
-  /** In nanosecond resolution where the kernel has it; otherwise in steps of 10 ms, too coarse for short rounds. */
-  #cpuMicros(): number {
-    if (existsSync(`/proc/${this.#child.pid}/schedstat`)) {
-      const threads = readdirSync(`/proc/${this.#child.pid}/task`);
-      const nanos = threads.map((thread) => this.#proc(`task/${thread}/schedstat`).split(' ')[0]);
-      return nanos.reduce((sum, each) => sum + Number(each) / 1000, 0);
-    }
-    const fields = this.#proc('stat').split(') ')[1]?.split(' ') ?? [];
-    return (Number(fields[11]) + Number(fields[12])) * 10_000;
-  }
-
-  /** proc_pid_stat(5), proc_pid_io(5), proc_pid_status(5). */
+  /** proc_pid_io(5), proc_pid_status(5). */
   #proc(file: string): string {
     return readFileSync(`/proc/${this.#child.pid}/${file}`, 'utf8');
   }
