@@ -37,6 +37,10 @@ export class Connection {
     this.#socket = this.#connect();
   }
 
+  get isAmid(): boolean {
+    return this.#conversation.isAmid;
+  }
+
   write(): void {
     this.#socket.write(this.#conversation.request());
   }

@@ -21,6 +21,8 @@ export interface AnswerBody {
 }
 
 export interface Conversation {
+  /** A message was sent or received that is not deleted yet: left behind, it would block its group in the next round. */
+  readonly isAmid: boolean;
   request(): Buffer | string;
   /** Throws if anything was refused, because failing fast would look like being fast. */
   answered(body: AnswerBody): void;
@@ -49,6 +51,7 @@ class Turns {
 }
 
 class Sends implements Conversation {
+  readonly isAmid = false;
   readonly #request: SendRequest;
   readonly #turns: Turns;
   readonly #tally: Tally;
@@ -90,6 +93,10 @@ class Life implements Conversation {
     this.#turns = new Turns(target);
     this.#send = new SendRequest(order, target);
     this.#receive = receiveRequest(order, target, 1);
+  }
+
+  get isAmid(): boolean {
+    return this.#step !== 'send';
   }
 
   request(): Buffer | string {
@@ -135,6 +142,10 @@ class Drain implements Conversation {
     this.#authorization = order.authorization;
     this.#tally = tally;
     this.#receive = receiveRequest(order, target, batchSize);
+  }
+
+  get isAmid(): boolean {
+    return this.#handles.length > 0;
   }
 
   request(): Buffer | string {

@@ -90,7 +90,8 @@ class Load implements ConnectionUser {
       if (dueAt !== undefined) connection.dueAt = dueAt;
       return dueAt !== undefined;
     }
-    return pace.kind === 'count' ? this.#tally.messages < pace.messages : !this.#isOver;
+    if (pace.kind === 'count') return this.#tally.messages < pace.messages;
+    return !this.#isOver || connection.isAmid;
   }
 
   /** Keeps the event loop turning, so that it polls for responses and never blocks on them. */
