@@ -59,6 +59,8 @@ const limits = [
   `SET LOCAL idle_in_transaction_session_timeout = ${idleMsMax}`,
 ].join('; ');
 
+/** An owner that is further behind is loaded again, part by part: nobody waits until so many rows are absorbed. */
+const absorbedRowsMax = 2_000;
 /** Records that are read by one statement. */
 const recordsPerPage = 5_000;
 /** After every key of a record. */
@@ -263,7 +265,9 @@ export class PostgresJournal implements Journal {
     return {
       text: `SELECT j.number, j.version, j.id, j.changes
         FROM unnest($1::bigint[], $2::bigint[]) AS k (number, version)
-        JOIN ${this.#schema}.journal j ON j.number = k.number AND j.version > k.version
+        CROSS JOIN LATERAL (SELECT * FROM ${this.#schema}.journal
+          WHERE number = k.number AND version > k.version ORDER BY version
+          LIMIT CASE k.number WHEN ${catalogNumber} THEN NULL ELSE ${absorbedRowsMax} END) j
         ORDER BY j.number, j.version`,
       values: [known.map(({ number }) => number), known.map(({ version }) => version)],
     };

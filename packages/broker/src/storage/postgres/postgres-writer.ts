@@ -347,7 +347,8 @@ export class PostgresWriter implements Writer {
     while (this.#waiting.size > 0) {
       try {
         const hasBatch = await this.#inTurn(() => this.#batch());
-        if (!hasBatch) await this.#loads.any();
+        // What comes meanwhile may need nothing that is being loaded.
+        if (!hasBatch) await Promise.race([this.#loads.any(), this.#waiting.added()]);
       } catch (error) {
         this.#reachability.lose(error);
         return;

@@ -31,6 +31,8 @@ export class WaitingCommands {
   #all: Waiting[] = [];
   /** Who waits for commands to end: for which ones still. */
   #watchers: { readonly left: Set<Waiting>; resolve(): void }[] = [];
+  /** Who waits for the next command. */
+  #added: { readonly promise: Promise<void>; resolve(): void } | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(waitMs: number = waitMsMax) {
@@ -54,7 +56,21 @@ export class WaitingCommands {
       const until = performance.now() + this.#waitMs;
       this.#all.push({ command, now, until, resolve: resolve as Waiting['resolve'], reject });
       this.#plan();
+      this.#added?.resolve();
+      this.#added = undefined;
     });
+  }
+
+  /** Resolves when another command comes. */
+  added(): Promise<void> {
+    if (this.#added === undefined) {
+      let resolve = (): void => {};
+      const promise = new Promise<void>((then) => {
+        resolve = then;
+      });
+      this.#added = { promise, resolve };
+    }
+    return this.#added.promise;
   }
 
   /** They wait no longer: whoever calls this answers them. */
