@@ -480,7 +480,7 @@ export const otherHeaviest: Readonly<Record<string, Heaviest>> = {
   },
   'SendMessage to a queue with a contract': sqs('SendMessage', (scene) => ({
     QueueUrl: scene.url('bound0'),
-    MessageBody: enveloped(membersMany(19_000)),
+    MessageBody: enveloped(membersMany(9_500)),
   })),
   'SendMessageBatch to a queue with a contract': sqs('SendMessageBatch', (scene) => ({
     QueueUrl: scene.url('bound0'),
@@ -498,11 +498,11 @@ export const otherHeaviest: Readonly<Record<string, Heaviest>> = {
   },
   'SendMessage of objects that must differ': sqs('SendMessage', (scene) => ({
     QueueUrl: scene.url('unique'),
-    MessageBody: JSON.stringify(Array.from({ length: 9_900 }, (_, n) => ({ n }))),
+    MessageBody: JSON.stringify(Array.from({ length: 4_900 }, (_, n) => ({ n }))),
   })),
   'Publish to queues with a contract': sns('Publish', () => ({
     TopicArn: topicArn('bound'),
-    Message: enveloped(membersMany(17_000)),
+    Message: enveloped(membersMany(9_500)),
   })),
   'PublishBatch to queues with a contract': sns('PublishBatch', () => ({
     TopicArn: topicArn('bound'),

@@ -9,7 +9,7 @@ import { type Refusal, refuse } from './refusals.ts';
 export const messageBytesMax = 1_048_576;
 
 /** Of all lists and objects of a body together; names do not count. */
-export const bodyValuesMax = 20_000;
+export const bodyValuesMax = 10_000;
 
 interface Sized {
   readonly body: string;
