@@ -1,7 +1,7 @@
 /**
  * Three servers over one database answer as one, whatever is done to them: a short run of the nemesis, in which nothing may
- * be wrong that clients can see; and one in which a failover loses commits, which the checker must find and the nodes must tell. `npm run test:nodes` makes longer
- * ones.
+ * be wrong that clients can see; and one in which a failover loses commits, which the checker must find and the nodes must tell.
+ * `npm run test:nodes` makes longer ones.
  *
  * On the real clock: kills, pauses and failovers take the time they take.
  */
@@ -20,8 +20,14 @@ async function shortRun(options: Partial<NodesOptions>): Promise<NodesResult & {
   const directory = mkdtempSync(join(tmpdir(), 'oncemq-nodes-'));
   const planned = { seed, faults: 0, faultsPerFailover: undefined, directory };
   const result = await nodesRun({ ...planned, ...options });
-  rmSync(directory, { recursive: true });
-  return { ...result, again: `Again: npm run test:nodes -- --minutes 1 --seed ${seed}` };
+  const isKept = options.planted === undefined && result.violations.length > 0;
+  if (!isKept) rmSync(directory, { recursive: true });
+  const told = [...result.losses, ...result.failures];
+  const again = `Again: npm run test:nodes -- --minutes 1 --seed ${seed}`;
+  return {
+    ...result,
+    again: [...told, ...(isKept ? [`History: ${directory}`] : []), again].join('\n'),
+  };
 }
 
 test('three nodes that are killed, frozen and cut off, and a primary that is killed, answer as one server', async (t) => {
