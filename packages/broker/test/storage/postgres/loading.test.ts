@@ -1,4 +1,7 @@
-/** While a queue is loaded, however long that takes, a node answers for all others. */
+/**
+ * While a queue is loaded, however long that takes, a node answers for all others. And a node that is far behind loads a queue
+ * again, instead of absorbing all that it has missed in one turn.
+ */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
