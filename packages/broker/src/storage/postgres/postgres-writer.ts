@@ -232,7 +232,10 @@ export class PostgresWriter implements Writer {
    */
   async loadDue(until: number, leftMs = 0): Promise<void> {
     for await (const due of this.#options.dueBy(until)) {
-      const done = due.flatMap((owner) => this.#doneWith(owner) ?? []);
+      // Not within a batch: what that has applied may never be committed.
+      const done = await this.#inTurn(async () =>
+        due.flatMap((each) => this.#doneWith(each) ?? []),
+      );
       if (done.length > 0) await this.#options.noteDue(done);
       const isDone = new Set(done.map(({ number }) => number));
       const late = due.filter(
